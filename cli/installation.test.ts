@@ -45,7 +45,7 @@ async function rightsOf(url: string): Promise<Record<string, string[]>> {
   const tables = (await attempt(
     installation.databaseUrl,
     `select schemaname as schema, format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname in ('data', 'accounts', 'events', 'jobs', 'public')`,
+     where schemaname in ('data', 'accounts', 'events', 'jobs', 'embargo', 'public')`,
   )) as { schema: string; name: string }[];
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -72,12 +72,11 @@ async function rightsOf(url: string): Promise<Record<string, string[]>> {
   return Object.fromEntries(Object.entries(rights).map(([schema, found]) => [schema, [...found]]));
 }
 
-/** What neither service may do, whatever it is told to run. */
+/** What no service may do, whatever it is told to run. */
 const forbiddenToAll = [
   'create table data.more ()',
   'create table accounts.more ()',
   'create table public.more ()',
-  'create temporary table more ()',
   'create schema more',
   'create role more',
   'set role almanac',
@@ -93,6 +92,7 @@ test.serial('the embedded data-api reads schema data, writes nothing, and reache
     accounts: [''],
     events: [''],
     jobs: [''],
+    embargo: [''],
     public: ['read'],
   });
   t.is(await attempt(url, 'select * from accounts.accounts'), forbidden);
@@ -100,6 +100,9 @@ test.serial('the embedded data-api reads schema data, writes nothing, and reache
   t.is(await attempt(url, "update data.series set name = 'x'"), '25006', 'read-only');
   t.is(await attempt(url, writing, "update data.series set name = 'x'"), forbidden);
   t.is(await attempt(url, 'select lo_create(0)'), '25006', 'nor a large object, which any role may make');
+  t.is(await attempt(url, writing, 'create temporary table more ()'), forbidden);
+  for (const table of ['releases', 'pieces', 'history', 'publishers'])
+    t.is(await attempt(url, `select * from embargo.${table}`), forbidden, 'what is under embargo');
   for (const statement of [...forbiddenToAll, 'create table jobs.more ()', 'set role almanac_accounts_api'])
     t.is(await attempt(url, writing, statement), forbidden, statement);
 });
@@ -114,11 +117,35 @@ test.serial(
       accounts: ['read write'],
       events: ['read write'],
       jobs: ['read write'],
+      embargo: [''],
       public: ['read'],
     });
     t.is(await attempt(url, 'select * from data.series'), forbidden);
+    t.is(await attempt(url, 'select * from embargo.releases'), forbidden);
+    t.is(await attempt(url, 'create temporary table more ()'), forbidden);
     t.deepEqual(await attempt(url, 'select * from events.outbox where false for update skip locked'), []);
     for (const statement of [...forbiddenToAll, 'set role almanac_data_api'])
+      t.is(await attempt(url, statement), forbidden, statement);
+  },
+);
+
+test.serial(
+  'the embedded publisher writes data and what is under embargo, adds events, and reaches no account',
+  async (t) => {
+    const url = installation.publisherDatabaseUrl;
+    t.deepEqual(await rightsOf(url), {
+      data: ['read write'],
+      accounts: [''],
+      events: ['write'],
+      jobs: [''],
+      embargo: ['read write'],
+      public: ['read'],
+    });
+    t.is(await attempt(url, 'select * from accounts.accounts'), forbidden);
+    t.is(await attempt(url, 'select * from events.outbox'), forbidden);
+    t.is(await attempt(url, 'delete from events.outbox'), forbidden);
+    t.deepEqual(await attempt(url, 'create temporary table more ()'), [], 'loads stage their rows there');
+    for (const statement of [...forbiddenToAll, 'create table embargo.more ()', 'set role almanac_data_api'])
       t.is(await attempt(url, statement), forbidden, statement);
   },
 );
@@ -138,13 +165,12 @@ test.serial(
   'an installation from before the roles is taken over with its jobs, and nothing beside it is disturbed',
   async (t) => {
     const { databaseUrl } = installation;
-    const roles = 'almanac_data_api, almanac_accounts_api';
+    const roles = 'almanac_data_api, almanac_accounts_api, almanac_publisher';
     await attempt(
       databaseUrl,
       'reassign owned by almanac_accounts_api to almanac',
       `drop owned by ${roles}`,
-      `drop role ${roles.split(', ')[0]}`,
-      `drop role ${roles.split(', ')[1]}`,
+      `drop role ${roles}`,
       "delete from public.almanac_migrations where name = '000080_jobs'",
       'alter table public.almanac_migrations drop column checksum',
     );
@@ -163,6 +189,7 @@ test.serial(
       accounts: [''],
       events: [''],
       jobs: [''],
+      embargo: [''],
       public: ['read'],
     });
     t.deepEqual(await attempt(accountsDatabaseUrl, 'select count(*)::int from jobs.job'), jobs);

@@ -23,6 +23,8 @@ export interface Installation {
   dataApiDatabaseUrl: string;
   /** Of accounts-api, its worker and the commands for accounts: in the embedded database a role for schema accounts. */
   accountsDatabaseUrl: string;
+  /** Of the publisher: in the embedded database a role that writes schema data. */
+  publisherDatabaseUrl: string;
   /** The migrations that were run when opening it. */
   migrated: readonly string[];
   identitySecret: string;
@@ -80,6 +82,7 @@ export async function openInstallation(
     databaseUrl,
     dataApiDatabaseUrl: databaseUrl,
     accountsDatabaseUrl: databaseUrl,
+    publisherDatabaseUrl: databaseUrl,
     migrated: await migrate(databaseUrl),
     // Read where it is needed: a command that needs none writes no file.
     get identitySecret() {
@@ -108,6 +111,7 @@ async function openEmbedded(settings: Settings): Promise<Installation> {
       databaseUrl: url,
       dataApiDatabaseUrl: serviceUrl(url, 'almanac_data_api'),
       accountsDatabaseUrl: serviceUrl(url, 'almanac_accounts_api'),
+      publisherDatabaseUrl: serviceUrl(url, 'almanac_publisher'),
       migrated,
       identitySecret: settings.identitySecret ?? readOrMakeSecret(settings.dataDir),
       databaseDirectory: directory,

@@ -35,6 +35,11 @@ export const commands: readonly TableEntry[] = [
     load: async () => (await import('./commands/ingest.ts')).ingest,
   },
   {
+    name: 'releases',
+    summary: 'loads under embargo: list them, show or cancel one, or make one visible now',
+    load: async () => (await import('./embargo/releases.ts')).releases,
+  },
+  {
     name: 'accounts',
     summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
     load: async () => (await import('./commands/accounts.ts')).accounts,

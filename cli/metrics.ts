@@ -5,6 +5,8 @@ import type { Settings } from '../kernel/settings.ts';
 
 interface Measured {
   metrics: readonly Metric[];
+  /** Of a service without a port of its own; see serveMetrics. */
+  ready?: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -18,7 +20,7 @@ export async function withMetrics<Service extends Measured>(
 ): Promise<Service> {
   if (metrics === undefined) return service;
   try {
-    const served = await serveMetrics(service.metrics, metrics);
+    const served = await serveMetrics(service.metrics, metrics, service.ready);
     return {
       ...service,
       async close() {

@@ -5,6 +5,7 @@ import {
   ownAccountsOptions,
   ownDataApiOptions,
   ownGatewayOptions,
+  ownPublisherOptions,
   ownWorkerOptions,
 } from './commands/start.ts';
 import type { Installation } from './installation.ts';
@@ -21,7 +22,9 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   dataDir: ['DATA_DIR'],
   databaseUrl: ['DATABASE_URL', 'DATABASE_PASSWORD'],
   databaseReadUrl: ['DATABASE_READ_URL', 'DATABASE_PASSWORD'],
-  databasePasswords: ['DATA_API_DATABASE_PASSWORD', 'ACCOUNTS_API_DATABASE_PASSWORD'],
+  databasePasswords: [
+    ...['DATA_API_DATABASE_PASSWORD', 'ACCOUNTS_API_DATABASE_PASSWORD', 'PUBLISHER_DATABASE_PASSWORD'],
+  ],
   replicaLagMaxMs: ['REPLICA_LAG_MAX_MS'],
   redisUrl: ['REDIS_URL', 'REDIS_PASSWORD'],
   identitySecret: ['IDENTITY_SECRET'],
@@ -91,6 +94,9 @@ function installationOf(settings: Settings): Installation {
     get accountsDatabaseUrl() {
       return settings.databaseUrl ?? '';
     },
+    get publisherDatabaseUrl() {
+      return settings.databaseUrl ?? '';
+    },
     get identitySecret() {
       return settings.identitySecret ?? '';
     },
@@ -105,6 +111,7 @@ test('each service reads the settings that the table says, and no other', (t) =>
     'data-api': (settings) => void ownDataApiOptions(installationOf(settings), plans),
     'accounts-api': (settings) => void ownAccountsOptions(installationOf(settings), plans),
     worker: (settings) => void ownWorkerOptions(installationOf(settings), plans),
+    publisher: (settings) => void ownPublisherOptions(installationOf(settings)),
   };
   for (const [name, start] of Object.entries(starts))
     t.deepEqual(readWithin(start), [...settingsOf(name as ProcessName)].sort(), name);
@@ -123,7 +130,7 @@ test('each setting is read by a process', (t) => {
 
 test('docs/operations.md says which process reads which setting', (t) => {
   const text = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
-  const rows = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` \|((?: [x ]? ?\|){6})$/gm)];
+  const rows = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` \|((?: [x ]? ?\|){7})$/gm)];
   const documented = rows.map(([, name = '', cells = '']) => {
     const marks = cells.split('|').slice(0, -1);
     return [name, processNames.filter((_, at) => marks[at]?.trim() === 'x')];

@@ -2,12 +2,17 @@
 import { settingNames, type SettingName } from '../kernel/settings.ts';
 
 /** The processes: the services, the job that migrates, and every other command. */
-export const processNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'migrate', 'commands'] as const;
+export const processNames = [
+  ...(['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const),
+  ...(['migrate', 'commands'] as const),
+] as const;
 export type ProcessName = (typeof processNames)[number];
 
-const [gateway, dataApi, accountsApi, worker, migrate, commands] = processNames;
+const [gateway, dataApi, accountsApi, worker, publisher, migrate, commands] = processNames;
 const serving = [gateway, dataApi, accountsApi] as const;
-const services = [...serving, worker] as const;
+const identified = [...serving, worker] as const;
+const services = [...identified, publisher] as const;
+const ofDatabase = [dataApi, accountsApi, worker, publisher] as const;
 const ofAccounts = [accountsApi, worker, commands] as const;
 
 /** The processes that read each setting. */
@@ -17,15 +22,16 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   DATA_API_PORT: [dataApi],
   ACCOUNTS_API_PORT: [accountsApi],
   DATA_DIR: [gateway, worker, commands],
-  DATABASE_URL: [dataApi, accountsApi, worker, migrate, commands],
+  DATABASE_URL: [...ofDatabase, migrate, commands],
   DATABASE_READ_URL: [dataApi],
-  DATABASE_PASSWORD: [dataApi, accountsApi, worker, migrate, commands],
+  DATABASE_PASSWORD: [...ofDatabase, migrate, commands],
   DATA_API_DATABASE_PASSWORD: [migrate],
   ACCOUNTS_API_DATABASE_PASSWORD: [migrate],
+  PUBLISHER_DATABASE_PASSWORD: [migrate],
   REPLICA_LAG_MAX_MS: [dataApi],
   REDIS_URL: [gateway, accountsApi, commands],
   REDIS_PASSWORD: [gateway, accountsApi, commands],
-  IDENTITY_SECRET: [...services, commands],
+  IDENTITY_SECRET: [...identified, commands],
   IDENTITY_SECRET_PREVIOUS: [dataApi, ...ofAccounts],
   DATA_API_URL: [gateway],
   ACCOUNTS_API_URL: [gateway],
@@ -46,7 +52,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   JOURNAL_DIR: [gateway],
   METRICS_PORT: services,
   METRICS_HOST: services,
-  SLOW_STATEMENT_MS: [dataApi, accountsApi, worker],
+  SLOW_STATEMENT_MS: ofDatabase,
   OTEL_EXPORTER_OTLP_ENDPOINT: serving,
   OTEL_TRACES_SAMPLER_ARG: serving,
   PUBLIC_URL: [gateway, dataApi, ...ofAccounts],

@@ -132,6 +132,27 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   };
 }
 
+/**
+ * Work within a transaction that is under way: each `transaction` is a savepoint of it. One that throws is undone, and the rest stays.
+ * Its locks and temporary tables last until the whole transaction ends.
+ */
+export function inSavepoints(on: Transaction): Pick<Database, 'transaction'> {
+  return {
+    async transaction(work) {
+      await on.query('savepoint part');
+      try {
+        const result = await work(on);
+        await on.query('release savepoint part');
+        return result;
+      } catch (error) {
+        await on.query('rollback to savepoint part');
+        await on.query('release savepoint part');
+        throw error;
+      }
+    },
+  };
+}
+
 async function run<Row extends object>(
   statements: StatementWatch,
   on: pg.Pool | pg.PoolClient,

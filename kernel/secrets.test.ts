@@ -34,6 +34,7 @@ const validSecrets: Record<(typeof secretSettings)[number], string> = {
   DATABASE_PASSWORD: 'of the database',
   DATA_API_DATABASE_PASSWORD: 'of-data-api-role',
   ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api-role',
+  PUBLISHER_DATABASE_PASSWORD: 'of-publisher-role',
   REDIS_URL: 'redis://h',
   REDIS_PASSWORD: 'of redis',
   IDENTITY_SECRET: 'i'.repeat(32),

@@ -87,6 +87,7 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
       refused: ['eleven char', 'with a blank', 'zwölf Zeichen'],
     },
     ACCOUNTS_API_DATABASE_PASSWORD: { accepted: ['twelve_chars'], refused: ['eleven_char', 'zwölf_Zeichen'] },
+    PUBLISHER_DATABASE_PASSWORD: { accepted: ['twelve_chars'], refused: ['eleven_char', 'zwölf_Zeichen'] },
     REDIS_URL: { accepted: ['redis://h', 'rediss+cluster://h:1'], refused: ['http://h', 'redis'] },
     IDENTITY_SECRET: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
     IDENTITY_SECRET_PREVIOUS: { accepted: ['s'.repeat(32)], refused: ['s'.repeat(31)] },
@@ -156,7 +157,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     accountsApiPort: 8082,
     databaseUrl: undefined,
     databaseReadUrl: undefined,
-    databasePasswords: { dataApi: undefined, accountsApi: undefined },
+    databasePasswords: { dataApi: undefined, accountsApi: undefined, publisher: undefined },
     replicaLagMaxMs: 60_000,
     redisUrl: undefined,
     identitySecret: undefined,
@@ -197,6 +198,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
     ...{ DATA_API_DATABASE_PASSWORD: "of-data-api'1", ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api' },
+    PUBLISHER_DATABASE_PASSWORD: 'of-the-publisher',
     REPLICA_LAG_MAX_MS: '700',
     ...{ IDENTITY_SECRET: secret('a'), IDENTITY_SECRET_PREVIOUS: secret('b') },
     ...{
@@ -240,7 +242,9 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   t.deepEqual(settings, {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
-    databasePasswords: { dataApi: "of-data-api'1", accountsApi: 'of-accounts-api' },
+    databasePasswords: {
+      ...{ dataApi: "of-data-api'1", accountsApi: 'of-accounts-api', publisher: 'of-the-publisher' },
+    },
     replicaLagMaxMs: 700,
     ...{ identitySecret: secret('a'), previousIdentitySecret: secret('b') },
     ...{

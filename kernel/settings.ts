@@ -84,6 +84,7 @@ const variables = z.object({
   DATABASE_PASSWORD: z.string().optional(),
   DATA_API_DATABASE_PASSWORD: databasePassword.optional(),
   ACCOUNTS_API_DATABASE_PASSWORD: databasePassword.optional(),
+  PUBLISHER_DATABASE_PASSWORD: databasePassword.optional(),
   REDIS_URL: redisUrl.optional(),
   REDIS_PASSWORD: z.string().optional(),
   IDENTITY_SECRET: secret.optional(),
@@ -159,7 +160,7 @@ export type Settings = Readonly<{
   /** A streaming replica of the database, for data-api. */
   databaseReadUrl: string | undefined;
   /** The passwords that "almanac migrate" gives to the roles of the services; undefined: it leaves them. */
-  databasePasswords: { dataApi: string | undefined; accountsApi: string | undefined };
+  databasePasswords: Readonly<Record<'dataApi' | 'accountsApi' | 'publisher', string | undefined>>;
   /** For how long data-api reads from the replica alone while the primary does not answer. */
   replicaLagMaxMs: number;
   redisUrl: string | undefined;
@@ -262,6 +263,7 @@ export const secretSettings = [
   'DATABASE_PASSWORD',
   'DATA_API_DATABASE_PASSWORD',
   'ACCOUNTS_API_DATABASE_PASSWORD',
+  'PUBLISHER_DATABASE_PASSWORD',
   'REDIS_URL',
   'REDIS_PASSWORD',
   'IDENTITY_SECRET',
@@ -381,6 +383,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     databasePasswords: {
       dataApi: s.DATA_API_DATABASE_PASSWORD,
       accountsApi: s.ACCOUNTS_API_DATABASE_PASSWORD,
+      publisher: s.PUBLISHER_DATABASE_PASSWORD,
     },
     redisUrl: complete['REDIS_URL'],
     identitySecret: s.IDENTITY_SECRET,

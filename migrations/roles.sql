@@ -10,12 +10,17 @@ do $$ begin
   if not exists (select from pg_roles where rolname = 'almanac_accounts_api') then
     create role almanac_accounts_api;
   end if;
+  if not exists (select from pg_roles where rolname = 'almanac_publisher') then
+    create role almanac_publisher;
+  end if;
   -- By default every role may fill the disk with temporary tables.
   execute format('revoke temporary on database %I from public', current_database());
+  -- Loads stage their rows in temporary tables.
+  execute format('grant temporary on database %I to almanac_publisher', current_database());
 end $$;
 
--- Both read what was applied, for their readiness.
-grant select on public.almanac_migrations to almanac_data_api, almanac_accounts_api;
+-- All read what was applied, for their readiness.
+grant select on public.almanac_migrations to almanac_data_api, almanac_accounts_api, almanac_publisher;
 
 -- data-api reads schema data.
 grant usage on schema data to almanac_data_api;
@@ -35,6 +40,22 @@ grant usage, create on schema jobs to almanac_accounts_api;
 grant usage on schema events to almanac_accounts_api;
 grant select, insert, update, delete on events.outbox to almanac_accounts_api;
 grant usage on all sequences in schema events to almanac_accounts_api;
+
+-- The publisher loads: it writes schema data with its sequences, adds events, and reads nothing of accounts. The files of releases that are
+-- not public yet are in schema embargo, which no other service may enter.
+grant usage on schema data, embargo, events to almanac_publisher;
+grant select, insert, update, delete on all tables in schema data, embargo to almanac_publisher;
+grant select, usage, update on all sequences in schema data to almanac_publisher;
+grant insert on events.outbox to almanac_publisher;
+alter default privileges in schema data grant select, insert, update, delete on tables to almanac_publisher;
+alter default privileges in schema data grant select, usage, update on sequences to almanac_publisher;
+alter default privileges in schema embargo grant select, insert, update, delete on tables to almanac_publisher;
+do $$ begin
+  -- A load that doubles the observations updates the planner's statistics. Before PostgreSQL 17 only the owner may; autovacuum does it later.
+  if current_setting('server_version_num')::int >= 170000 then
+    grant maintain on data.observations to almanac_publisher;
+  end if;
+end $$;
 
 -- The jobs that another role has made, as before there were roles. Indexes and sequences go with their tables.
 do $$

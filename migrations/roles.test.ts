@@ -36,12 +36,19 @@ test('an owner who is no superuser migrates a database of its own, and gives the
             has_schema_privilege('almanac_data_api', 'events', 'usage')
               or has_table_privilege('almanac_data_api', 'events.outbox', 'select, insert, update, delete') as hears,
             has_table_privilege('almanac_accounts_api', 'events.outbox', 'insert') as tells,
-            has_database_privilege('almanac_data_api', current_database(), 'temporary') as fills`,
+            has_database_privilege('almanac_data_api', current_database(), 'temporary') as fills,
+            has_table_privilege('almanac_publisher', 'data.series', 'insert') as loads,
+            has_table_privilege('almanac_publisher', 'embargo.pieces', 'select') as releases,
+            has_schema_privilege('almanac_data_api', 'embargo', 'usage')
+              or has_schema_privilege('almanac_accounts_api', 'embargo', 'usage') as foresees,
+            has_schema_privilege('almanac_publisher', 'accounts', 'usage')
+              or has_table_privilege('almanac_publisher', 'events.outbox', 'select') as pries`,
   );
   t.deepEqual(rows, [
     {
       ...{ reads: true, writes: false, enters: false, keeps: true, queues: true },
       ...{ hears: false, tells: true, fills: false },
+      ...{ loads: true, releases: true, foresees: false, pries: false },
     },
   ]);
 });

@@ -1,4 +1,5 @@
-// The roles that the services connect by: data-api's reads schema data, that of accounts-api and its worker writes schema accounts.
+// The roles that the services connect by: data-api's reads schema data, that of accounts-api and its worker writes schema accounts, that of
+// the publisher writes schema data.
 // Their rights are in roles.sql. Hides how passwords are stored, and, in the embedded database, that they are derived from the owner's: a
 // service that has one learns no other.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
@@ -6,12 +7,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 
-export type ServiceRole = 'almanac_data_api' | 'almanac_accounts_api';
+export type ServiceRole = 'almanac_data_api' | 'almanac_accounts_api' | 'almanac_publisher';
 
 /** A role that has none here keeps its own. */
 export type Passwords = Readonly<Partial<Record<ServiceRole, string | undefined>>>;
 
-const roles: readonly ServiceRole[] = ['almanac_data_api', 'almanac_accounts_api'];
+const roles: readonly ServiceRole[] = ['almanac_data_api', 'almanac_accounts_api', 'almanac_publisher'];
 const lockId = 4_115_203; // any constant of our own
 const insufficientPrivilege = '42501';
 
@@ -101,7 +102,7 @@ async function renew(client: pg.Client, passwords: Passwords): Promise<RolesRepo
   }
   await client.query('commit');
   const { rows } = await client.query<{ rolname: ServiceRole }>(
-    'select rolname from pg_roles where rolname = any($1) and not rolcanlogin order by 1 desc',
+    'select rolname from pg_roles where rolname = any($1) and not rolcanlogin order by array_position($1::text[], rolname::text)',
     [roles],
   );
   const withoutPassword = rows.map(({ rolname }) => rolname);
@@ -122,7 +123,7 @@ async function rightsOf(client: pg.Client): Promise<Rights> {
   const { rows } = await client.query<Rights>(
     `select current_user as user,
             (select bool_and(pg_has_role(nspowner, 'usage')) from pg_namespace
-             where nspname in ('data', 'accounts', 'events', 'jobs')) as owns,
+             where nspname in ('data', 'accounts', 'events', 'jobs', 'embargo')) as owns,
             (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) as creates,
             array(select rolname::text from pg_roles where rolname = any($1)) as found`,
     [roles],

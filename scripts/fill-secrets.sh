@@ -6,7 +6,7 @@ umask 077
 filled=$file.filled
 while IFS= read -r line || [ -n "$line" ]; do
   case $line in
-    POSTGRES_PASSWORD= | DATA_API_DATABASE_PASSWORD= | ACCOUNTS_API_DATABASE_PASSWORD= | REDIS_PASSWORD= | IDENTITY_SECRET= | WEBHOOK_SECRET_KEY=)
+    POSTGRES_PASSWORD= | DATA_API_DATABASE_PASSWORD= | ACCOUNTS_API_DATABASE_PASSWORD= | PUBLISHER_DATABASE_PASSWORD= | REDIS_PASSWORD= | IDENTITY_SECRET= | WEBHOOK_SECRET_KEY=)
       line=$line$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
       ;;
   esac

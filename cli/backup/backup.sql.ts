@@ -10,7 +10,7 @@ import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { selectMigrations, type Migration } from '../../kernel/schema.sql.ts';
 
 // Schema jobs is left out: what is in it belongs to pg-boss, and are mails that wait.
-const schemas = ['data', 'accounts', 'events'];
+const schemas = ['data', 'accounts', 'events', 'embargo'];
 
 /** A table, and the columns that can be written. */
 export interface Table {
@@ -101,7 +101,7 @@ export async function connectedPrograms(on: Queryable): Promise<string[]> {
     `select distinct case when application_name like 'almanac%' then application_name else usename end as program
      from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-       and (application_name like 'almanac%' or usename ~ '^almanac_(data|accounts)_api') order by 1`,
+       and (application_name like 'almanac%' or usename ~ '^almanac_((data|accounts)_api|publisher)') order by 1`,
   );
   return rows.map(({ program }) => program);
 }

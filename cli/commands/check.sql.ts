@@ -16,6 +16,12 @@ export async function connectedRole(on: Queryable): Promise<{ name: string; owns
   return row ?? { name: '', owns: false };
 }
 
+/** Whether the role may see what is under embargo: the owner and the publisher may. */
+export async function seesReleases(on: Queryable): Promise<boolean> {
+  const [row] = await on.query<{ sees: boolean }>(`select has_schema_privilege('embargo', 'usage') as sees`);
+  return row?.sees === true;
+}
+
 /** The objects in schema jobs that accounts-api cannot change, as they belong to another than its role, which exists. */
 export async function foreignJobs(on: Queryable): Promise<number> {
   const [row] = await on.query<{ count: number }>(

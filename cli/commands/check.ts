@@ -9,6 +9,7 @@ import { comparePrices } from '../../accounts-api/billing/prices.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
 import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
+import { describeReleases } from '../../ingest/publisher/standing.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
@@ -20,7 +21,7 @@ import {
   describeReplica,
   describeTraces,
 } from './check-observability.ts';
-import { connectedRole, foreignJobs, serverVersion } from './check.sql.ts';
+import { connectedRole, foreignJobs, seesReleases, serverVersion } from './check.sql.ts';
 import {
   webhookSettings,
   withDatabase,
@@ -40,7 +41,7 @@ interface Finding {
 export const check: DeclareCommand = (command, terminal) => {
   command
     .description(
-      'Tries settings, plans, database, webhooks, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
+      'Tries settings, plans, database, webhooks, releases, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
     )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac check'))
@@ -74,6 +75,7 @@ async function findAll(env: Environment): Promise<Finding[]> {
       () => withInstallation(env, describeDeliveries),
       'they need the plans and the database',
     ),
+    await releasesFinding(env, database),
     await optional('redis', redisUrl, describeRedis, 'each gateway counts its limits for itself'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
     await optional(
@@ -170,6 +172,21 @@ async function rolesFinding(env: Environment, database: Finding): Promise<Findin
   return typeof found === 'string'
     ? { what, state: 'ok', detail: found }
     : { what, state: 'warning', detail: found.warning };
+}
+
+/** An embedded database is served only while "almanac start" runs, so that no publisher is at work is no fault there. */
+async function releasesFinding(env: Environment, database: Finding): Promise<Finding> {
+  const what = 'releases';
+  if (database.state !== 'ok') return { what, state: 'not configured', detail: 'they need the database' };
+  return withInstallation(env, ({ databaseUrl, databaseDirectory }) =>
+    withDatabase(databaseUrl, { command: 'check' }, async (on) => {
+      if (!(await seesReleases(on)))
+        return { what, state: 'not configured', detail: 'this role may not see what is under embargo' };
+      const { needsSomebody, lacksPublisher, detail } = await describeReleases(on);
+      const isUnserved = lacksPublisher && databaseDirectory === undefined;
+      return { what, state: needsSomebody || isUnserved ? 'warning' : 'ok', detail };
+    }),
+  );
 }
 
 /** An embedded database is served only while "almanac start" runs, so what waits in it is no fault. */

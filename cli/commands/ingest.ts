@@ -4,8 +4,9 @@ import type { Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
 import { shellWord } from '../../ingest/datasets/columns.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
-import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
+import type { LoadSummary } from '../../ingest/load/load-options.ts';
 import { load } from '../../ingest/load/load.ts';
+import type { Due } from '../../ingest/publisher/accept.ts';
 import type { LoadUnderWay } from '../../ingest/load/statements.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../command.ts';
 import { withDatabase, withInstallation, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
+import { acceptInto, countsText, printAccepted, type Wish } from '../embargo/accept.ts';
 
 export const ingest: DeclareCommand = (command, terminal, words) => {
   declareFlags(command)
@@ -28,6 +30,7 @@ export const ingest: DeclareCommand = (command, terminal, words) => {
       examples(
         'almanac ingest observations gdp.csv --create --set series_id=GDP,frequency=quarterly,unit="Billions of dollars",source=BEA',
         'almanac ingest observations wide.csv --wide --vintage 2024-06-30 --dry-run',
+        'almanac ingest observations cpi.csv --release-at 2026-12-16T10:00:00+05:00',
         'curl -s https://example.org/nav.csv | almanac ingest nav - --json',
       ),
     )
@@ -35,8 +38,9 @@ export const ingest: DeclareCommand = (command, terminal, words) => {
       if (options.describe !== undefined) return printDescription(terminal, options.describe);
       if (dataset === undefined || file === undefined)
         throw new UsageError('ingest takes a dataset and a file.');
+      const due = dueOf(options);
       const wish = toWish(terminal, dataset, file, options);
-      await loadFile(terminal, wish, { asJson: options.json === true, words });
+      await loadFile(terminal, wish, { asJson: options.json === true, words, due });
     });
 };
 
@@ -49,6 +53,14 @@ function declareFlags(command: Command) {
     .option(
       '--full',
       'the file states its series completely: points it leaves out are deleted as of the vintage',
+    )
+    .option(
+      '--release-at <instant>',
+      'under embargo: check now, and make visible at that instant, such as 2026-12-16T10:00:00Z',
+    )
+    .option(
+      '--release-with <id>',
+      'the same, at the time of an entry of the calendar; if it moves, so does the release',
     )
     .option('--dry-run', 'do everything, store nothing')
     .option('--skip-invalid', 'load the good rows even if there are bad ones')
@@ -97,7 +109,15 @@ function declareFormat(command: Command) {
     .option('--resource <name>', 'the resource of a datapackage.json that has several');
 }
 
-type Wish = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
+/** When the load is to become visible; undefined: at once. */
+function dueOf({ releaseAt: instant, releaseWith: calendarId, dryRun }: Flags): Due | undefined {
+  if (instant === undefined && calendarId === undefined) return undefined;
+  if (instant !== undefined && calendarId !== undefined)
+    throw new UsageError('--release-at and --release-with: a release is due at one of them.');
+  if (dryRun === true)
+    throw new UsageError('--dry-run stores nothing, so it takes neither --release-at nor --release-with.');
+  return calendarId === undefined ? { instant: instant ?? '' } : { calendarId };
+}
 
 function toWish(terminal: Terminal, dataset: string, file: string, flags: Flags): Wish {
   const { dateFormat, decimal, thousands, prefix, resource, delimiter, encoding, vintage } = flags;
@@ -114,7 +134,7 @@ function toWish(terminal: Terminal, dataset: string, file: string, flags: Flags)
     skipInvalid: flags.skipInvalid === true,
     missing: flags.missing ?? [],
     reportFile: flags.report,
-    onWaiting: (other) => terminal.stderr.write(`${waitingFor(other)}\n`),
+    onWaiting: (other, isRelease) => terminal.stderr.write(`${waitingFor(other, isRelease)}\n`),
     skipRows: wholeNumber(flags.skipRows, '--skip-rows'),
     headerLine: wholeNumber(flags.headerLine, '--header-line'),
     skipWhere: (flags.skipWhere ?? []).map(cellChoice),
@@ -124,15 +144,20 @@ function toWish(terminal: Terminal, dataset: string, file: string, flags: Flags)
   };
 }
 
-/** @param words of the command, for the one that is offered where it fails. */
+/** @param words of the command, for the one that is offered where it fails. @param due undefined: it is loaded at once. */
 async function loadFile(
   terminal: Terminal,
   wish: Wish,
-  { asJson, words }: { asJson: boolean; words: readonly string[] },
+  { asJson, words, due }: { asJson: boolean; words: readonly string[]; due: Due | undefined },
 ): Promise<void> {
   const size = typeof wish.input === 'string' ? fileSize(wish.input) : undefined;
   const progress = createProgress(size, terminal.stderr);
   try {
+    if (due !== undefined) {
+      const made = await acceptInto(terminal.env, { ...wish, onProgress: progress.show }, due);
+      progress.clear();
+      return printAccepted(terminal, made, asJson);
+    }
     const summary = await loadInto(terminal.env, { ...wish, onProgress: progress.show });
     progress.clear();
     print(terminal, summary, asJson, wish.dryRun === true);
@@ -172,7 +197,9 @@ function loadInto(env: Environment, wish: Wish): Promise<LoadSummary> {
   });
 }
 
-function waitingFor(other: LoadUnderWay | undefined): string {
+function waitingFor(other: LoadUnderWay | undefined, isRelease: boolean): string {
+  if (isRelease)
+    return 'A release under embargo is being prepared; this load waits for its instant, see "almanac releases list".';
   if (other === undefined) return 'Another load is under way; this one waits for it.';
   const { since, program, clientAddress } = other;
   const from = clientAddress === null ? '' : ` from ${clientAddress}`;
@@ -232,11 +259,5 @@ function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: 
     });
   }
   for (const note of summary.notes) terminal.stderr.write(`note: ${note}\n`);
-  const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;
-  terminal.stdout.write(
-    `${dryRun ? 'nothing kept (--dry-run): ' : ''}${summary.rowsRead} rows read: ${pointsNew} new, ${pointsRevised} revised, ` +
-      `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected` +
-      `${summary.rowsSkipped === 0 ? '' : `, ${summary.rowsSkipped} left out by --skip-where`}; ` +
-      `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s\n`,
-  );
+  terminal.stdout.write(`${dryRun ? 'nothing kept (--dry-run): ' : ''}${countsText(summary)}\n`);
 }

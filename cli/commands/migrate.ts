@@ -10,7 +10,7 @@ const waitMs = 600_000;
 export const migrate: DeclareCommand = (command, terminal) => {
   command
     .description(
-      `In a database of your own (DATABASE_URL, of its owner) it makes the roles almanac_data_api and almanac_accounts_api, unless they are there, gives them their rights, and the passwords DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD if those are set. Exit code 1 if a password is set and cannot be given.`,
+      `In a database of your own (DATABASE_URL, of its owner) it makes the roles almanac_data_api, almanac_accounts_api and almanac_publisher, unless they are there, gives them their rights, and the passwords DATA_API_DATABASE_PASSWORD, ACCOUNTS_API_DATABASE_PASSWORD and PUBLISHER_DATABASE_PASSWORD if those are set. Exit code 1 if a password is set and cannot be given.`,
     )
     .option(
       '--wait',
@@ -45,12 +45,13 @@ async function waitForOthers({ env, stdout }: Terminal): Promise<void> {
 
 /** @throws Error if a password is set and cannot be given: whoever sets one relies on it. */
 async function renewRoles({ databaseUrl, settings }: Installation): Promise<RolesReport> {
-  const { dataApi, accountsApi } = settings.databasePasswords;
+  const { dataApi, accountsApi, publisher } = settings.databasePasswords;
   const report = await renewServiceRoles(databaseUrl, {
     almanac_data_api: dataApi,
     almanac_accounts_api: accountsApi,
+    almanac_publisher: publisher,
   });
-  const isNeeded = dataApi !== undefined || accountsApi !== undefined;
+  const isNeeded = [dataApi, accountsApi, publisher].some((password) => password !== undefined);
   if (report.obstacle !== undefined && isNeeded)
     throw new Error(`The schema is up to date, but not the roles of the services: ${report.obstacle}`);
   return report;
@@ -73,6 +74,6 @@ function print({ stdout }: Terminal, { passwordsSet, withoutPassword, obstacle }
   if (passwordsSet.length > 0) stdout.write(`set the password of ${passwordsSet.join(', ')}\n`);
   if (withoutPassword.length > 0)
     stdout.write(
-      `${withoutPassword.join(', ')} cannot log in without a password: set DATA_API_DATABASE_PASSWORD and ACCOUNTS_API_DATABASE_PASSWORD\n`,
+      `${withoutPassword.join(', ')} cannot log in without a password: set DATA_API_DATABASE_PASSWORD, ACCOUNTS_API_DATABASE_PASSWORD and PUBLISHER_DATABASE_PASSWORD\n`,
     );
 }

@@ -1,4 +1,4 @@
-// almanac start: runs all three services in this process, or only the named one.
+// almanac start: runs all services in this process, or only the named one.
 // Hides the order of starting and of draining: services first, then the database.
 import path from 'node:path';
 import pg from 'pg';
@@ -6,6 +6,7 @@ import type { AccountsApiOptions } from '../../accounts-api/main.ts';
 import type { WorkerOptions } from '../../accounts-api/worker.ts';
 import type { DataApiOptions } from '../../data-api/main.ts';
 import type { GatewayOptions, RunningGateway } from '../../gateway/main.ts';
+import type { PublisherOptions } from '../../ingest/publisher/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
@@ -28,7 +29,7 @@ import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { startTraced } from '../traced.ts';
 import { reloadOnHangUp, stopSignal } from '../signals.ts';
 
-const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker'] as const;
+const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const;
 type ServiceName = (typeof serviceNames)[number];
 
 // Imported when started: a process that runs one service does not hold the modules of the others.
@@ -40,6 +41,8 @@ const startAccountsApi = async (options: AccountsApiOptions) =>
   (await import('../../accounts-api/main.ts')).start(options);
 const startWorker = async (options: WorkerOptions) =>
   (await import('../../accounts-api/worker.ts')).startWorker(options);
+const startPublisher = async (options: PublisherOptions) =>
+  (await import('../../ingest/publisher/main.ts')).start(options);
 
 // Any constants of our own; the lock says that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
@@ -48,7 +51,7 @@ export const start: DeclareCommand = (command, terminal) => {
   command
     .description(
       `Without a service: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api and worker need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks.`,
+With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services but the publisher, which needs none; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks, the publisher makes loads under embargo visible at their instants.`,
     )
     .addArgument(
       command.createArgument('[service]', 'the only service of this process').choices(serviceNames),
@@ -79,6 +82,8 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     services.unshift(accountsApi);
     const worker = await startWorker(workerOptions(installation, plans));
     services.unshift(worker);
+    const publisher = await startPublisher(publisherOptions(installation));
+    services.unshift(publisher);
     const gateway = await startTraced('gateway', settings.tracing, startGateway, {
       ...gatewayOptions(installation.settings, plans, stopping.signal),
       identitySecret: installation.identitySecret,
@@ -86,6 +91,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
         ...dataApi.metrics,
         ...accountsApi.metrics,
         ...worker.metrics,
+        ...publisher.metrics,
         ...diskMetrics(watchedDirectories(installation.settings, databaseDirectory), log),
       ],
       ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
@@ -111,7 +117,11 @@ async function serveService(name: ServiceName, { env, stdout }: Terminal): Promi
   const stopped = stopSignal();
   const stopping = new AbortController();
   const service =
-    name === 'gateway' ? await serveGateway(env, stopping.signal) : await serveDatabaseService(name, env);
+    name === 'gateway'
+      ? await serveGateway(env, stopping.signal)
+      : name === 'publisher'
+        ? await servePublisher(env)
+        : await serveDatabaseService(name, env);
   stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
   await stopped;
   stopping.abort();
@@ -154,6 +164,12 @@ async function serveDatabaseService(
   const { options, metrics, tracing } = ownDataApiOptions(installation, plans);
   reload(options.certificate);
   return withMetrics(await startTraced(name, tracing, startDataApi, options), metrics);
+}
+
+async function servePublisher(env: Environment): Promise<Pick<RunningService, 'close'> & { url?: string }> {
+  const { settings } = readConfiguration(env, { service: 'publisher', settings: ['DATABASE_URL'] });
+  const { options, metrics } = ownPublisherOptions(await openInstallation(settings));
+  return withMetrics(await startPublisher(options), metrics);
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -222,6 +238,16 @@ function workerOptions(installation: Installation, plans: Plans) {
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
   return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
+}
+
+/** Of a publisher that is a process of its own, and where it serves its metrics. */
+export function ownPublisherOptions(installation: Installation) {
+  return { options: publisherOptions(installation), metrics: installation.settings.metrics };
+}
+
+function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {
+  const log = createLog('publisher', settings.logLevel);
+  return { databaseUrl, schema: knownMigrations(), slowStatementMs: settings.slowStatementMs, log };
 }
 
 /** Of a gateway that is a process of its own, and where it sends traces. */

@@ -41,13 +41,15 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   noGateway?: boolean;
   /** The time zone that determines today. */
   seriesTimeZone: string;
+  /** The day that counts as today; default: that of the clock. */
+  today?: string;
   /** From 1 to 12, of funds for which neither they nor their company state it; default: July. */
   fiscalYearFirstMonth?: number;
   clock: Clock;
   /** bytesTotal is unknown for streams. */
   onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
-  /** Called once if the load has to wait for another one. */
-  onWaiting?: (load: LoadUnderWay | undefined) => void;
+  /** Called once if the load has to wait for another one; isRelease: for releases under embargo, until their instant. */
+  onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void;
   /** A CSV file that receives every refused row. */
   reportFile?: string;
 }

@@ -39,11 +39,12 @@ class DryRunEnds extends Error {
  * Loads the file; when it resolves, no call that begins later is answered from before. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
  * @throws IngestFailure if the call or the file is invalid, or a row is and `skipInvalid` is not set; nothing is stored.
  */
-export async function load(database: Database, given: LoadOptions): Promise<LoadSummary> {
+export async function load(
+  database: Pick<Database, 'transaction'>,
+  given: LoadOptions,
+): Promise<LoadSummary> {
   const started = performance.now();
-  if (given.resource !== undefined && !isDataPackage(given.input))
-    misuse('--resource chooses from a datapackage.json, and the file is none.');
-  const options = isDataPackage(given.input) ? packageOptions(given, given.input) : given;
+  const options = withPackage(given);
   // Only a file can be read a second time, so only its points may try the direct path.
   const isFile = typeof options.input === 'string';
   try {
@@ -54,8 +55,16 @@ export async function load(database: Database, given: LoadOptions): Promise<Load
   }
 }
 
+/** The options with what a data package says, if the input is one: its file is the input then. @throws IngestFailure as `packageOptions` does. */
+export function withPackage(given: LoadOptions): LoadOptions {
+  if (isDataPackage(given.input)) return packageOptions(given, given.input);
+  if (given.resource !== undefined)
+    misuse('--resource chooses from a datapackage.json, and the file is none.');
+  return given;
+}
+
 async function attempt(
-  database: Database,
+  database: Pick<Database, 'transaction'>,
   options: LoadOptions,
   straight: boolean,
   started: number,
@@ -63,7 +72,7 @@ async function attempt(
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
   checkFactors(dataset, options.multiply);
-  const today = dateIn(options.seriesTimeZone, options.clock.now());
+  const today = options.today ?? dateIn(options.seriesTimeZone, options.clock.now());
   const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
   const rejects = new Rejects(options.reportFile);
   let rowsSkipped = 0;

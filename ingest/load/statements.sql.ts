@@ -1,9 +1,12 @@
 // The records of a load besides its rows: vintages, confirmations, the counts of series and loads.
-import type { Transaction } from '../../kernel/database.ts';
+import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { LoadRow } from './revise.sql.ts';
 
 const loadsLock = 4_115_202; // an arbitrary constant
+
+/** Held in addition by whoever prepares releases under embargo. */
+const releasesLock = 4_115_221;
 
 /** The load that holds the lock, as PostgreSQL knows its connection. */
 export interface LoadUnderWay {
@@ -15,19 +18,38 @@ export interface LoadUnderWay {
   clientAddress: string | null;
 }
 
+/** Releases are prepared by one process at a time. @returns false: by another one at present. */
+export async function tryLockReleases(on: Transaction): Promise<boolean> {
+  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
+    releasesLock,
+  ]);
+  return entryAt(tried, 0).locked;
+}
+
+/** Whether releases under embargo are being prepared: the load lock is held until their instant. Any role may ask. */
+export async function isReleaseUnderWay(on: Queryable): Promise<boolean> {
+  const found = await on.query(
+    `select from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+    [releasesLock],
+  );
+  return found.length > 0;
+}
+
 /**
  * Serialises loads: waits for the load under way, and holds the lock until the transaction ends.
- * @param onWaiting is called once before it waits; without a load if that has just ended, or belongs to a role that may not be seen.
+ * @param onWaiting is called once before it waits; without a load if that has just ended, or belongs to a role that may not be seen;
+ * isRelease: it may be a release under embargo, which ends at its instant.
  */
 export async function lockLoads(
   on: Transaction,
-  onWaiting?: (load: LoadUnderWay | undefined) => void,
+  onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void,
 ): Promise<void> {
   const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
     loadsLock,
   ]);
   if (entryAt(tried, 0).locked) return;
-  onWaiting?.(await findLoadUnderWay(on));
+  onWaiting?.(await findLoadUnderWay(on), await isReleaseUnderWay(on));
   await on.query('select pg_advisory_xact_lock($1)', [loadsLock]);
 }
 

@@ -1,7 +1,8 @@
 // Serves /metrics on its own port, not meant to be reachable from outside; adds the metrics of the process,
 // under the names of Node's usual Prometheus client, so that existing dashboards work.
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { toEnvelope, toFailure } from '../errors.ts';
 import { closeServer, listen, type RunningService } from '../http/server.ts';
 import { metricsText, type Metric } from './text.ts';
 
@@ -9,15 +10,28 @@ const resolutionMs = 10;
 /** How long a scrape waits for figures of others: Prometheus gives up after ten seconds, and the rest is wanted most when these hang. */
 const refreshWithinMs = 1_000;
 
-/** @param metrics of the service, or of all services in this process. @throws Error if the port is taken. */
+/**
+ * @param metrics of the service, or of all services in this process.
+ * @param ready of a service without a port of its own: /healthz and /readyz are served here too. Rejects while it is not ready.
+ * @throws Error if the port is taken.
+ */
 export async function serveMetrics(
   metrics: readonly Metric[],
   { host, port }: { host: string; port: number },
+  ready?: () => Promise<void>,
 ): Promise<RunningService> {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs });
   delay.enable();
   const ofProcess = processMetrics(() => readLag(delay));
   const server = createServer((request, response) => {
+    if (ready !== undefined && request.method === 'GET') {
+      if (request.url === '/healthz') return sendProbe(response);
+      if (request.url === '/readyz')
+        return void ready().then(
+          () => sendProbe(response),
+          (error: unknown) => sendProbe(response, error),
+        );
+    }
     if (request.url !== '/metrics' || request.method !== 'GET') {
       response.writeHead(404).end();
       return;
@@ -34,6 +48,12 @@ export async function serveMetrics(
       await closeServer(server);
     },
   };
+}
+
+function sendProbe(response: ServerResponse, error?: unknown): void {
+  const failure = error === undefined ? undefined : toFailure(error);
+  response.writeHead(failure === undefined ? 200 : 503, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(failure === undefined ? { success: true } : toEnvelope(failure)));
 }
 
 async function refreshed(metrics: readonly Metric[]): Promise<void> {

@@ -24,6 +24,9 @@ let stateBefore: Record<string, unknown>;
 test.before(async () => {
   await almanac(['seed']);
   await almanac(['keys', 'create', 'demo@almanac.example']);
+  const release = path.join(folder, 'release.csv');
+  writeFileSync(release, 'series_id,date,value\nDEMO.CPI,2024-01,1\n');
+  await almanac(['ingest', 'observations', release, '--release-at', '2199-12-16T10:00:00Z']);
   await onDatabase(source.url, async (query) => {
     await query(
       `update data.series set description = E'a\\tb\\nc\\\\.\\n\\\\.\\n\\\\N é€😀' where series_id = 'DEMO.CPI'`,
@@ -54,7 +57,7 @@ async function onDatabase<T>(url: string, work: (query: Query) => Promise<T>): P
 function stateOf(url: string): Promise<Record<string, unknown>> {
   return onDatabase(url, async (query) => {
     const state: Record<string, unknown> = {};
-    const inSchemas = `in ('data'::regnamespace, 'accounts'::regnamespace, 'events'::regnamespace)`;
+    const inSchemas = `in ('data'::regnamespace, 'accounts'::regnamespace, 'events'::regnamespace, 'embargo'::regnamespace)`;
     const tables = await query(
       `select oid::regclass::text as name from pg_class where relkind in ('r', 'p') and relnamespace ${inSchemas}`,
     );
@@ -70,7 +73,7 @@ function stateOf(url: string): Promise<Record<string, unknown>> {
       `select tgrelid::regclass::text, tgname, tgenabled from pg_trigger where not tgisinternal order by 1, 2`,
     );
     state['sequences'] = await query(
-      `select sequencename, last_value from pg_sequences where schemaname in ('data', 'accounts', 'events') order by 1`,
+      `select sequencename, last_value from pg_sequences where schemaname in ('data', 'accounts', 'events', 'embargo') order by 1`,
     );
     return state;
   });
@@ -137,6 +140,8 @@ test.serial(
     );
     const added = await target.almanac(['accounts', 'create', 'new@b.example']);
     t.is(added.code, 0, 'it takes writes: sequences and triggers go on');
+    const made = await target.almanac(['releases', 'now', '1']);
+    t.is(made.code, 0, 'what is under embargo is there with its file');
   },
 );
 

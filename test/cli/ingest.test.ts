@@ -234,6 +234,20 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     stores: { '2024-01-01': '1' },
     otherwise: {},
   }),
+  // What becomes of them: releases.test.ts.
+  'release-at': changes({
+    file: 'series_id,date,value\n<id>,2024-01-01,1',
+    flag: ['--release-at', '2199-12-16T10:00:00Z'],
+    stores: {},
+    otherwise: { '2024-01-01': '1' },
+  }),
+  'release-with': async (t, name) => {
+    const entry = 'release_id,title,source,release_at,time_zone\nr,R,Tests,2199-12-16T10:00Z,UTC';
+    t.is((await almanac(['ingest', 'calendar', write(entry)])).code, 0);
+    const file = 'series_id,date,value\n<id>,2024-01-01,1';
+    const otherwise = { '2024-01-01': '1' };
+    await changes({ file, flag: ['--release-with', 'r'], stores: {}, otherwise })(t, name);
+  },
   report: async (t) => {
     const input = write('series_id,date,value\nREPORT,2024-01-01,x');
     const { code } = await almanac(['ingest', 'observations', input, '--report', report, ...made]);

@@ -15,6 +15,7 @@ test('only start, seed, migrate and restore create a database; every other comma
   const env = { DATA_DIR: dataDir };
   const others: Record<string, string[]> = {
     ingest: ['ingest', 'observations', '-'],
+    releases: ['releases', 'list'],
     accounts: ['accounts', 'list'],
     keys: ['keys', 'list', 'a@b.example'],
     usage: ['usage', 'a@b.example'],

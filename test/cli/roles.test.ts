@@ -23,6 +23,7 @@ const ownerPassword = 'of the owner';
 const passwords = {
   DATA_API_DATABASE_PASSWORD: "of'data-api\\1",
   ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api',
+  PUBLISHER_DATABASE_PASSWORD: 'of-the-publisher',
 };
 const forbidden = '42501';
 const readOnly = '25006';
@@ -75,7 +76,7 @@ test.serial(
     const toRun = [...without.stdout.matchAll(/^ {2}(.*;)$/gm)].map(([, statement = '']) =>
       statement.replace("'…'", "'of an administrator'"),
     );
-    t.is(toRun.length, 4, without.stdout);
+    t.is(toRun.length, 5, without.stdout);
     t.is(await attempt(server.url, ...toRun), 'done', 'the statements are right as they are printed');
     const again = await almanac(['migrate', '--json']);
     t.deepEqual(JSON.parse(again.stdout), {
@@ -96,6 +97,7 @@ test.serial(
         server.url,
         'drop role almanac_data_api',
         'drop role almanac_accounts_api',
+        'drop role almanac_publisher',
         'drop role plain',
       ),
       'done',
@@ -111,14 +113,14 @@ test.serial(
     const first = await almanac(['migrate']);
     t.regex(
       first.stdout,
-      /almanac_data_api, almanac_accounts_api cannot log in without a password: set DATA_API/,
+      /almanac_data_api, almanac_accounts_api, almanac_publisher cannot log in without a password: set DATA_API/,
     );
     const second = await almanac(['migrate', '--json'], { env: passwords });
     t.deepEqual(JSON.parse(second.stdout), {
       migrated: [],
       roles: {
         ...{ renewed: true, without_password: [] },
-        passwords_set: ['almanac_data_api', 'almanac_accounts_api'],
+        passwords_set: ['almanac_data_api', 'almanac_accounts_api', 'almanac_publisher'],
       },
     });
     t.false(Object.values(passwords).some((password) => (first.stdout + second.stdout).includes(password)));
@@ -167,7 +169,8 @@ test.serial(
     const url = urlOf(server.url, { pathname: '/owner', username: 'owner', password: ownerPassword });
     const almanac = commandLine(settingsOf(url));
     const changed = { ...passwords, ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api-2' };
-    const { stdout } = await almanac(['migrate'], { env: { ...changed, DATA_API_DATABASE_PASSWORD: '' } });
+    const others = { DATA_API_DATABASE_PASSWORD: '', PUBLISHER_DATABASE_PASSWORD: '' };
+    const { stdout } = await almanac(['migrate'], { env: { ...changed, ...others } });
     t.regex(stdout, /^set the password of almanac_accounts_api$/m);
     const before = urlOf(url, { username: 'almanac_accounts_api', password: 'of-accounts-api' });
     const after = urlOf(url, { username: 'almanac_accounts_api', password: 'of-accounts-api-2' });
@@ -181,15 +184,12 @@ test.serial(
       unable.stdout,
       /almanac_accounts_api does not own the schemas\. Run "almanac migrate" with the owner's/,
     );
-    t.is(
-      await attempt(url, "delete from public.almanac_migrations where name = '000113_closed_by_day'"),
-      'done',
-    );
+    t.is(await attempt(url, "delete from public.almanac_migrations where name = '000121_embargo'"), 'done');
     const lacking = await asService(['start', 'accounts-api'], { env: { ACCOUNTS_API_PORT: '0' } });
     t.is(lacking.code, 1);
     t.regex(
       lacking.stderr,
-      /may not migrate this database, and it lacks 000113_closed_by_day\. Run "almanac migrate"/,
+      /may not migrate this database, and it lacks 000121_embargo\. Run "almanac migrate"/,
     );
   },
 );

@@ -82,7 +82,7 @@ function interpolateAll(value: unknown, env: Readonly<Record<string, string | un
 const ofAlmanac = ({ services }: ComposeFile) =>
   Object.entries(services).filter(([, { image }]) => image === 'almanac:local');
 
-const servingNames = ['gateway', 'data-api', 'accounts-api', 'worker'];
+const servingNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'];
 
 test('the file is valid by the Compose specification', (t) => {
   // eslint-disable-next-line @typescript-eslint/no-unused-vars
@@ -113,8 +113,8 @@ test('secrets are made once, differ, and can be read by nobody else', (t) => {
   const first = readFileSync(file, 'utf8');
   const example = read('.env.compose.example');
   const made = Object.entries(parseEnv(first)).filter(([name, value]) => parseEnv(example)[name] !== value);
-  t.is(made.length, 6);
-  t.is(new Set(made.map(([, value]) => value)).size, 6);
+  t.is(made.length, 7);
+  t.is(new Set(made.map(([, value]) => value)).size, 7);
   for (const [name, value] of made) t.regex(value ?? '', /^[0-9a-f]{64}$/, name);
   t.is(statSync(file).mode & 0o077, 0);
   fillSecrets(file);
@@ -155,6 +155,7 @@ test('services reach each other and their database by roles of their own', (t) =
     );
   const userOf = (name: string) => new URL(settings(name).databaseUrl ?? '').username;
   t.is(userOf('data-api'), 'almanac_data_api');
+  t.is(userOf('publisher'), 'almanac_publisher');
   for (const name of ['accounts-api', 'worker']) t.is(userOf(name), 'almanac_accounts_api', name);
   for (const name of ['migrate', 'cli']) t.is(userOf(name), 'almanac', name);
   t.deepEqual(settings('gateway').dataApiUrls, [`http://data-api:${settings('data-api').dataApiPort}`]);
@@ -183,7 +184,7 @@ test('what serves has a health check and time to stop, and starts after what it 
     t.truthy(service.healthcheck?.test.length, name);
     t.truthy(service.stop_grace_period, name);
   }
-  for (const name of ['data-api', 'accounts-api', 'worker', 'cli'])
+  for (const name of ['data-api', 'accounts-api', 'worker', 'publisher', 'cli'])
     t.is(file.services[name]?.depends_on?.['migrate']?.condition, 'service_completed_successfully', name);
   t.is(file.services['migrate']?.depends_on?.['postgres']?.condition, 'service_healthy');
   for (const name of ['data-api', 'accounts-api', 'redis'])
@@ -202,7 +203,7 @@ test('the image is made here under a tag of its own; what is durable is in named
   }
 });
 
-test('only the gateway and the proxy are published, and the database and data-api have no way out', (t) => {
+test('only the gateway and the proxy are published, and the database, data-api and publisher have no way out', (t) => {
   const { services, networks } = composeWith(t);
   const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
   t.deepEqual(
@@ -211,6 +212,6 @@ test('only the gateway and the proxy are published, and the database and data-ap
   );
   t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
   t.true(networks['back']?.internal);
-  for (const name of ['postgres', 'redis', 'data-api', 'migrate'])
+  for (const name of ['postgres', 'redis', 'data-api', 'publisher', 'migrate'])
     t.deepEqual(services[name]?.networks, ['back'], name);
 });

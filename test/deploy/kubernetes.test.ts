@@ -84,7 +84,7 @@ const [local, production, commands, loads] = [
   'commands',
   'loads',
 ].map((name) => render(`k8s/${name}`)) as [Manifest[], Manifest[], Manifest[], Manifest[]];
-const serving = ['gateway', 'data-api', 'accounts-api', 'worker'];
+const serving = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'];
 const nameLabel = 'app.kubernetes.io/name';
 
 const workloads = (from: Manifest[]) =>
@@ -225,7 +225,7 @@ test('with the settings and secrets that are documented every container has what
   const secrets = parseEnv(readFileSync(path.join(projectRoot, 'k8s/overlays/local/secrets.env'), 'utf8'));
   const users: Record<string, string> = {
     ...{ 'data-api': 'almanac_data_api', 'accounts-api': 'almanac_accounts_api' },
-    ...{ worker: 'almanac_accounts_api', migrate: 'almanac' },
+    ...{ worker: 'almanac_accounts_api', publisher: 'almanac_publisher', migrate: 'almanac' },
   };
   for (const from of [local, production]) {
     const config = from.find(({ kind }) => kind === 'ConfigMap') as Manifest & {
@@ -258,6 +258,7 @@ test('what is probed fits what is asked for, and a pod has the time to stop that
     if (name !== 'gateway') t.deepEqual(initContainers?.[0]?.args, ['migrate', '--wait'], name);
     if (name === 'worker') continue;
     t.is(readinessProbe?.httpGet?.path, '/readyz', name);
+    if (name === 'publisher') continue; // nobody calls it
     const drainMs = Number(env.find((variable) => variable.name === 'DRAIN_DELAY_MS')?.value);
     t.true(
       drainMs >= 2 * 1000 * (readinessProbe?.periodSeconds ?? Infinity),
@@ -370,7 +371,7 @@ test('only the gateway reaches the services, only they reach the database, and o
         ...serving.map((name) => `ns:monitoring > ${name} 9464`),
         ...['gateway', 'data-api', 'accounts-api'].map((name) => `${name} > ns:monitoring 4318`),
         ...['gateway > data-api 8081', 'gateway > accounts-api 8082', 'gateway > redis 6379'],
-        ...['data-api', 'accounts-api', 'worker', 'migrate', 'commands'].map(
+        ...['data-api', 'accounts-api', 'worker', 'publisher', 'migrate', 'commands'].map(
           (name) => `${name} > database 5432`,
         ),
         ...['accounts-api > redis 6379', 'commands > redis 6379', 'all > ns:kube-system 53'],

@@ -75,8 +75,11 @@ async function startAll(
   ground: Ground,
 ): Promise<{ services: Service[]; gateway: string; healths: string[] }> {
   const { ownerUrl, redisUrl, identitySecret } = ground;
-  const ports = await Promise.all(['gateway', 'data-api', 'accounts-api', 'worker'].map(() => freePort()));
-  const [gateway, dataApi, accountsApi, worker] = ports.map((port) => String(port)) as [
+  const ports = await Promise.all(
+    ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'].map(() => freePort()),
+  );
+  const [gateway, dataApi, accountsApi, worker, publisher] = ports.map((port) => String(port)) as [
+    string,
     string,
     string,
     string,
@@ -93,6 +96,9 @@ async function startAll(
       ...{ ...accounts, REDIS_URL: redisUrl, ACCOUNTS_API_PORT: accountsApi },
     }),
     await serve(ground, 'worker', { ...accounts, METRICS_PORT: worker }),
+    await serve(ground, 'publisher', {
+      ...{ DATABASE_URL: serviceUrl(ownerUrl, 'almanac_publisher'), METRICS_PORT: publisher },
+    }),
     await serve(ground, 'gateway', {
       ...{ ...secret, REDIS_URL: redisUrl, PORT: gateway },
       ...{ DATA_API_URL: dataApiUrl ?? '', ACCOUNTS_API_URL: accountsApiUrl ?? '' },
@@ -102,7 +108,7 @@ async function startAll(
   return {
     services,
     gateway: `http://127.0.0.1:${gateway}`,
-    healths: [...healths, `http://127.0.0.1:${worker}/metrics`],
+    healths: [...healths, `http://127.0.0.1:${worker}/metrics`, `http://127.0.0.1:${publisher}/readyz`],
   };
 }
 

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { accountsTables } from './accounts-tables.ts';
 import { eventTables } from './event-tables.ts';
+import { embargoTables } from './embargo-tables.ts';
 import { billingTables } from './billing-tables.ts';
 import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
@@ -20,6 +21,7 @@ export const tables: readonly TableCases[] = [
   ...marketTables,
   ...fundTables,
   ...eventTables,
+  ...embargoTables,
 ];
 
 export interface Bench {

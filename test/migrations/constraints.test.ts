@@ -170,7 +170,7 @@ test.serial('every constraint and every unique index of the schema has a case', 
            union select indrelid, i.relname from pg_index join pg_class i on i.oid = indexrelid
            where indisunique) named
      join pg_class c on c.oid = named.relid join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('data', 'accounts', 'events')`,
+     where n.nspname in ('data', 'accounts', 'events', 'embargo')`,
   );
   const there = new Set(rows.map(({ name }) => name));
   const tried = new Set(
@@ -194,7 +194,7 @@ test.serial(
             array(select attname::text from pg_attribute where attrelid = c.oid and attgenerated <> ''
                   order by attname) as generated
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname in ('data', 'accounts', 'events') and c.relkind in ('r', 'p')
+     where n.nspname in ('data', 'accounts', 'events', 'embargo') and c.relkind in ('r', 'p')
      order by 1`,
     );
     const inCases = tables.map(({ table, row, defaults = {}, filled = [], generated = {} }) => ({

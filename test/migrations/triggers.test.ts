@@ -43,7 +43,7 @@ test.serial('every trigger of the schema has a case', async (t) => {
   const there = await db.values(
     `select format('%s.%s.%s', n.nspname, c.relname, tgname)
      from pg_trigger join pg_class c on c.oid = tgrelid join pg_namespace n on n.oid = c.relnamespace
-     where not tgisinternal and tgenabled = 'O' and n.nspname in ('data', 'accounts', 'events')`,
+     where not tgisinternal and tgenabled = 'O' and n.nspname in ('data', 'accounts', 'events', 'embargo')`,
   );
   t.deepEqual([...new Set(cases.map(({ trigger }) => trigger))].toSorted(), there.map(String).toSorted());
 });

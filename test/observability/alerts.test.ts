@@ -25,7 +25,7 @@ const dashboard = JSON.parse(read('config/observability/dashboard.json')) as {
 };
 
 /** Of the database; their names begin like those of metrics. */
-const roles = ['almanac_data_api', 'almanac_accounts_api'];
+const roles = ['almanac_data_api', 'almanac_accounts_api', 'almanac_publisher'];
 
 const promtool = (...words: string[]) => promisify(execFile)('promtool', words, { cwd: projectRoot });
 const isInstalled = await promtool('--version').then(

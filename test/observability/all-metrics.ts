@@ -11,6 +11,7 @@ export async function startAll(redisUrl: string, options: ServicesOptions = {}):
     redisUrl,
     signIn: { publicUrl: 'https://127.0.0.1:1' }, // nobody: its certificate is in the list all the same
     mail: {},
+    publisher: true,
     webhooks: testWebhooks,
     stripe: {
       secretKey: 'sk_test_x',

@@ -9,6 +9,7 @@ import type { Deps } from '../../accounts-api/database.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
 import { start as startGateway } from '../../gateway/main.ts';
 import { load } from '../../ingest/load/load.ts';
+import { start as startPublisher } from '../../ingest/publisher/main.ts';
 import { Readable } from 'node:stream';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
@@ -63,6 +64,8 @@ export interface ServicesOptions {
   stripe?: StripeSettings | undefined;
   /** Given: the worker sends webhooks. */
   webhooks?: WebhookSettings & DeliveryTiming;
+  /** True: a publisher runs beside the services. */
+  publisher?: boolean;
   /** Of the gateway; any free one by default. */
   port?: number;
   /** The series whose revisions are open to visitors; by default none. */
@@ -132,6 +135,10 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
       stripe: options.stripe,
       webhooks: options.webhooks,
     }));
+  const publisher =
+    options.publisher === true
+      ? await startPublisher({ databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'), log })
+      : undefined;
   const gateway = await startGateway({
     ...shared,
     port: options.port ?? 0,
@@ -139,6 +146,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
     moreMetrics: [
       ...[...dataApi.metrics, ...accountsApi.metrics, ...(worker?.metrics ?? [])],
+      ...(publisher?.metrics ?? []),
       ...(options.moreMetrics ?? []),
     ],
     plans,
@@ -198,6 +206,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     async close() {
       await production?.close();
       await gateway.close();
+      await publisher?.close();
       await worker?.close();
       await dataApi.close();
       await database.close();

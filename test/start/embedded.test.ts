@@ -56,6 +56,7 @@ test.serial(
       'almanac accounts-api': 'almanac_accounts_api',
       'almanac jobs': 'almanac_accounts_api', // which closes its connections when there is nothing to write
       'almanac worker': 'almanac_accounts_api',
+      'almanac publisher': 'almanac_publisher',
       'almanac start': 'almanac',
     };
     t.deepEqual({ ...roles, ...(await rolesOfConnections()) }, roles);

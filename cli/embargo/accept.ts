@@ -1,0 +1,63 @@
+// The part of `almanac ingest` about loads under embargo: hands the file over, and says what was accepted.
+import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/accept.ts';
+import { secondsSinceSeen } from '../../ingest/publisher/embargo.sql.ts';
+import { publisherUnseenSecondsMax } from '../../ingest/publisher/publishing.ts';
+import { reportOf } from '../../ingest/publisher/report.ts';
+import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
+import { printJson, type Terminal } from '../command.ts';
+import { withDatabase, withInstallation, type Environment } from '../installation.ts';
+
+/** A load as the command line describes it. */
+export type Wish = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
+
+export interface AcceptedHere {
+  accepted: Accepted;
+  /** Whether a publisher is at work, which makes releases. */
+  isPublisherAlive: boolean;
+}
+
+/** @throws IngestFailure as `acceptUnderEmbargo` does. */
+export function acceptInto(env: Environment, wish: Wish, due: Due): Promise<AcceptedHere> {
+  return withInstallation(env, ({ databaseUrl, settings }) => {
+    const { logLevel, seriesTimeZone, fiscalYearFirstMonth } = settings;
+    const connection = { command: 'ingest', logLevel, statementTimeoutMs: 0 };
+    return withDatabase(databaseUrl, connection, async (database) => {
+      const load = { ...wish, seriesTimeZone, fiscalYearFirstMonth };
+      const accepted = await acceptUnderEmbargo(database, load, due);
+      const seconds = await secondsSinceSeen(database);
+      return { accepted, isPublisherAlive: seconds !== null && seconds < publisherUnseenSecondsMax };
+    });
+  });
+}
+
+export function printAccepted(
+  terminal: Terminal,
+  { accepted: { releaseNo, at, leadMs, summary }, isPublisherAlive }: AcceptedHere,
+  asJson: boolean,
+): void {
+  if (asJson) {
+    return printJson(terminal, {
+      ...{ release: releaseNo, release_at: at.toISOString(), lead_seconds: leadMs / 1000 },
+      ...{ publisher_alive: isPublisherAlive, checked: reportOf(summary) },
+    });
+  }
+  for (const note of summary.notes) terminal.stderr.write(`note: ${note}\n`);
+  terminal.stdout.write(
+    `release ${releaseNo}, due ${at.toISOString()}, is under embargo. As the data is now: ${countsText(summary)}\n`,
+  );
+  if (!isPublisherAlive)
+    terminal.stderr.write(
+      'No publisher is at work, which makes releases: "almanac start" or "almanac start publisher" must run at that instant.\n',
+    );
+}
+
+/** The counts of a load, for people. */
+export function countsText(summary: LoadSummary): string {
+  const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;
+  return (
+    `${summary.rowsRead} rows read: ${pointsNew} new, ${pointsRevised} revised, ` +
+    `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected` +
+    `${summary.rowsSkipped === 0 ? '' : `, ${summary.rowsSkipped} left out by --skip-where`}; ` +
+    `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s`
+  );
+}

@@ -1,0 +1,188 @@
+// Accepts a load under embargo: stores its file and checks it by a complete dry run, in one transaction. Nothing of it can be seen, and
+// no load number is taken, before its instant.
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import { dateIn } from '../../kernel/clock.ts';
+import { inSavepoints, type Database, type Transaction } from '../../kernel/database.ts';
+import { IngestFailure, misuse } from '../load/failure.ts';
+import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
+import { load, withPackage } from '../load/load.ts';
+import { lockLoads, relaxLimits } from '../load/statements.sql.ts';
+import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
+import { giveBackLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
+import { databaseClock, type ReleaseClock } from './release-clock.ts';
+import { reportOf } from './report.ts';
+import { toStored } from './stored-options.ts';
+
+/** When a release is due: at an instant, or when an entry of the calendar says. */
+export type Due = { instant: string } | { calendarId: string };
+
+export interface Accepted {
+  releaseNo: number;
+  at: Date;
+  /** How long before the instant the load begins. */
+  leadMs: number;
+  /** What the release would do to the data as it is now. */
+  summary: LoadSummary;
+}
+
+const pieceBytes = 1024 * 1024;
+/** The load may take three times as long as its check, and this. */
+const marginMs = 5_000;
+const leadMsMax = 86_400_000;
+
+/**
+ * @param given `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
+ * @throws IngestFailure as `load` does, or if the instant is none, is past or has passed during the check; nothing is stored.
+ */
+export async function acceptUnderEmbargo(
+  database: Database,
+  given: Omit<LoadOptions, 'clock' | 'today' | 'dryRun' | 'noGateway'>,
+  due: Due,
+  clock: ReleaseClock = databaseClock,
+): Promise<Accepted> {
+  const own = 'instant' in due ? parseInstant(due.instant) : null;
+  const calendarId = 'calendarId' in due ? due.calendarId : null;
+  const { input, sourceName, ...options } = withPackage({ ...given, clock: { now: () => new Date() } });
+  return database.transaction(async (on) => {
+    await relaxLimits(on);
+    const at = own ?? (await instantInCalendar(on, calendarId ?? ''));
+    const createdAt = await clock.now(on);
+    refusePast(at, createdAt);
+    const releaseNo = await insertRelease(on, {
+      ...{ at: own, calendarId, dataset: options.dataset, createdAt },
+      sourceName: sourceName ?? (typeof input === 'string' ? input : '-'),
+      options: toStored(options),
+    });
+    const file = await storeFile(on, releaseNo, input);
+    const summary = await check(
+      database,
+      { ...options, input: Readable.from(readPieces(on, releaseNo)) },
+      at,
+    );
+    const leadMs = Math.min(leadMsMax, Math.round(summary.seconds * 3_000) + marginMs);
+    const acceptedAt = await clock.now(on);
+    refusePast(at, acceptedAt);
+    await acceptRelease(on, releaseNo, { ...file, leadMs, checked: reportOf(summary), at: acceptedAt });
+    return { releaseNo, at, leadMs, summary };
+  });
+}
+
+/** @throws IngestFailure unless the text is an instant with its offset. */
+export function parseInstant(text: string): Date {
+  const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)$/i;
+  try {
+    if (form.test(text)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error; // such as the 30th of February
+  }
+  return misuse(
+    `--release-at takes an instant with its offset, such as 2026-12-16T10:00:00Z or 2026-12-16T15:00:00+05:00, not "${text}".`,
+  );
+}
+
+async function instantInCalendar(on: Transaction, calendarId: string): Promise<Date> {
+  const { at, held } = await selectCalendarEntry(on, calendarId);
+  if (at !== null && held === null) return at;
+  return misuse(
+    `--release-with ${calendarId}: ${held}. It takes the release_id of an entry that states a time, is not cancelled and not delayed.`,
+  );
+}
+
+function refusePast(at: Date, now: Date): void {
+  if (at > now) return;
+  misuse(
+    `${at.toISOString()} is past (it is ${now.toISOString()} by the clock of the database): load the file without embargo.`,
+  );
+}
+
+/** Stores the file as a gzip stream in pieces; one that is gzip already as it is. @returns what it was. */
+async function storeFile(
+  on: Transaction,
+  releaseNo: number,
+  input: Readable | string,
+): Promise<{ fileBytes: number; fileSha256: string }> {
+  const hash = createHash('sha256');
+  let fileBytes = 0;
+  async function* noted(): AsyncGenerator<Buffer> {
+    for await (const bytes of bytesOf(input)) {
+      hash.update(bytes);
+      fileBytes += bytes.length;
+      yield bytes;
+    }
+  }
+  let position = 0;
+  for await (const piece of inPieces(packed(noted()))) {
+    await insertPiece(on, releaseNo, position, piece);
+    position += 1;
+  }
+  return { fileBytes, fileSha256: hash.digest('hex') };
+}
+
+async function* bytesOf(input: Readable | string): AsyncGenerator<Buffer> {
+  const stream = typeof input === 'string' ? createReadStream(input) : input;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer | string>)
+      yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+  } catch (error) {
+    if (typeof input !== 'string') throw error;
+    throw new IngestFailure('invalid_file', `The file ${input} cannot be read.`, { cause: error });
+  }
+}
+
+async function* packed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let start = Buffer.alloc(0);
+  while (start.length < 2) {
+    const next = await bytes.next();
+    if (next.done === true) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    if (start.length > 0) yield start;
+    yield* bytes;
+  }
+  if (start[0] === 0x1f && start[1] === 0x8b) {
+    yield* whole();
+    return;
+  }
+  const gzip = createGzip();
+  // Errors reach the loop below through gzip, which pipeline destroys with them.
+  pipeline(Readable.from(whole()), gzip, () => undefined);
+  for await (const piece of gzip as AsyncIterable<Buffer>) yield piece;
+}
+
+/** The same bytes in pieces of the size that is stored; the last may be shorter. */
+async function* inPieces(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  let gathered: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of bytes) {
+    let rest = chunk;
+    while (length + rest.length >= pieceBytes) {
+      const cut = pieceBytes - length;
+      yield Buffer.concat([...gathered, rest.subarray(0, cut)]);
+      [gathered, length, rest] = [[], 0, rest.subarray(cut)];
+    }
+    if (rest.length > 0) gathered.push(rest);
+    length += rest.length;
+  }
+  if (length > 0) yield Buffer.concat(gathered);
+}
+
+/** A dry run as of the instant, on a connection of its own, that gives the numbers of its loads back. */
+async function check(database: Database, options: LoadOptions, at: Date): Promise<LoadSummary> {
+  return database.transaction(async (on) => {
+    await relaxLimits(on);
+    await lockLoads(on, options.onWaiting);
+    const numbers = await readLoadNumbers(on);
+    try {
+      return await load(inSavepoints(on), {
+        ...options,
+        ...{ dryRun: true, clock: { now: () => at }, today: dateIn(options.seriesTimeZone, at) },
+      });
+    } finally {
+      await giveBackLoadNumbers(on, numbers);
+    }
+  });
+}

@@ -1,0 +1,60 @@
+// Starts the publisher: the process that makes loads under embargo visible at their instants. Any number may run beside each other.
+import { openDatabase } from '../../kernel/database.ts';
+import type { Log } from '../../kernel/log.ts';
+import { serverMetrics } from '../../kernel/metrics/database.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
+import { requireSchema, type Migration } from '../../kernel/schema.sql.ts';
+import { releaseMetrics } from './metrics.ts';
+import { startPublishing } from './publishing.ts';
+import { databaseClock, type ReleaseClock } from './release-clock.ts';
+
+export interface PublisherOptions {
+  /** Of the role almanac_publisher, or of the owner. */
+  databaseUrl: string;
+  /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
+  schema?: readonly Migration[] | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
+  log: Log;
+  /** By which releases are due; default: that of the database. */
+  clock?: ReleaseClock;
+}
+
+export interface RunningPublisher {
+  metrics: readonly Metric[];
+  /** Rejects while the database is away, or its schema does not fit. */
+  ready(): Promise<void>;
+  /** Gives up what is being prepared, which another publisher or the next start makes, then resolves. */
+  close(): Promise<void>;
+}
+
+/** @throws Error if the database does not answer, or its schema does not fit. */
+export async function start(options: PublisherOptions): Promise<RunningPublisher> {
+  const { log, slowStatementMs, clock = databaseClock, schema = [] } = options;
+  const database = openDatabase(options.databaseUrl, log, {
+    applicationName: 'almanac publisher',
+    connectionsMax: 4, // what is prepared, its file, the metrics, that it is alive
+    slowStatementMs,
+  });
+  const ready = () => requireSchema((text) => database.query(text), schema);
+  try {
+    await ready();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const deps = { database, clock, log };
+  const publishing = startPublishing(deps);
+  return {
+    ready,
+    metrics: [
+      ...database.metrics,
+      ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
+      ...releaseMetrics(deps, publishing, log),
+    ],
+    async close() {
+      await publishing.close();
+      await database.close();
+    },
+  };
+}

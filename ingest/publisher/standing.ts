@@ -1,0 +1,33 @@
+// How the releases stand, in words: for `almanac check`.
+import type { Queryable } from '../../kernel/database.ts';
+import { countReleases, readClock, secondsSinceSeen } from './embargo.sql.ts';
+import { publisherUnseenSecondsMax } from './publishing.ts';
+
+export interface Standing {
+  detail: string;
+  /** Something is held, failed or late. */
+  needsSomebody: boolean;
+  /** Releases wait, and no publisher is at work. */
+  lacksPublisher: boolean;
+}
+
+const lateSecondsMax = 10;
+
+export async function describeReleases(on: Queryable): Promise<Standing> {
+  const { pending, held, failed, lateSeconds, nextAt } = await countReleases(on, await readClock(on));
+  const unseen = await secondsSinceSeen(on);
+  const isAlive = unseen !== null && unseen < publisherUnseenSecondsMax;
+  const isLate = lateSeconds > lateSecondsMax;
+  const parts = [
+    `${pending} under embargo${nextAt === null ? '' : `, the next due ${nextAt.toISOString()}`}`,
+    ...(isLate ? [`late by ${lateSeconds.toFixed(0)} s`] : []),
+    ...(held > 0 ? [`${held} held by the calendar`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    isAlive ? 'a publisher is at work' : 'no publisher is at work',
+  ];
+  return {
+    detail: parts.join('; '),
+    needsSomebody: isLate || held > 0 || failed > 0,
+    lacksPublisher: !isAlive && pending + held > 0,
+  };
+}

@@ -1,0 +1,146 @@
+// The constraints of schema embargo as cases.
+import { at } from './account-rows.ts';
+import { checksOf, hex, key, type TableCases } from './tables.ts';
+
+const row = {
+  ...{ dataset: 'observations', source_name: '-', options: '{}', lead_ms: '0', file_bytes: '0' },
+  ...{ file_sha256: hex('a'), checked: '{}', created_at: at },
+};
+const whole = { ...row, release_at: at };
+
+function releases(): TableCases {
+  const is = checksOf('releases');
+  const ended = { state: 'cancelled', ended_at: at };
+  const released = { state: 'released', ended_at: at, due_at: at, outcome: '{}' };
+  const failed = { state: 'failed', ended_at: at, outcome: '{}' };
+  const noObjects = ['[]', '1', 'null', '""'];
+  return {
+    table: 'embargo.releases',
+    row,
+    defaults: { state: 'pending' },
+    filled: ['release_no'],
+    needs: { release_at: at },
+    cases: [
+      key('releases_pkey', ['release_no'], { ...whole, release_no: '1' }, { ...whole, release_no: '2' }),
+      ...is.check(
+        'state_check',
+        [
+          { state: 'other', ended_at: at },
+          { state: '', ended_at: at },
+        ],
+        [{}, ended],
+      ),
+      ...is.check(
+        'calendar_id_check',
+        ['', 'é'.repeat(201)].map((id) => ({ release_at: null, calendar_id: id })),
+        ['é', 'é'.repeat(200)].map((id) => ({ release_at: null, calendar_id: id })),
+      ),
+      ...is.text(64, 'dataset'),
+      ...is.textUpTo(1024, 'source_name'),
+      ...is.check(
+        'options_check',
+        noObjects.map((options) => ({ options })),
+        [{ options: '{"a": 1}' }],
+      ),
+      ...is.whole(0, 86_400_000, 'lead_ms'),
+      ...is.wholeFrom(0, 'file_bytes'),
+      ...is.pattern('file_sha256', [hex('0'), hex('f')], ['', hex('g'), hex('A'), `${hex('a')}a`]),
+      ...is.check(
+        'checked_check',
+        noObjects.map((checked) => ({ checked })),
+        [{ checked: '{"a": 1}' }],
+      ),
+      ...is.check(
+        'outcome_check',
+        noObjects.map((outcome) => ({ ...failed, outcome })),
+        [failed],
+      ),
+      ...is.check(
+        'instant_check',
+        [{ release_at: null }, { calendar_id: 'r' }],
+        [{ release_at: null, calendar_id: 'r' }, {}],
+      ),
+      ...is.check('end_check', [{ ended_at: at }, { state: 'cancelled' }], [ended, {}]),
+      ...is.check(
+        'due_check',
+        [{ due_at: at }, { ...released, due_at: null }, { ...failed, due_at: at }],
+        [released, failed],
+      ),
+      ...is.check(
+        'outcome_present_check',
+        [
+          { outcome: '{}' },
+          { ...ended, outcome: '{}' },
+          { ...failed, outcome: null },
+          { ...released, outcome: null },
+        ],
+        [released, failed, ended],
+      ),
+    ],
+  };
+}
+
+const one = `insert into embargo.releases (release_no, ${Object.keys(whole).join(', ')})
+  overriding system value values (1, ${Object.values(whole)
+    .map((value) => `'${value}'`)
+    .join(', ')})`;
+
+const ofRelease = (table: string, change = {}) => ({
+  constraint: `${table}_release_no_fkey`,
+  refused: { ...change, release_no: '2' },
+  deleteParent: 'delete from embargo.releases',
+  outcome: 'the row goes too' as const,
+});
+
+function pieces(): TableCases {
+  const is = checksOf('pieces');
+  const piece = { release_no: '1', position: '0', bytes: '\\x00' };
+  const ofBytes = (count: number) => ({ bytes: `\\x${'00'.repeat(count)}` });
+  return {
+    table: 'embargo.pieces',
+    before: [one, one.replace('(1,', '(3,')],
+    row: piece,
+    cases: [
+      key('pieces_pkey', ['release_no', 'position'], piece, {
+        release_no: '3',
+        position: '1',
+        bytes: '\\x01',
+      }),
+      ...is.wholeFrom(0, 'position'),
+      ...is.check('bytes_check', [ofBytes(0), ofBytes(1_048_577)], [ofBytes(1), ofBytes(1_048_576)]),
+    ],
+    references: [ofRelease('pieces')],
+  };
+}
+
+function history(): TableCases {
+  const is = checksOf('history');
+  const entry = { release_no: '1', at, event: 'accepted', actor: 'almanac' };
+  return {
+    table: 'embargo.history',
+    before: [one],
+    row: entry,
+    filled: ['entry_no'],
+    cases: [
+      key('history_pkey', ['entry_no'], { ...entry, entry_no: '1' }, { ...entry, entry_no: '2' }),
+      ...is.oneOf('event', 'accepted', 'hastened', 'cancelled', 'released', 'failed'),
+      ...is.text(500, 'actor', 'detail'),
+    ],
+    references: [ofRelease('history')],
+  };
+}
+
+function publishers(): TableCases {
+  const seen = { instance: 'a', seen_at: at };
+  return {
+    table: 'embargo.publishers',
+    row: seen,
+    cases: [
+      key('publishers_pkey', ['instance'], seen, { ...seen, instance: 'b' }),
+      ...checksOf('publishers').text(200, 'instance'),
+    ],
+  };
+}
+
+/** Every table of schema embargo. */
+export const embargoTables: readonly TableCases[] = [releases(), pieces(), history(), publishers()];
