@@ -113,7 +113,7 @@ async function publishOne(
   terminal: Terminal,
 ): Promise<Published> {
   const { stderr } = terminal;
-  stderr.write(previewOf(plan));
+  if (!wish.json) stderr.write(previewOf(plan));
   const acceptGuesses = wish.yes || (await confirmed(plan, wish, terminal));
   const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
   const tables = toLoad(plan, acceptGuesses);
@@ -121,7 +121,7 @@ async function publishOne(
   const progress = createProgress(bytes, stderr);
   const shared = { acceptGuesses, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
   const edited = { ...plan, tables: tables.filter(({ state }) => state === 'entry changed') };
-  if (edited.tables.length > 0 && !wish.dryRun) {
+  if (edited.tables.length > 0 && !wish.dryRun && !wish.json) {
     const { loaded } = await publishPlan(database, edited, { ...shared, dryRun: true });
     for (const { table, loaded: would } of loaded)
       stderr.write(`${table.path}: the edit would make ${countsOf(would.summary)}\n`);
@@ -142,7 +142,7 @@ async function publishOne(
     },
     onFailed: ({ path }, failure) => {
       progress.clear();
-      stderr.write(`${path}: not loaded. ${failure.message}\n`);
+      if (!wish.json) stderr.write(`${path}: not loaded. ${failure.message}\n`);
     },
   });
   progress.clear();

@@ -80,12 +80,12 @@ function sameSpans(some: readonly DateSpan[], others: readonly DateSpan[]): bool
   return some.every((span, at) => span.from === others[at]?.from && span.to === others[at]?.to);
 }
 
-/** The squares of the steps from date to date, in days, in the order of the file: the right form has the most regular steps. */
+/** How irregular the steps from date to date are, in the order of the file: 1 if all are equal, else more. */
 function jumps(spans: readonly DateSpan[]): number {
-  let sum = 0;
-  for (let at = 1; at < spans.length; at++)
-    sum += (dayNumber(spans[at]?.from ?? '') - dayNumber(spans[at - 1]?.from ?? '')) ** 2;
-  return sum;
+  const steps = spans.slice(1).map(({ from }, at) => dayNumber(from) - dayNumber(spans[at]?.from ?? from));
+  const mean = steps.reduce((sum, step) => sum + Math.abs(step), 0) / steps.length;
+  const squares = steps.reduce((sum, step) => sum + step ** 2, 0) / steps.length;
+  return steps.length === 0 || mean === 0 ? 1 : squares / mean ** 2;
 }
 
 const monthNames = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
@@ -107,7 +107,7 @@ const dayInText: readonly [expression: RegExp, order: readonly number[]][] = [
   [/(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)/, [1, 2, 3]],
   [/(?<!\d)(\d{2})[/.-](\d{2})[/.-](\d{4})(?!\d)/, [3, 2, 1]],
   [/(?<!\d)(\d{4})[-_](\d{2})(?![\d-])/, [1, 2]],
-  [new RegExp(String.raw`\b${namedMonth}[\s._-]*(\d{4})(?!\d)`, 'i'), [2, 1]],
+  [new RegExp(String.raw`(?<!\d[\s._/-]*)\b${namedMonth}[\s._-]*(\d{4})(?!\d)`, 'i'), [2, 1]],
 ];
 
 /**
