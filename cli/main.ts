@@ -40,6 +40,11 @@ export const commands: readonly TableEntry[] = [
     load: async () => (await import('./embargo/releases.ts')).releases,
   },
   {
+    name: 'publish',
+    summary: 'load the tables of a folder, as its almanac.yml describes them',
+    load: async () => (await import('./commands/publish.ts')).publish,
+  },
+  {
     name: 'accounts',
     summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
     load: async () => (await import('./commands/accounts.ts')).accounts,

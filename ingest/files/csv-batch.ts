@@ -4,4 +4,6 @@ export interface CsvBatch {
   rows: string[][];
   /** The line on which each row begins. */
   lines: number[];
+  /** If rows were made of cells of one row: the title of the column that each is from, for messages. */
+  titles?: string[];
 }

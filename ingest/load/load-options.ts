@@ -1,6 +1,7 @@
 // The options, dependencies and result of a load: the types that all kinds of loads share.
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../kernel/clock.ts';
+import type { Transaction } from '../../kernel/database.ts';
 import type { ColumnOptions } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import type { Reject } from './failure.ts';
@@ -13,6 +14,12 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   dataset: string;
   /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
+  /** Reads the input instead of the CSV reader: the header, then the rows with their lines in the file. Called again for a second attempt. */
+  rows?: () => AsyncGenerator<CsvBatch>;
+  /** With `full` and `rows`: the series that the file states although it may have no row of them; asked once all rows are read. */
+  covers?: () => readonly string[];
+  /** Runs in the transaction of the load, after it: what is true if and only if the load is stored. */
+  alongside?: (on: Transaction) => Promise<void>;
   /** The name of the input in the record of loads; default: the path. */
   sourceName?: string;
   /** Creates missing series, from the constants of `set` and from columns of the file. */

@@ -46,7 +46,7 @@ export async function load(
   const started = performance.now();
   const options = withPackage(given);
   // Only a file can be read a second time, so only its points may try the direct path.
-  const isFile = typeof options.input === 'string';
+  const isFile = typeof options.input === 'string' || options.rows !== undefined;
   try {
     return await attempt(database, options, isFile, started);
   } catch (error) {
@@ -79,8 +79,8 @@ async function attempt(
   const notes: string[] = [];
   let bytes: [bytesRead: number, bytesTotal: number | undefined] = [0, undefined];
   const csv = { ...options, onBytes: (...read: [number, number | undefined]) => void (bytes = read) };
-  const batches =
-    dataset.name === 'calendar' ? readCalendar(options.input, csv) : readCsv(options.input, csv);
+  const read = dataset.name === 'calendar' ? readCalendar : readCsv;
+  const batches = options.rows?.() ?? read(options.input, csv);
   try {
     const result = await database
       .transaction(async (on) => {
@@ -104,6 +104,7 @@ async function attempt(
               ? await loadPoints(on, input, options, straight)
               : await loadTable(on, dataset, input, options);
         if (options.dryRun === true) throw new DryRunEnds(result);
+        await options.alongside?.(on);
         return result;
       })
       .catch((error: unknown) => {

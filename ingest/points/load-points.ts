@@ -140,6 +140,7 @@ async function readPoints(
       input.onRows(reader.rowsRead);
     }
     await sink.flush();
+    if (options.covers !== undefined) await reader.cover?.(options.covers());
   } finally {
     await sink.settle();
   }

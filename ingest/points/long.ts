@@ -87,13 +87,15 @@ export function planLong(header: readonly string[], options: ColumnOptions & { c
 }
 
 export class LongReader implements PointReader {
-  readonly seriesWithoutPoints: ReadonlySet<number> = new Set();
+  readonly seriesWithoutPoints = new Set<number>();
   rowsRead = 0;
   readonly #plan: LongPlan;
   readonly #context: PointContext;
   readonly #vintageDay: (text: string) => string | null;
   /** The dimension values of the current row. */
   readonly #dims: string[] = [];
+  /** The column of the file that has the value of the current row. */
+  #title = '';
 
   /** @param today a vintage column must not have later days. */
   constructor(plan: LongPlan, context: PointContext, today: string) {
@@ -106,7 +108,10 @@ export class LongReader implements PointReader {
     const { directory, sink } = this.#context;
     if (await directory.makeSpace()) sink.forgetDates();
     await this.#learnSeries(batch);
-    for (const [at, row] of batch.rows.entries()) this.#readRow(row, entryAt(batch.lines, at));
+    for (const [at, row] of batch.rows.entries()) {
+      this.#title = batch.titles?.[at] ?? this.#plan.value.title;
+      this.#readRow(row, entryAt(batch.lines, at));
+    }
   }
 
   async #learnSeries(batch: CsvBatch): Promise<void> {
@@ -128,6 +133,17 @@ export class LongReader implements PointReader {
         ...metadataOfRow(entryOf(rowOf, id), this.#plan.metadataCells, this.#context.cells),
       }),
     );
+  }
+
+  /** The file states these series too, with the rows that it has of them or none. */
+  async cover(ids: readonly string[]): Promise<void> {
+    const { directory } = this.#context;
+    const unread = ids.filter((id) => directory.get(id) === undefined);
+    await directory.learn(unread, () => null);
+    for (const id of ids) {
+      const series = directory.get(id) ?? null;
+      if (series !== null && series.misfit === null) this.seriesWithoutPoints.add(series.seriesNo);
+    }
   }
 
   #readRow(row: readonly string[], line: number): void {
@@ -156,7 +172,7 @@ export class LongReader implements PointReader {
     const valueText = cellText(row, plan.value);
     const value = values(valueText);
     if (value === undefined)
-      return rejects.add(line, plan.value.title, valueText, expectedValue(valueText, valueOptions));
+      return rejects.add(line, this.#title, valueText, expectedValue(valueText, valueOptions));
     const status = plan.status === null ? null : this.#status(row, line, plan.status);
     if (status === undefined) return;
     const vintage = plan.vintage === null ? '' : this.#vintage(row, line, plan.vintage);

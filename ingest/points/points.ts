@@ -16,6 +16,8 @@ export interface PointReader {
   readonly rowsRead: number;
   /** Reads a batch; its points are in the sink when this returns. */
   read(batch: CsvBatch): Promise<void>;
+  /** Adds series to those below; no statement may be under way. */
+  cover?(ids: readonly string[]): Promise<void>;
   /** series_no of every series that the file has, possibly without any point (a column of a wide file). */
   readonly seriesWithoutPoints: ReadonlySet<number>;
 }

@@ -38,14 +38,17 @@ type GivenAnew =
   | ('dryRun' | 'noGateway' | 'today' | 'clock')
   | ('onProgress' | 'onWaiting' | 'reportFile');
 
+/** Code: a load that has it cannot be stored. */
+type Code = 'rows' | 'covers' | 'alongside';
+
 /** An option of loads that is in neither list would be lost: then the following does not compile. */
-type Forgotten = Exclude<keyof LoadOptions, keyof StoredOptions | GivenAnew>;
+type Forgotten = Exclude<keyof LoadOptions, keyof StoredOptions | GivenAnew | Code>;
 const names: readonly ([Forgotten] extends [never] ? keyof StoredOptions : Forgotten)[] = Object.keys(
   schema.shape,
 ) as (keyof StoredOptions)[];
 
 /** The options to store. */
-export function toStored(options: Omit<LoadOptions, 'input'>): StoredOptions {
+export function toStored(options: Omit<LoadOptions, 'input' | Code>): StoredOptions {
   return schema.parse(Object.fromEntries(names.map((name) => [name, options[name]])));
 }
 

@@ -1,6 +1,6 @@
 // The constraints of schema data that time series, commodities and discovery have, as cases.
 import { frequencies } from '../../domain/periods.ts';
-import { checksOf, currencies, key, slugs, type TableCases } from './tables.ts';
+import { checksOf, currencies, hex, key, slugs, type TableCases } from './tables.ts';
 
 const day = '2024-01-31';
 const twoSeries = [
@@ -468,6 +468,47 @@ function discovery(): TableCases[] {
   ];
 }
 
+function publishedFiles(): TableCases {
+  const is = checksOf('published_files');
+  const row = {
+    publication: 'p',
+    path: 'a.csv',
+    sheet: '',
+    content_sha256: `\\x${hex('a')}`,
+    entry: '{}',
+  };
+  return {
+    table: 'data.published_files',
+    row,
+    defaults: { loaded_at: 'now()' },
+    cases: [
+      key('published_files_pkey', ['publication', 'path', 'sheet'], row, {
+        ...row,
+        publication: 'q',
+        path: 'b.csv',
+        sheet: 'Sheet2',
+      }),
+      ...is.pattern(
+        'publication',
+        ['a', '9', 'A.b_c-9', 'a'.repeat(80)],
+        ['', '.a', 'a b', 'é', 'a'.repeat(81)],
+      ),
+      ...is.text(2000, 'path'),
+      ...is.textUpTo(200, 'sheet'),
+      ...is.check(
+        'content_sha256_check',
+        [{ content_sha256: '\\x00' }],
+        [{ content_sha256: `\\x${hex('0')}` }],
+      ),
+      ...is.check(
+        'entry_check',
+        ['[]', '1', 'null'].map((entry) => ({ entry })),
+        [{ entry: '{"a": 1}' }],
+      ),
+    ],
+  };
+}
+
 export const seriesTables: readonly TableCases[] = [
   loads(),
   series(),
@@ -476,4 +517,5 @@ export const seriesTables: readonly TableCases[] = [
   ...vintages(),
   ...commodities(),
   ...discovery(),
+  publishedFiles(),
 ];

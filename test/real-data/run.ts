@@ -10,6 +10,7 @@ import { checkFredMd } from './fred-md.ts';
 import { checkFunds } from './funds.ts';
 import { checkGitHistory } from './git-history.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
+import { checkPublishedFolders } from './published-folders.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
@@ -35,6 +36,7 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   'bls-calendar': checkBlsCalendar,
   funds: checkFunds,
   securities: checkSecurities,
+  'published-folders': checkPublishedFolders,
 };
 
 const refusalsMax = 100;

@@ -1,0 +1,242 @@
+// almanac publish: from a folder, files or URLs to series that are served. This file has the arguments, the preview and the questions; what is
+// found in the files, and how it is loaded, is in ingest/publish/.
+import { createInterface } from 'node:readline/promises';
+import { metadataNames } from '../../ingest/datasets/metadata.ts';
+import { IngestFailure } from '../../ingest/load/failure.ts';
+import { planPublishing, type Plan } from '../../ingest/publish/plan.ts';
+import { previewOf } from '../../ingest/publish/preview.ts';
+import { publish as publishPlan, toLoad, type Published } from '../../ingest/publish/publish.ts';
+import { dateIn, systemClock } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
+import {
+  UsageError,
+  collect,
+  examples,
+  jsonFlag,
+  printJson,
+  type DeclareCommand,
+  type Terminal,
+} from '../command.ts';
+import { withDatabase, withInstallation, type Installation } from '../installation.ts';
+import { createProgress } from '../progress.ts';
+
+interface Wish {
+  targets: string[];
+  facts: Record<string, string>;
+  yes: boolean;
+  dryRun: boolean;
+  again: boolean;
+  json: boolean;
+}
+
+export const publish: DeclareCommand = (command, terminal) => {
+  command
+    .argument('<target...>', 'a folder, a CSV file or Excel workbook, or the URL of one')
+    .option(
+      '--yes',
+      'accept the guesses; without it a terminal is asked, and elsewhere tables with guesses are not loaded',
+    )
+    .option('--set <name=value>', 'a fact of all new series, such as unit=Percent; may be repeated', collect)
+    .option('--dry-run', 'say what would be loaded and what that would change; store nothing, write nothing')
+    .option('--again', 'load also what has not changed')
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples(
+        'almanac publish prices',
+        'almanac publish prices --yes --set source="Statistics Office"',
+        'almanac publish gdp.xlsx --dry-run',
+        'almanac publish https://example.org/cpi.csv --yes',
+      ),
+    )
+    .action(async (targets, options) => {
+      const { yes = false, dryRun = false, again = false, json = false } = options;
+      const wish = { targets, facts: factsOf(options.set ?? []), yes, dryRun, again, json };
+      await withInstallation(terminal.env, async (installation) => {
+        const { databaseUrl, settings } = installation;
+        const connection = { command: 'publish', logLevel: settings.logLevel, statementTimeoutMs: 0 };
+        await withDatabase(databaseUrl, connection, (database) =>
+          publishAll(database, installation, wish, terminal),
+        );
+      });
+    });
+};
+
+function factsOf(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const [, name = '', value] = /^([a-z_]+)=(.+)$/s.exec(text) ?? [];
+      if (value === undefined) throw new UsageError(`--set takes name=value, not "${text}".`);
+      if (!metadataNames.has(name))
+        throw new UsageError(
+          `--set ${name}: no fact of a series; there are ${[...metadataNames].join(', ')}.`,
+        );
+      return [name, value];
+    }),
+  );
+}
+
+async function publishAll(
+  database: Database,
+  installation: Installation,
+  wish: Wish,
+  terminal: Terminal,
+): Promise<void> {
+  const { stderr } = terminal;
+  const today = dateIn(installation.settings.seriesTimeZone, systemClock.now());
+  const plans = await asUsage(
+    planPublishing(database, {
+      targets: wish.targets,
+      facts: wish.facts,
+      again: wish.again,
+      today,
+      onFile: (path, number, of) => {
+        if (stderr.isTTY === true) stderr.write(`\r\x1b[Kreading ${number} of ${of}: ${path.slice(-60)}`);
+      },
+    }),
+  );
+  if (stderr.isTTY === true) stderr.write('\r\x1b[K');
+  try {
+    const results: Published[] = [];
+    for (const plan of plans) results.push(await publishOne(database, installation, plan, wish, terminal));
+    report(plans, results, installation, wish, terminal);
+  } finally {
+    for (const plan of plans) await plan.close();
+  }
+}
+
+async function publishOne(
+  database: Database,
+  installation: Installation,
+  plan: Plan,
+  wish: Wish,
+  terminal: Terminal,
+): Promise<Published> {
+  const { stderr } = terminal;
+  if (!wish.json) stderr.write(previewOf(plan));
+  const acceptGuesses = wish.yes || (await confirmed(plan, wish, terminal));
+  const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
+  const tables = toLoad(plan, acceptGuesses);
+  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+  const progress = createProgress(bytes, stderr);
+  const shared = { acceptGuesses, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
+  const edited = { ...plan, tables: tables.filter(({ state }) => state === 'entry changed') };
+  if (edited.tables.length > 0 && !wish.dryRun && !wish.json) {
+    const { loaded } = await publishPlan(database, edited, { ...shared, dryRun: true });
+    for (const { table, loaded: would } of loaded)
+      stderr.write(`${table.path}: the edit would make ${countsOf(would.summary)}\n`);
+  }
+  const published = await publishPlan(database, plan, {
+    ...shared,
+    dryRun: wish.dryRun,
+    onProgress: (_, rows, read) => progress.show(rows, read),
+    onWaiting: () => stderr.write('Another load is under way; this one waits for it.\n'),
+    onLoaded: ({ path, entry }, { summary, series }) => {
+      if (wish.json) return;
+      progress.clear();
+      const sheet = entry.sheet === undefined ? '' : `, ${entry.sheet}`;
+      const rejected = summary.rowsRejected === 0 ? '' : `, ${summary.rowsRejected} rejected`;
+      terminal.stdout.write(
+        `${wish.dryRun ? 'nothing kept (--dry-run): ' : ''}${path}${sheet}: ${series} series, ${countsOf(summary)}${rejected}\n`,
+      );
+    },
+    onFailed: ({ path }, failure) => {
+      progress.clear();
+      if (!wish.json) stderr.write(`${path}: not loaded. ${failure.message}\n`);
+    },
+  });
+  progress.clear();
+  return published;
+}
+
+/** Whether somebody at a terminal accepts the guesses. */
+async function confirmed(plan: Plan, { dryRun, json }: Wish, terminal: Terminal): Promise<boolean> {
+  const guessed = plan.tables.filter(({ isGuessed, state }) => isGuessed && state !== 'unchanged');
+  if (guessed.length === 0 || terminal.stdin.isTTY !== true || json || dryRun) return dryRun;
+  const lines = createInterface({ input: terminal.stdin });
+  try {
+    terminal.stderr.write(`Load ${guessed.length} tables with the guesses above? [y/N] `);
+    for await (const line of lines) return /^y(?:es)?$/i.test(line.trim());
+    return false;
+  } finally {
+    lines.close();
+  }
+}
+
+const countsOf = (summary: {
+  pointsNew: number;
+  pointsRevised: number;
+  pointsUnchanged: number;
+  pointsDeleted: number;
+}) =>
+  `${summary.pointsNew} new, ${summary.pointsRevised} revised, ${summary.pointsUnchanged} unchanged, ${summary.pointsDeleted} deleted points`;
+
+const addressesShown = 5;
+
+/** @throws Error if a table was not loaded, after all has been told. */
+function report(
+  plans: readonly Plan[],
+  results: readonly Published[],
+  { settings }: Installation,
+  { json, dryRun }: Wish,
+  terminal: Terminal,
+): void {
+  const loaded = results.flatMap((result) => result.loaded);
+  const failed = results.flatMap((result) => result.failed);
+  const unconfirmed = results.flatMap((result) => result.unconfirmed);
+  const unreadable = plans.flatMap((plan) => plan.unreadable);
+  const unchanged = results.reduce((sum, result) => sum + result.unchanged, 0);
+  const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host;
+  const address = (id: string) => `http://${host}:${settings.port}/v1/series/${id}`;
+  if (json)
+    printJson(terminal, {
+      dry_run: dryRun,
+      descriptions: plans.map(({ descriptionPath }) => descriptionPath),
+      loaded: loaded.map(({ table, loaded: { summary, series, seriesIds } }) => ({
+        path: table.path,
+        sheet: table.entry.sheet ?? null,
+        series,
+        series_ids: seriesIds,
+        rows_read: summary.rowsRead,
+        points_new: summary.pointsNew,
+        points_revised: summary.pointsRevised,
+        points_unchanged: summary.pointsUnchanged,
+        points_deleted: summary.pointsDeleted,
+        rows_rejected: summary.rowsRejected,
+        notes: summary.notes,
+      })),
+      unchanged,
+      failed: [
+        ...failed.map(({ table, failure }) => ({ path: table.path, reason: failure.message })),
+        ...unreadable,
+      ],
+      unconfirmed: unconfirmed.map(({ path, entry }) => ({ path, guessed: entry.guessed ?? [] })),
+    });
+  else {
+    const { stdout } = terminal;
+    const ids = loaded
+      .flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesShown))
+      .slice(0, 20);
+    stdout.write(`${loaded.length} tables loaded, ${unchanged} unchanged\n`);
+    if (!dryRun) for (const id of ids) stdout.write(`  ${address(id)}\n`);
+    if (!dryRun && ids[0] !== undefined)
+      stdout.write(`Call: curl -H "X-API-Key: $KEY" "${address(ids[0])}?limit=5"\n`);
+  }
+  const faults = failed.length + unreadable.length;
+  if (faults > 0) throw new Error(`${faults} tables were not loaded; the others were.`);
+  if (unconfirmed.length > 0)
+    throw new Error(
+      `${unconfirmed.length} tables were not loaded, as nobody has confirmed their guesses: correct ${plans.map(({ descriptionPath }) => descriptionPath).join(', ')} ` +
+        'and delete the lines "guessed" there, or accept them by --yes.',
+    );
+}
+
+/** A wrong call is told as such, wherever it was detected. */
+async function asUsage<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof IngestFailure && error.code === 'usage') throw new UsageError(error.message);
+    throw error;
+  }
+}

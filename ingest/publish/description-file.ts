@@ -1,0 +1,235 @@
+// Reads and writes almanac.yml. Hides the YAML: a fault is told by line and key, with what is allowed there; entries are added with their
+// evidence as comments, and everything else stays as its author wrote it.
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  Document,
+  isMap,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type YAMLMap,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLSeq,
+} from 'yaml';
+import type { z } from 'zod';
+import { nearestName } from '../../kernel/http/params.ts';
+import { IngestFailure } from '../load/failure.ts';
+import { descriptionSchema, jsonSchema, type Description, type TableDescription } from './description.ts';
+
+export interface DescriptionFile {
+  description: Description;
+  /** The YAML with its comments. */
+  document: Document;
+}
+
+const faultsShown = 10;
+
+/** @returns null if there is no such file. @throws IngestFailure with all faults, each by line and key. */
+export function readDescription(file: string): DescriptionFile | null {
+  if (!existsSync(file)) return null;
+  return parseDescription(readFileSync(file, 'utf8'), file);
+}
+
+export function parseDescription(text: string, file: string): DescriptionFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const broken = document.errors.map(
+    ({ message, pos }) => `  line ${lines.linePos(pos[0]).line}: ${message}`,
+  );
+  if (broken.length > 0) failFaulty(file, broken);
+  const parsed = descriptionSchema.safeParse(document.toJS());
+  if (parsed.success) return { description: parsed.data, document };
+  const faults = parsed.error.issues.flatMap((issue) => faultsOf(issue, []));
+  return failFaulty(
+    file,
+    faults.map(({ keys, message }) => `  line ${lineOf(document, lines, keys)}, ${nameOf(keys)}: ${message}`),
+  );
+}
+
+function failFaulty(file: string, faults: readonly string[]): never {
+  const more = faults.length > faultsShown ? [`  and ${faults.length - faultsShown} more`] : [];
+  throw new IngestFailure(
+    'invalid_file',
+    `${file} cannot be used:\n${[...faults.slice(0, faultsShown), ...more].join('\n')}`,
+  );
+}
+
+interface Fault {
+  keys: PropertyKey[];
+  message: string;
+}
+
+function faultsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fault[] {
+  const keys = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    const allowed = keysAllowedAt(keys);
+    return issue.keys.map((key) => {
+      const nearest = nearestName(key, allowed);
+      const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+      return { keys: [...keys, key], message: `is not a key here.${hint} Allowed: ${allowed.join(', ')}` };
+    });
+  }
+  if (issue.code === 'invalid_union') {
+    // The form that comes closest tells the most.
+    const [closest] = issue.errors.toSorted((a, b) => rank(a) - rank(b));
+    if (closest !== undefined && closest.length > 0 && rank(closest) < 100)
+      return closest.flatMap((each) => faultsOf(each, keys));
+    return [{ keys, message: `is not of a form that is allowed: ${formsAllowedAt(keys).join('; or ')}` }];
+  }
+  return [{ keys, message: issue.message.replace(/^Invalid input: /, '') }];
+}
+
+/** Forms of another type are further away than those with a wrong key. */
+function rank(issues: readonly z.core.$ZodIssue[]): number {
+  return (
+    issues.length + (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0) ? 100 : 0)
+  );
+}
+
+type JsonSchema = {
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  additionalProperties?: JsonSchema | boolean;
+};
+
+function schemasAt(keys: readonly PropertyKey[]): JsonSchema[] {
+  let schemas: JsonSchema[] = [jsonSchema()];
+  for (const key of keys) {
+    schemas = schemas
+      .flatMap((schema) => schema.anyOf ?? [schema])
+      .flatMap((schema) => {
+        const next =
+          typeof key === 'number'
+            ? schema.items
+            : (schema.properties?.[String(key)] ?? schema.additionalProperties);
+        return typeof next === 'object' ? [next] : [];
+      });
+  }
+  return schemas.flatMap((schema) => schema.anyOf ?? [schema]);
+}
+
+function keysAllowedAt(keys: readonly PropertyKey[]): string[] {
+  return [...new Set(schemasAt(keys).flatMap(({ properties = {} }) => Object.keys(properties)))];
+}
+
+function formsAllowedAt(keys: readonly PropertyKey[]): string[] {
+  return schemasAt(keys).map(({ properties, type, enum: words, const: only }) => {
+    if (properties !== undefined) return `{ ${Object.keys(properties).join(', ')} }`;
+    if (words !== undefined) return words.join(' or ');
+    return only === undefined ? (type ?? 'another form') : JSON.stringify(only);
+  });
+}
+
+function nameOf(keys: readonly PropertyKey[]): string {
+  return (
+    keys
+      .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`))
+      .join('') || 'the file'
+  );
+}
+
+/** The line of the key, or of what stands around it. */
+function lineOf(document: Document, lines: LineCounter, keys: readonly PropertyKey[]): number {
+  for (let length = keys.length; length > 0; length--) {
+    const parent = document.getIn(keys.slice(0, length - 1), true);
+    const last = keys[length - 1];
+    if (isMap(parent)) {
+      const pair = parent.items.find(({ key }) => (key as Scalar | null)?.value === last);
+      const start = (pair?.key as Scalar | null | undefined)?.range?.[0];
+      if (start !== undefined) return lines.linePos(start).line;
+    }
+    if (isSeq(parent)) {
+      const start = (parent.items[Number(last)] as Node | undefined)?.range?.[0];
+      if (start !== undefined) return lines.linePos(start).line;
+    }
+  }
+  return 1;
+}
+
+const heading = ` How the tables of this folder are loaded, as almanac publish has found it: a comment says why.
+ Edit it, and run almanac publish again: it says what the edit changes, and loads that. The keys are in docs/publish.md.`;
+
+/** A description without tables. @param name what the database remembers the folder by. */
+export function emptyDescription(name: string): DescriptionFile {
+  const document = new Document({ version: 1, name, tables: [] });
+  document.commentBefore = heading;
+  return { description: { version: 1, name, tables: [] }, document };
+}
+
+/** An entry to add, with its evidence by key (`series.unit` of a part). */
+export interface NewEntry {
+  entry: TableDescription;
+  evidence: Readonly<Record<string, string>>;
+  /** What the preview calls the table. */
+  title: string;
+}
+
+/** Adds entries, with their evidence as comments. */
+export function addEntries(file: DescriptionFile, entries: readonly NewEntry[]): void {
+  const tables = file.document.get('tables') as YAMLSeq;
+  for (const { entry, evidence, title } of entries) {
+    const node = file.document.createNode(entry) as YAMLMap;
+    const guessed = new Set(entry.guessed ?? []);
+    comment(node, '', evidence, guessed);
+    node.commentBefore = ` ${title}`;
+    node.spaceBefore = true;
+    const guesses = node.items.find(({ key }) => (key as Scalar).value === 'guessed');
+    if (guesses !== undefined)
+      (guesses.key as Scalar).commentBefore =
+        ' Nobody has confirmed these. Delete this line when they are right, or load by --yes.';
+    tables.add(node);
+    file.description.tables.push(entry);
+  }
+}
+
+function comment(
+  node: YAMLMap,
+  above: string,
+  evidence: Readonly<Record<string, string>>,
+  guessed: ReadonlySet<string>,
+): void {
+  for (const pair of node.items as Pair<Scalar, Node | null>[]) {
+    const key = `${above}${String(pair.key.value)}`;
+    const why = evidence[key];
+    if (why !== undefined) pair.key.commentBefore = ` ${guessed.has(key) ? 'guess: ' : ''}${oneLine(why)}`;
+    if (isMap(pair.value)) {
+      if (above === '' && key === 'series') comment(pair.value, 'series.', evidence, guessed);
+      else if (key === 'date' || key === 'vintage') pair.value.flow = true;
+    }
+    if (isSeq(pair.value) && pair.value.items.length <= 8) pair.value.flow = true;
+  }
+}
+
+/** A comment ends at the end of its line; the evidence may quote cells of the file. */
+const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 600);
+
+/** Confirms the guesses of entries. */
+export function confirmGuesses(file: DescriptionFile, entries: readonly TableDescription[]): void {
+  const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
+  for (const [at, entry] of file.description.tables.entries()) {
+    if (!entries.includes(entry)) continue;
+    delete entry.guessed;
+    tables.items[at]?.delete('guessed');
+  }
+}
+
+/** Writes the file whole or not at all. */
+export function writeDescription(path: string, { document }: DescriptionFile): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, document.toString({ lineWidth: 0 }));
+    renameSync(temporary, path);
+  } catch (error) {
+    throw new IngestFailure(
+      'usage',
+      `${path} cannot be written: almanac publish keeps there how the files are loaded.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,175 @@
+// The form of almanac.yml: what each table of a folder is, so that it can be loaded. The schema is strict; its descriptions are what an
+// editor shows, through almanac.schema.json.
+import { z } from 'zod';
+import { datasetNamed } from '../datasets/datasets.ts';
+import { metadataNames } from '../datasets/metadata.ts';
+
+export const descriptionFile = 'almanac.yml';
+
+const line = z.int().min(1).max(100_000);
+const title = z.string().min(1).max(500);
+const titles = z.array(title).max(10_000);
+/** YAML reads a bare 2024-01-31 or 5 as what it looks like; a fact is text. */
+const fact = z.union([z.string().max(10_000), z.number().transform(String)]);
+
+const meaningOf = new Map(datasetNamed('series').columns.map(({ name, meaning }) => [name, meaning]));
+const optional = (name: string) => fact.optional().describe(meaningOf.get(name) ?? '');
+const needed = (name: string) => fact.describe(meaningOf.get(name) ?? '');
+const facts = {
+  name: optional('name'),
+  unit: needed('unit'),
+  frequency: needed('frequency'),
+  source: needed('source'),
+};
+const furtherFacts = Object.fromEntries(
+  [...metadataNames].filter((name) => !(name in facts)).map((name) => [name, optional(name)]),
+);
+
+const template =
+  'May hold {Title of a column}, {column} (the title of the column that the value is in), {unit line} and {file} (the name of the file)';
+
+function isExpression(text: string): boolean {
+  try {
+    return new RegExp(text).source !== '';
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
+const dates = z.union([
+  z.strictObject({
+    column: title.describe('The column that has the dates'),
+    format: z
+      .string()
+      .optional()
+      .describe('As in --date-format; left out: ISO 8601 and forms of one meaning'),
+  }),
+  z.strictObject({
+    across: z.literal('columns').describe('Each column whose title is a date is a period'),
+    format: z.string().optional().describe('Of the titles'),
+  }),
+  z.strictObject({
+    in: z
+      .enum(['title', 'file name'])
+      .describe('The file is of one day, which stands in the lines above the data, or in its name'),
+  }),
+  z.strictObject({ value: z.string().describe('The file is of this day or period') }),
+]);
+
+export const tableSchema = z.strictObject({
+  file: z
+    .union([title, z.array(title).min(1)])
+    .describe(
+      'The file, below the folder of almanac.yml, or a URL; * stands for any text: all files of that name are loaded in this way',
+    ),
+  sheet: title.optional().describe('The sheet of a workbook; left out: its first'),
+  skip: z.string().optional().describe('The file is not loaded, for this reason'),
+  encoding: z.string().optional().describe('utf-8, utf-16le, windows-1252 …; left out: detected'),
+  delimiter: z.string().optional().describe('The sign between the cells; left out: detected'),
+  header: z
+    .union([line, z.array(line).min(1).max(10)])
+    .optional()
+    .describe('The line of the column names, from 1; a list: the names are made of several lines'),
+  first: line.optional().describe('The first line of data'),
+  unit_line: line.optional().describe('The line that has the unit of each column'),
+  date: dates.optional().describe('Where the dates are'),
+  values: z
+    .union([title, titles])
+    .optional()
+    .describe('The columns of values; "*": every column that the entry does not name'),
+  decimal: z.enum(['.', ',']).optional().describe('The decimal mark; left out: a point'),
+  thousands: z.enum(['.', ',', "'", '_', ' ']).optional().describe('The sign between groups of three digits'),
+  missing: z.array(z.string()).optional().describe('Texts that mean missing, beside the empty cell'),
+  flags: z
+    .record(title, z.string().max(16).nullable())
+    .optional()
+    .describe('Signs after a number → the status that they mean; null: none'),
+  multiply: z
+    .union([z.string(), z.number().transform(String)])
+    .optional()
+    .describe('The factor of all values, such as 1000000'),
+  series: z
+    .strictObject({ id: title.describe(`The id of the series. ${template}`), ...facts, ...furtherFacts })
+    .optional()
+    .describe(`The facts of the series. ${template}`),
+  columns: z
+    .record(
+      title,
+      z.strictObject({
+        id: title.optional(),
+        name: facts.name,
+        unit: facts.unit.optional(),
+        frequency: facts.frequency.optional(),
+        source: facts.source.optional(),
+        ...furtherFacts,
+      }),
+    )
+    .optional()
+    .describe('Facts of the series of single columns of values, by their titles'),
+  dimensions: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/), title)
+    .optional()
+    .describe('The name of a dimension → the column of its values'),
+  status: title.optional().describe('The column of the observation status'),
+  ignore: titles.optional().describe('Columns that are not loaded'),
+  only: z
+    .record(title, z.string().refine(isExpression, 'is no regular expression'))
+    .optional()
+    .describe('Rows are left out whose cell in the column does not match the expression'),
+  leave_out: z
+    .record(title, z.array(z.string()))
+    .optional()
+    .describe('Rows are left out that have one of these texts in the column'),
+  vintage: z
+    .union([z.string(), z.strictObject({ in: z.literal('file name') }), z.strictObject({ column: title })])
+    .optional()
+    .describe(
+      'The day of publication: a date, the date in the name of the file, or a column; left out: the day of the load',
+    ),
+  full: z
+    .boolean()
+    .optional()
+    .describe(
+      'The file states its series completely: points that it leaves out are deleted as of the vintage',
+    ),
+  skip_invalid: z
+    .boolean()
+    .optional()
+    .describe('Rows that are not valid are left out and reported, instead of nothing being loaded'),
+  guessed: z
+    .array(z.string())
+    .optional()
+    .describe('What nobody has confirmed yet: the entry is loaded by --yes, or once this line is deleted'),
+});
+
+export type TableDescription = z.infer<typeof tableSchema>;
+
+export const descriptionSchema = z
+  .strictObject({
+    version: z.literal(1).describe('Of this form'),
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/, 'letters, digits and . _ - are allowed, at most 80')
+      .describe('What the database remembers the loads of this folder by, on whatever machine they are made'),
+    tables: z.array(tableSchema).describe('The tables, one entry for each file or for files of one form'),
+  })
+  .describe('How almanac publish loads the tables of a folder');
+
+export type Description = z.infer<typeof descriptionSchema>;
+
+/** An entry that can be loaded: it is not skipped, and has all that a load needs. */
+export type LoadableTable = TableDescription &
+  Required<Pick<TableDescription, 'header' | 'first' | 'date' | 'series'>>;
+
+/** What the entry lacks for a load; empty: nothing. */
+export function lackingIn(table: TableDescription): string[] {
+  const lacking = (['header', 'first', 'date', 'series'] as const).filter((key) => table[key] === undefined);
+  const isAcross = table.date !== undefined && 'across' in table.date;
+  return table.values === undefined && !isAcross ? [...lacking, 'values'] : lacking;
+}
+
+/** The JSON Schema of almanac.yml, for editors. */
+export function jsonSchema(): object {
+  return z.toJSONSchema(descriptionSchema, { io: 'input', target: 'draft-7' });
+}

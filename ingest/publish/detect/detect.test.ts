@@ -1,0 +1,217 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Sample } from '../table-rows.ts';
+import { likelyDelimiter } from '../table-rows.ts';
+import { dateInText, detectDates, detectFrequency } from './date-forms.ts';
+import { detectNumbers, flagReader } from './number-forms.ts';
+import { namesIn, propose } from './propose.ts';
+
+const about = {
+  stem: 'table',
+  dateInName: null,
+  sheet: undefined,
+  folder: 'folder',
+  facts: {},
+  today: '2026-11-23',
+};
+
+function sampleOf(rows: string[][]): Sample {
+  return { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' };
+}
+
+const marksOf = (texts: string[]) => {
+  const { decimal, thousands } = detectNumbers(texts);
+  return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
+};
+
+test('the marks of numbers are told by the numbers that have one reading', (t) => {
+  t.deepEqual(marksOf(['1.5', '1.234']), ['.', null, null]);
+  t.deepEqual(marksOf(['1,5', '1.234']), [',', '.', true]);
+  t.deepEqual(marksOf(['1,234.5', '12']), ['.', ',', true]);
+  t.deepEqual(marksOf(['0,123']), [',', null, null]);
+  t.deepEqual(marksOf(['1 234,5']), [',', ' ', true]);
+  t.deepEqual(marksOf(["1'234.5"]), ['.', "'", true]);
+  t.deepEqual(marksOf(['1,234']), ['.', ',', false], 'or three decimals: a guess');
+  t.deepEqual(marksOf(['1,234,567', '1,234']), ['.', ',', true]);
+  t.deepEqual(marksOf(['1.234.567']), [',', '.', true]);
+});
+
+test('flags after numbers and marks of missing ones are found, and taken off as found', (t) => {
+  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)']);
+  t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(r)': 'r' });
+  t.deepEqual(missing?.value, [':']);
+  const read = flagReader({ p: 'p', e: 'e', c: 'c', '%': null });
+  t.deepEqual(read('131,0 p'), { number: '131,0', status: 'p' });
+  t.deepEqual(read('131,0p'), { number: '131,0', status: 'p' });
+  t.deepEqual(read('7.5%'), { number: '7.5', status: '' });
+  t.deepEqual(read(': c'), { number: ':', status: 'c' });
+  t.is(read('131,0'), null);
+  t.is(read('stop'), null, 'a word that ends in a flag is a bad cell, and stays one');
+});
+
+test('day and month are told apart by a day above 12, or by regular steps, and are else a guess', (t) => {
+  const found = (texts: string[]) => {
+    const form = detectDates(texts);
+    return [form?.value.format, form?.isSure];
+  };
+  t.deepEqual(found(['03/01/2024', '13/01/2024']), ['D/M/YYYY', true]);
+  const firsts = Array.from({ length: 24 }, (_, at) => `${(at % 12) + 1}/1/${at < 12 ? 1959 : 1960}`);
+  t.deepEqual(found(firsts), ['M/D/YYYY', true]);
+  t.is(detectDates(firsts.slice(0, 5))?.isSure, false, 'five days of a month, or five months');
+  t.is(detectDates(['01/01/2024'])?.value.read('01/01/2024')?.from, '2024-01-01');
+  t.deepEqual(found(['2024-01-31', '2024-02-29']), [null, true]);
+  t.is(detectDates(['12', '13', '14']), null);
+});
+
+test('a date in a title or a name is read where it has one meaning', (t) => {
+  t.is(dateInText('as on 31-JULY-2014 (All figures in Rs. Crore)')?.date, '2014-07-31');
+  t.is(dateInText('Portfolio as on Jun 30,2025')?.date, '2025-06-30');
+  t.is(dateInText('2020-05.csv')?.date, '2020-05');
+  t.is(dateInText('AAUM as on September 30, 2014.xlsx')?.date, '2014-09-30');
+  t.is(dateInText('GDP 2020'), null);
+  t.is(dateInText('31 February 2024'), null);
+  t.deepEqual(namesIn('2012-09-20__f607da1__gdp.csv.gz'), { stem: 'gdp', dateInName: '2012-09-20' });
+});
+
+const stepOf = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 } as const;
+
+test('the frequency of regular dates is found, whatever day stands for the period', (t) => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('monthly', 'quarterly', 'semiannual', 'annual'),
+      fc.integer({ min: 1950, max: 2020 }),
+      fc.integer({ min: 1, max: 28 }),
+      fc.integer({ min: 5, max: 60 }),
+      (frequency, year, day, count) => {
+        const spans = Array.from({ length: count }, (_, at) => {
+          const from = new Date(Date.UTC(year, at * stepOf[frequency], day)).toISOString().slice(0, 10);
+          return { from, to: from };
+        });
+        return detectFrequency(spans).value === frequency;
+      },
+    ),
+  );
+  const daysFrom = (step: number) =>
+    Array.from({ length: 100 }, (_, at) => {
+      const from = new Date(Date.UTC(2020, 0, 3 + at * step)).toISOString().slice(0, 10);
+      return { from, to: from };
+    });
+  t.is(detectFrequency(daysFrom(1)).value, 'daily');
+  t.is(detectFrequency(daysFrom(7)).value, 'weekly');
+  t.is(detectFrequency(daysFrom(40)).value, 'irregular');
+});
+
+test('the delimiter divides the lines alike, whatever stands in titles and within numbers', (t) => {
+  t.is(likelyDelimiter('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n'), ';');
+  t.is(likelyDelimiter('a,b\n1,"x;y;z"\n2,"p;q;r"\n'), ',');
+  t.is(likelyDelimiter('a\tb\n1\t2\n'), '\t');
+  t.is(likelyDelimiter('only\n1\n'), ',');
+});
+
+const months = Array.from({ length: 14 }, (_, at) =>
+  new Date(Date.UTC(2020, at, 1)).toISOString().slice(0, 7),
+);
+const formsOfMonth: Readonly<Record<string, (month: string) => string>> = {
+  'YYYY-MM': (month) => month,
+  'M/D/YYYY': (month) => `${Number(month.slice(5))}/1/${month.slice(0, 4)}`,
+  'D.M.YYYY': (month) => `1.${Number(month.slice(5))}.${month.slice(0, 4)}`,
+  YYYYMM: (month) => month.replace('-', ''),
+};
+
+/** A known table, in one of the layouts that files have. */
+const rendered = fc.record({
+  layout: fc.constantFrom('long', 'wide', 'across'),
+  form: fc.constantFrom(...Object.keys(formsOfMonth)),
+  decimal: fc.constantFrom('.', ','),
+  titles: fc.integer({ min: 0, max: 3 }),
+  countries: fc.uniqueArray(fc.constantFrom('Chad', 'Peru', 'Fiji', 'Oman', 'Togo'), {
+    minLength: 2,
+    maxLength: 5,
+  }),
+});
+
+test('a known table is found in every layout: where it begins, its dates, its values and what tells its rows apart', (t) => {
+  fc.assert(
+    fc.property(rendered, ({ layout, form, decimal, titles, countries }) => {
+      const write = formsOfMonth[form] ?? String;
+      const value = (at: number, country: number) => `${10 * country + at + 1}.25`.replace('.', decimal);
+      const dates = months.map(write);
+      const above = Array.from({ length: titles }, (_, at) => [
+        ['Statistics Office', 'Output by country', 'Provisional'][at] ?? '',
+      ]);
+      const table: string[][] =
+        layout === 'long'
+          ? [
+              ['Date', 'Country', 'Output'],
+              ...countries.flatMap((country, c) => dates.map((date, at) => [date, country, value(at, c)])),
+            ]
+          : layout === 'wide'
+            ? [
+                ['Date', ...countries],
+                ...dates.map((date, at) => [date, ...countries.map((_, c) => value(at, c))]),
+              ]
+            : [
+                ['Country', ...dates],
+                ...countries.map((country, c) => [country, ...dates.map((_, at) => value(at, c))]),
+              ];
+      const { entry } = propose(sampleOf([...above, ...table]), about);
+      t.deepEqual([entry.header, entry.first], [titles + 1, titles + 2]);
+      t.is(entry.decimal ?? '.', decimal as '.' | ',');
+      t.is(entry.series?.frequency, 'monthly');
+      t.deepEqual(entry.dimensions ?? {}, layout === 'wide' ? {} : { country: 'Country' });
+      t.deepEqual(entry.values, layout === 'long' ? 'Output' : layout === 'wide' ? '*' : undefined);
+      t.is(entry.date !== undefined && 'across' in entry.date, layout === 'across');
+      const format = entry.date !== undefined && 'format' in entry.date ? entry.date.format : undefined;
+      t.is(format, form === 'YYYY-MM' ? undefined : form);
+    }),
+  );
+});
+
+test('a line of units below the titles gives each series its unit; a line of codes does not', (t) => {
+  const data = months.map((month, at) => [month, `${at}.5`, `${at * 2}`]);
+  const units = propose(sampleOf([['Date', 'A', 'B'], ['', 'Percent', 'USD'], ...data]), about);
+  t.deepEqual([units.entry.unit_line, units.entry.series?.unit, units.entry.first], [2, '{unit line}', 3]);
+  const codes = propose(sampleOf([['Date', 'A', 'B'], ['Transform:', '5', '2'], ...data]), about);
+  t.deepEqual(
+    [codes.entry.unit_line, codes.entry.series?.unit, codes.entry.first],
+    [undefined, 'not stated', 3],
+  );
+  t.true(codes.entry.guessed?.includes('series.unit'));
+});
+
+test('rows that state a point again are a guess where they are few, and no table where they are many', (t) => {
+  const rows = Array.from({ length: 60 }, (_, at) => [
+    new Date(Date.UTC(2020, at, 15)).toISOString().slice(0, 10),
+    '1.5',
+  ]);
+  const few = propose(sampleOf([['Date', 'Rate'], ...rows, ['2020-03-16', '9']]), about);
+  t.is(few.entry.skip_invalid, true);
+  t.true(few.entry.guessed?.includes('skip_invalid'));
+  const many = propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about);
+  t.regex(many.entry.skip ?? '', /no column tells them apart/);
+});
+
+test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
+  const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
+  const row = (currency: string, period: string) => [
+    'ECB:EXR(1.0)',
+    'M',
+    currency,
+    period,
+    '1.5',
+    'A',
+    'EUR',
+  ];
+  const { entry } = propose(
+    sampleOf([header, row('USD', '2024-01'), row('USD', '2024-02'), row('GBP', '2024-01')]),
+    about,
+  );
+  t.like(entry, {
+    date: { column: 'TIME_PERIOD' },
+    values: 'OBS_VALUE',
+    dimensions: { currency: 'CURRENCY' },
+    status: 'OBS_STATUS',
+    series: { id: 'EXR', frequency: '{FREQ}', unit: '{UNIT_MEASURE}', source: 'ECB' },
+  });
+  t.is(entry.guessed, undefined);
+});

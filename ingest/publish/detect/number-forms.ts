@@ -1,0 +1,153 @@
+// How a table writes its numbers, found from their texts: the decimal mark, the sign between thousands, marks of missing values, flags.
+
+/** A finding: what it is, why, and whether nothing else is possible. */
+export interface Finding<Value> {
+  value: Value;
+  evidence: string;
+  isSure: boolean;
+}
+
+export interface NumberForms {
+  decimal: Finding<'.' | ','>;
+  thousands: Finding<'.' | ',' | "'" | '_' | ' '> | null;
+  missing: Finding<string[]> | null;
+  /** Signs after a number → the status that each means; null: none. */
+  flags: Finding<Record<string, string | null>> | null;
+}
+
+/** Texts that mean missing wherever they stand in a column of numbers. */
+const missingMark =
+  /^(?:n\.?\s?a\.?n?|n\/a|#n\/a|nan|null|none|nil|nd|n\.d\.|not available|missing|-+|–+|—+|\.+|…|:+|\*+|\?|x|\(na\)|\(d\))$/i;
+const digits = String.raw`\d[\d.,'_ \u00a0\u202f]*`;
+const numberText = new RegExp(String.raw`^[+-]?(?:${digits}|[.,]\d+)(?:[eE][+-]?\d{1,3})?$`);
+/** A number, or a mark of a missing one, and a short sign after it, with or without a space. */
+const flagged = /^(.*?\d|[:.…–-]+|\.\.)[\s\u00a0]*(%|\(?[a-z]{1,3}\)?|[*†‡§#^]{1,2})$/i;
+
+/** Whether the text may be a number of some form, with a flag or without. */
+export function looksNumeric(text: string): boolean {
+  if (numberText.test(text)) return true;
+  const [, number, flag = ''] = flagged.exec(text) ?? [];
+  return number !== undefined && numberText.test(number) && !(/^[eE]$/.test(flag) && /\d[eE]$/.test(text));
+}
+
+export function isMissingMark(text: string): boolean {
+  return missingMark.test(text);
+}
+
+/** @param texts the cells of columns of values, none empty. */
+export function detectNumbers(texts: Iterable<string>): NumberForms {
+  const missing = new Set<string>();
+  const flags = new Map<string, number>();
+  const plain: string[] = [];
+  for (const text of texts) {
+    if (numberText.test(text)) plain.push(text);
+    else if (missingMark.test(text)) missing.add(text);
+    else {
+      const [, number = '', flag = ''] = flagged.exec(text) ?? [];
+      if (flag === '' || !(numberText.test(number) || missingMark.test(number))) continue;
+      flags.set(flag, (flags.get(flag) ?? 0) + 1);
+      if (numberText.test(number)) plain.push(number);
+      else missing.add(number);
+    }
+  }
+  return {
+    ...marksOf(plain),
+    missing:
+      missing.size === 0
+        ? null
+        : { value: [...missing], isSure: true, evidence: 'the texts among the numbers that mean missing' },
+    flags: flagsFound(flags),
+  };
+}
+
+function flagsFound(flags: ReadonlyMap<string, number>): NumberForms['flags'] {
+  if (flags.size === 0) return null;
+  const value = Object.fromEntries(
+    [...flags.keys()].map((flag) => [flag, flag === '%' ? null : flag.replaceAll(/[()]/g, '')]),
+  );
+  const counted = [...flags].map(([flag, count]) => `${flag} after ${count}`).join(', ');
+  return { value, isSure: true, evidence: `signs after numbers: ${counted}` };
+}
+
+/** Which marks the numbers have: each text is evidence for one reading of the point and the comma, or for both. */
+function marksOf(texts: readonly string[]): Pick<NumberForms, 'decimal' | 'thousands'> {
+  const point = { decimal: exampleOf(texts, isDecimalBy('.')), group: exampleOf(texts, groupedBy('.')) };
+  const comma = { decimal: exampleOf(texts, isDecimalBy(',')), group: exampleOf(texts, groupedBy(',')) };
+  const other = ([' ', "'", '_'] as const)
+    .map((sign) => ({ sign, example: exampleOf(texts, groupedBy(sign)) }))
+    .find(({ example }) => example !== undefined);
+  const grouping = (sign: '.' | ',', example: string, isSure: boolean) => ({
+    value: sign,
+    isSure,
+    evidence: isSure ? `"${example}"` : `"${example}" could also have three decimals; no number says which`,
+  });
+  const found = (value: '.' | ',', evidence: string) => ({ value, evidence, isSure: true });
+  const thousands =
+    other === undefined ? null : { value: other.sign, isSure: true, evidence: `"${other.example ?? ''}"` };
+  if (comma.decimal !== undefined && point.decimal === undefined)
+    return {
+      decimal: found(',', `"${comma.decimal}"`),
+      thousands: point.group === undefined ? thousands : grouping('.', point.group, true),
+    };
+  if (point.decimal !== undefined)
+    return {
+      decimal: found('.', `"${point.decimal}"`),
+      thousands: comma.group === undefined ? thousands : grouping(',', comma.group, true),
+    };
+  // No number has a mark that can only be decimal: 1,234 is grouped far more often than it has three decimals; 1.234 is not.
+  const isRepeated = (example: string | undefined, sign: string) =>
+    example !== undefined && example.split(sign).length > 2;
+  const repeatedPoint = exampleOf(texts, (text) => groupedBy('.')(text) && isRepeated(text, '.'));
+  if (repeatedPoint !== undefined)
+    return { decimal: found(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
+  const repeatedComma = exampleOf(texts, (text) => groupedBy(',')(text) && isRepeated(text, ','));
+  const decimal = found('.', 'no number says otherwise');
+  if (comma.group === undefined) return { decimal, thousands };
+  return { decimal, thousands: grouping(',', repeatedComma ?? comma.group, repeatedComma !== undefined) };
+}
+
+function exampleOf(texts: readonly string[], is: (text: string) => boolean): string | undefined {
+  return texts.find(is);
+}
+
+/** Whether the sign can only be the decimal mark of the number: it stands once, last, and not before exactly three digits after 1 to 3. */
+function isDecimalBy(sign: '.' | ','): (text: string) => boolean {
+  const mark = RegExp.escape(sign);
+  const once = new RegExp(String.raw`^[+-]?([\d.,'_ \u00a0\u202f]*)${mark}(\d*)(?:[eE][+-]?\d+)?$`);
+  return (text) => {
+    const [, whole, decimals] = once.exec(text) ?? [];
+    if (whole === undefined || decimals === undefined || whole.includes(sign)) return false;
+    const couldGroup = /^[1-9]\d{0,2}$/.test(whole) && decimals.length === 3;
+    return !couldGroup;
+  };
+}
+
+/** Whether the sign can divide groups of three digits in the number. */
+function groupedBy(sign: '.' | ',' | ' ' | "'" | '_'): (text: string) => boolean {
+  const group = sign === ' ' ? String.raw`[ \u00a0\u202f]` : RegExp.escape(sign);
+  const grouped = new RegExp(String.raw`^[+-]?[1-9]\d{0,2}(?:${group}\d{3})+(?:[.,]\d*)?$`);
+  return (text) => grouped.test(text);
+}
+
+/** How a flag is taken off a cell. */
+export interface FlagReader {
+  /** The number, and the status that the sign after it means; null: the cell has no flag. */
+  (text: string): { number: string; status: string } | null;
+}
+
+/** @param flags signs → statuses. A cell that has none of the signs after something is left as it is. */
+export function flagReader(flags: Readonly<Record<string, string | null>>): FlagReader {
+  const signs = Object.keys(flags).sort((a, b) => b.length - a.length);
+  if (signs.length === 0) return () => null;
+  const expression = new RegExp(
+    String.raw`^(.*\S)??[\s\u00a0]*(${signs.map((sign) => RegExp.escape(sign)).join('|')})$`,
+    's',
+  );
+  const hasSign = new RegExp(`(?:${signs.map((sign) => RegExp.escape(sign)).join('|')})$`);
+  return (text) => {
+    if (!hasSign.test(text)) return null;
+    const [, number, sign = ''] = expression.exec(text) ?? [];
+    if (number === undefined || !/\d$|^[:.…–-]+$/.test(number)) return null;
+    return { number, status: flags[sign] ?? '' };
+  };
+}

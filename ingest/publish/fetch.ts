@@ -1,0 +1,121 @@
+// Fetches a file by its URL into a temporary one: limited in size and time, plain or conditional. The only place in publish that uses the network.
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fetch as fetchUrl, type Dispatcher } from 'undici';
+import { IngestFailure } from '../load/failure.ts';
+
+export interface FetchOptions {
+  bytesMax?: number;
+  withinMs?: number;
+  /** Checks the addresses that are connected to. The operator's own command line needs none. */
+  dispatcher?: Dispatcher;
+  /** Of the last answer: the server may answer that nothing has changed. */
+  etag?: string;
+  lastModified?: string;
+}
+
+export interface FetchedFile {
+  /** The temporary file. */
+  file: string;
+  sha256: string;
+  bytes: number;
+  etag: string | null;
+  lastModified: string | null;
+  /** Deletes the file. */
+  remove(): Promise<void>;
+}
+
+const bytesMaxUsual = 1024 * 1024 * 1024;
+const withinMsUsual = 10 * 60_000;
+const endings: readonly (readonly [type: RegExp, ending: string])[] = [
+  [/spreadsheetml/i, '.xlsx'],
+  [/ms-excel/i, '.xls'],
+];
+
+/**
+ * @returns null if the server answers that the file is as it was (304).
+ * @throws IngestFailure if the URL cannot be fetched, or its file is too large or too slow; nothing is left then.
+ */
+export async function fetchFile(url: string, options: FetchOptions = {}): Promise<FetchedFile | null> {
+  const { bytesMax = bytesMaxUsual, withinMs = withinMsUsual, dispatcher, etag, lastModified } = options;
+  const address = checkedUrl(url);
+  const signal = AbortSignal.timeout(withinMs);
+  const folder = await mkdtemp(path.join(tmpdir(), 'almanac-fetch-'));
+  const remove = () => rm(folder, { recursive: true, force: true });
+  try {
+    const response = await fetchUrl(address, {
+      signal,
+      ...(dispatcher !== undefined && { dispatcher }),
+      headers: {
+        accept: 'text/csv, application/vnd.ms-excel, */*;q=0.5',
+        'user-agent': 'almanac publish',
+        ...(etag !== undefined && { 'if-none-match': etag }),
+        ...(lastModified !== undefined && { 'if-modified-since': lastModified }),
+      },
+    });
+    if (response.status === 304) {
+      await remove();
+      return null;
+    }
+    if (!response.ok || response.body === null) throw cannot(url, `the server answered ${response.status}`);
+    const file = path.join(folder, nameFor(address, response.headers.get('content-type') ?? ''));
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const limited = new Transform({
+      transform(chunk: Buffer, _, done) {
+        bytes += chunk.length;
+        hash.update(chunk);
+        if (bytes > bytesMax) done(cannot(url, `it has more than ${Math.round(bytesMax / 1024 / 1024)} MB`));
+        else done(null, chunk);
+      },
+    });
+    await pipeline(Readable.fromWeb(response.body), limited, createWriteStream(file), { signal });
+    const { headers } = response;
+    return {
+      file,
+      sha256: hash.digest('hex'),
+      bytes,
+      etag: headers.get('etag'),
+      lastModified: headers.get('last-modified'),
+      remove,
+    };
+  } catch (error) {
+    await remove();
+    if (error instanceof IngestFailure) throw error;
+    if (signal.aborted) throw cannot(url, `it took longer than ${Math.round(withinMs / 1000)} s`);
+    throw cannot(url, 'the server cannot be reached', error);
+  }
+}
+
+function checkedUrl(url: string): URL {
+  const address = URL.canParse(url) ? new URL(url) : null;
+  if (address === null || !/^https?:$/.test(address.protocol))
+    throw new IngestFailure('usage', `${url} is no URL that begins with http:// or https://.`);
+  // almanac.yml and the database keep the URL.
+  if (address.username !== '' || address.password !== '')
+    throw new IngestFailure(
+      'usage',
+      'The URL has a user name or a password; almanac.yml would keep it. Fetch the file by other means.',
+    );
+  return address;
+}
+
+function cannot(url: string, reason: string, cause?: unknown): IngestFailure {
+  return new IngestFailure('invalid_file', `${url} cannot be fetched: ${reason}.`, { cause });
+}
+
+/** A name whose ending tells a workbook from CSV. */
+function nameFor(url: URL, type: string): string {
+  const name =
+    path
+      .basename(url.pathname)
+      .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
+      .slice(-100) || 'file';
+  if (/\.(?:csv|tsv|txt|gz|xlsx|xlsm|xlsb|xls)$/i.test(name)) return name;
+  return `${name}${endings.find(([kind]) => kind.test(type))?.[1] ?? '.csv'}`;
+}

@@ -1,0 +1,149 @@
+// Files of one form: those whose names differ in a date or a number, and whose tables are alike, share an entry. Finds the entry of a file.
+import { dateInText } from './detect/date-forms.ts';
+import type { TableDescription } from './description.ts';
+import type { NewEntry } from './description-file.ts';
+import { namesIn, type Proposal } from './detect/propose.ts';
+import { idPart } from './templates.ts';
+
+/** A table that was found in a file without an entry. */
+export interface FoundTable {
+  /** Below the folder, with slashes; or a URL. */
+  path: string;
+  sheet: string | undefined;
+  proposal: Proposal;
+}
+
+/** The entries for the tables, each for one file or for files of one form. */
+export function groupTables(tables: readonly FoundTable[]): NewEntry[] {
+  const groups = Map.groupBy(tables, (table) =>
+    isUrl(table.path) ? table.path : `${shapeOf(table.path)}\n${signatureOf(table)}`,
+  );
+  return [...groups.values()].map((group) => (group.length === 1 ? single(group) : shared(group, tables)));
+}
+
+export const isUrl = (path: string): boolean => /^https?:\/\//i.test(path);
+
+function single(group: readonly FoundTable[]): NewEntry {
+  const [{ path, sheet, proposal } = nothing] = group;
+  return {
+    entry: { file: path, ...(sheet !== undefined && { sheet }), ...proposal.entry },
+    evidence: proposal.evidence,
+    title: proposal.entry.skip === undefined ? `${proposal.rows} rows of data were read` : 'not loaded',
+  };
+}
+
+const nothing: FoundTable = { path: '', sheet: undefined, proposal: { entry: {}, evidence: {}, rows: 0 } };
+
+function shared(group: readonly FoundTable[], all: readonly FoundTable[]): NewEntry {
+  const [first = nothing] = group;
+  const { path, sheet, proposal } = first;
+  const pattern = shapeOf(path);
+  const members = new Set(group.map((table) => table.path));
+  const isExact = all.every((table) => members.has(table.path) || !matches(pattern, table.path));
+  const sum = group.reduce((rows, table) => rows + table.proposal.rows, 0);
+  const isDated = dateInText(fileNameOf(path)) !== null;
+  return {
+    entry: {
+      file: isExact ? pattern : [...members],
+      ...(sheet !== undefined && { sheet }),
+      ...merged(group.map((table) => (isDated ? table.proposal.entry : withoutStem(table)))),
+    },
+    evidence: {
+      ...proposal.evidence,
+      file: `${members.size} files whose names differ only in ${isDated ? 'a date' : 'a number'}, and whose tables are alike`,
+    },
+    title: `${sum} rows of data were read in ${members.size} files`,
+  };
+}
+
+/** What may differ between files of one form: an entry for all has what any of them needs. */
+function merged(entries: readonly Proposal['entry'][]): Proposal['entry'] {
+  const all = { ...entries[0] };
+  const union = (lists: (readonly string[] | undefined)[]) => [
+    ...new Set(lists.flatMap((list) => list ?? [])),
+  ];
+  const missing = union(entries.map((entry) => entry.missing));
+  const guessed = union(entries.map((entry) => entry.guessed));
+  const flags: Record<string, string | null> = Object.assign(
+    {},
+    ...entries.map((entry) => entry.flags ?? {}),
+  );
+  const leaveOut: Record<string, string[]> = {};
+  for (const entry of entries)
+    for (const [title, texts] of Object.entries(entry.leave_out ?? {}))
+      leaveOut[title] = union([leaveOut[title], texts]);
+  if (missing.length > 0) all.missing = missing;
+  if (Object.keys(flags).length > 0) all.flags = flags;
+  if (Object.keys(leaveOut).length > 0) all.leave_out = leaveOut;
+  if (entries.some((entry) => entry.skip_invalid === true)) all.skip_invalid = true;
+  if (guessed.length > 0) {
+    delete all.guessed;
+    all.guessed = guessed;
+  }
+  return all;
+}
+
+/** Files whose names differ in a number are series of their own: the name is part of the id. */
+function withoutStem({ path, proposal: { entry } }: FoundTable): Proposal['entry'] {
+  const { stem } = namesIn(fileNameOf(path));
+  if (entry.series === undefined) return entry;
+  const { id, name } = entry.series;
+  const own = idPart(stem);
+  const isOwn = own !== '' && (id === own || id.startsWith(`${own}.`));
+  const words = stem.replaceAll(/[_\s]+/g, ' ').trim();
+  return {
+    ...entry,
+    series: {
+      ...entry.series,
+      id: isOwn ? `{file}${id.slice(own.length)}` : id,
+      ...(name === words && { name: '{file}' }),
+    },
+  };
+}
+
+function signatureOf(table: FoundTable): string {
+  const isDated = dateInText(fileNameOf(table.path)) !== null;
+  const {
+    missing: _,
+    flags: __,
+    leave_out: ___,
+    guessed: ____,
+    skip_invalid: _____,
+    ...rest
+  } = isDated ? table.proposal.entry : withoutStem(table);
+  return JSON.stringify([table.sheet, rest]);
+}
+
+/** The name with `*` for what tells siblings apart: a date, numbers, a hash; and for the endings that one form may have. */
+export function shapeOf(path: string): string {
+  const name = fileNameOf(path);
+  const folder = path.slice(0, path.length - name.length);
+  const [, bare = name, ending = ''] =
+    /^(.*?)((?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|gz))+)$/is.exec(name) ?? [];
+  const date = dateInText(bare)?.text;
+  const shape = (date === undefined ? bare : bare.replace(date, '*'))
+    .replaceAll(/(?<![0-9a-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![0-9a-z])/g, '*')
+    .replaceAll(/\d+/g, date === undefined ? '*' : '$&');
+  return `${folder}${shape}${ending
+    .replace(/\.gz$/i, '*')
+    .replace(/(\.csv|\.tsv|\.txt)$/i, '$1*')
+    .replace(/\.xls[xmb]?$/i, '.xls*')}`;
+}
+
+export const fileNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Whether the path is of the pattern, in which `*` stands for any text without a slash. */
+export function matches(pattern: string, path: string): boolean {
+  if (pattern === path) return true;
+  if (!pattern.includes('*')) return false;
+  const parts = pattern.split('*').map((part) => RegExp.escape(part));
+  return new RegExp(`^${parts.join('[^/]*')}$`).test(path);
+}
+
+/** The entries for a file: those that name it, else those whose pattern it has. A workbook may have one for each sheet. */
+export function entriesFor(path: string, entries: readonly TableDescription[]): TableDescription[] {
+  const naming = entries.filter(({ file }) => [file].flat().includes(path));
+  return naming.length > 0
+    ? naming
+    : entries.filter(({ file }) => [file].flat().some((pattern) => matches(pattern, path)));
+}

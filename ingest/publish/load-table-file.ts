@@ -1,0 +1,159 @@
+// Loads a planned table: its entry becomes the options of a load, its file a stream of long rows, and that it was loaded is remembered in the
+// transaction of the load.
+import type { Clock } from '../../kernel/clock.ts';
+import { dateIn } from '../../kernel/clock.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import { parsePeriod } from '../../kernel/dates.ts';
+import { datasetNamed } from '../datasets/datasets.ts';
+import { IngestFailure } from '../load/failure.ts';
+import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
+import { load } from '../load/load.ts';
+import { loadTable } from '../load/load-table.ts';
+import { Rejects } from '../load/rejects.ts';
+import { lackingIn, type LoadableTable, type TableDescription } from './description.ts';
+import { factsChanged } from './entry-changes.ts';
+import { fileNameOf } from './file-groups.ts';
+import type { PlannedTable } from './plan.ts';
+import { namesIn } from './detect/propose.ts';
+import { rememberPublished } from './published.sql.ts';
+import { reshape, type Reshaped } from './reshape.ts';
+import { tableRows } from './table-rows.ts';
+
+export interface LoadSettings {
+  seriesTimeZone: string;
+  fiscalYearFirstMonth?: number;
+  clock: Clock;
+  /** The name of almanac.yml's publication. */
+  publication: string;
+  dryRun: boolean;
+  onProgress?: (rowsRead: number, bytesRead: number) => void;
+  onWaiting?: LoadOptions['onWaiting'];
+}
+
+export interface LoadedTable {
+  summary: LoadSummary;
+  /** The ids of its series, the first hundred in the order of the file. */
+  seriesIds: string[];
+  /** How many there are. */
+  series: number;
+}
+
+const idsKept = 100;
+
+/**
+ * Loads a table in a transaction of its own. Whoever loads several waits once, at the end, until they are in force.
+ * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
+ */
+export async function loadTableFile(
+  database: Database,
+  planned: PlannedTable,
+  settings: LoadSettings,
+): Promise<LoadedTable> {
+  const { entry, file, path: name } = planned;
+  const table = loadable(entry, name);
+  const where = `almanac.yml, ${name}${entry.sheet === undefined ? '' : `, sheet ${entry.sheet}`}`;
+  const fileName = fileNameOf(name);
+  let bytes = 0;
+  const { constants, rows, series } = reshape(table, { fileName, where }, () =>
+    tableRows({
+      file,
+      sheet: table.sheet,
+      encoding: table.encoding,
+      delimiter: table.delimiter,
+      onBytes: (bytesRead) => void (bytes = bytesRead),
+    }),
+  );
+  const vintage = vintageOf(table, fileName);
+  const { publication, onProgress, ...shared } = settings;
+  const summary = await load(database, {
+    ...shared,
+    dataset: 'observations',
+    input: file,
+    rows,
+    sourceName: entry.sheet === undefined ? name : `${name}, ${entry.sheet}`,
+    create: true,
+    set: constants,
+    ...(vintage !== undefined && { vintage }),
+    ...(table.full === true && { full: true, covers: () => [...series.keys()] }),
+    skipInvalid: table.skip_invalid === true,
+    ...('format' in table.date && table.date.format !== undefined && { dateFormat: table.date.format }),
+    ...(table.decimal !== undefined && { decimal: table.decimal }),
+    ...(table.thousands !== undefined && { thousands: table.thousands }),
+    ...(table.missing !== undefined && { missing: table.missing }),
+    ...(table.multiply !== undefined && { multiply: { value: table.multiply } }),
+    noGateway: true,
+    onProgress: (rowsRead) => onProgress?.(rowsRead, bytes),
+    alongside: async (on) => {
+      if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
+      await rememberPublished(on, {
+        publication,
+        path: name,
+        sheet: entry.sheet ?? '',
+        contentSha256: planned.contentSha256,
+        entry,
+      });
+    },
+  });
+  return { summary, seriesIds: [...series.keys()].slice(0, idsKept), series: series.size };
+}
+
+function loadable(entry: TableDescription, name: string): LoadableTable {
+  const lacking = lackingIn(entry);
+  if (lacking.length > 0)
+    throw new IngestFailure(
+      'usage',
+      `almanac.yml, ${name}: the entry lacks ${lacking.join(', ')}, which a load needs.`,
+    );
+  return entry as LoadableTable;
+}
+
+function vintageOf({ vintage }: LoadableTable, fileName: string): string | undefined {
+  if (vintage === undefined || typeof vintage === 'string') return vintage;
+  if ('column' in vintage) return undefined;
+  const { dateInName } = namesIn(fileName);
+  if (dateInName === null || parsePeriod(dateInName) === null)
+    throw new IngestFailure('usage', `almanac.yml, ${fileName}, vintage: the name of the file has no date.`);
+  return dateInName;
+}
+
+/** The series exist with the facts of an earlier entry: they get those of this one. */
+async function updateFacts(
+  on: Transaction,
+  { constants, series }: Pick<Reshaped, 'constants' | 'series'>,
+  settings: LoadSettings,
+): Promise<void> {
+  const { seriesTimeZone, clock } = settings;
+  const described = [...series].filter(
+    ([, facts]) => Object.keys(constants).length + Object.keys(facts).length > 0,
+  );
+  const names = [...new Set(described.flatMap(([, facts]) => Object.keys({ ...constants, ...facts })))];
+  const rows = described.map(([id, facts]) => [
+    id,
+    ...names.map((name) => facts[name] ?? constants[name] ?? ''),
+  ]);
+  if (rows.length === 0) return;
+  const today = dateIn(seriesTimeZone, clock.now());
+  const rejects = new Rejects();
+  const input = {
+    header: ['series_id', ...names],
+    headerLine: 1,
+    batches: batchesOf(rows),
+    vintage: today,
+    vintageGiven: false,
+    today,
+    rejects,
+    notes: [],
+    onRows: () => undefined,
+  };
+  await loadTable(on, datasetNamed('series'), input, {
+    dataset: 'series',
+    input: 'almanac.yml',
+    seriesTimeZone,
+    clock,
+  });
+}
+
+// oxlint-disable-next-line require-yield -- a list of one batch, as the loader takes batches
+async function* batchesOf(rows: string[][]): AsyncGenerator<{ rows: string[][]; lines: number[] }> {
+  yield { rows, lines: rows.map((_, at) => at + 2) };
+}

@@ -1,0 +1,273 @@
+// What a run of almanac publish has to do: which files have an entry, which are new and what they are proposed to be, what has changed since
+// they were loaded. Reads files, almanac.yml and what the database remembers; changes nothing.
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Queryable } from '../../kernel/database.ts';
+import { IngestFailure } from '../load/failure.ts';
+import { descriptionFile, type TableDescription } from './description.ts';
+import {
+  addEntries,
+  emptyDescription,
+  readDescription,
+  type DescriptionFile,
+  type NewEntry,
+} from './description-file.ts';
+import { entryChanges } from './entry-changes.ts';
+import { fetchFile, type FetchedFile } from './fetch.ts';
+import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
+import { namesIn, propose } from './detect/propose.ts';
+import { findPublished, type PublishedFile } from './published.sql.ts';
+import { samplesOf } from './table-rows.ts';
+
+export interface PlanOptions {
+  /** Folders, files and URLs. */
+  targets: readonly string[];
+  /** Facts of new series, such as unit and source. */
+  facts: Readonly<Record<string, string>>;
+  /** Loads what has not changed, too. */
+  again: boolean;
+  /** YYYY-MM-DD. */
+  today: string;
+  /** Called before each file that is read. */
+  onFile?: (path: string, number: number, of: number) => void;
+}
+
+/** A table to load: a file, or a sheet of one, and its entry. */
+export interface PlannedTable {
+  entry: TableDescription;
+  /** Below the folder, or a URL. */
+  path: string;
+  /** Where it is on this machine. */
+  file: string;
+  bytes: number;
+  contentSha256: string;
+  /** `guessed`: loaded only if the guesses are accepted. */
+  state: 'new' | 'file changed' | 'entry changed' | 'unchanged' | 'skipped';
+  isGuessed: boolean;
+  /** What the edit of the entry changes, since the table was loaded. */
+  changes: string[];
+  /** The entry that it was loaded with. */
+  loadedWith: TableDescription | null;
+}
+
+export interface Plan {
+  /** almanac.yml. */
+  descriptionPath: string;
+  description: DescriptionFile;
+  /** Those of files that had none; already in the description, but not in its file. */
+  newEntries: NewEntry[];
+  tables: PlannedTable[];
+  /** Files that cannot be read, and why. */
+  unreadable: { path: string; reason: string }[];
+  /** Deletes what was fetched. */
+  close(): Promise<void>;
+}
+
+/** A file of a target, where it is. */
+interface SourceFile {
+  path: string;
+  file: string;
+  sha256?: string;
+}
+
+/** One plan for each folder: files and URLs share the almanac.yml beside them. */
+export async function planPublishing(on: Queryable, options: PlanOptions): Promise<Plan[]> {
+  const folders = new Map<string, Set<string>>();
+  for (const target of options.targets) {
+    const { folder, paths } = filesOf(target);
+    const all = folders.get(folder) ?? new Set();
+    for (const each of paths) all.add(each);
+    folders.set(folder, all);
+  }
+  const plans: Plan[] = [];
+  for (const [folder, paths] of folders) plans.push(await planFolder(on, folder, [...paths], options));
+  return plans;
+}
+
+const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls)$/i;
+const filesMax = 20_000;
+
+function filesOf(target: string): { folder: string; paths: string[] } {
+  if (isUrl(target)) return { folder: process.cwd(), paths: [target] };
+  const stats = statSync(target, { throwIfNoEntry: false });
+  if (stats === undefined) throw new IngestFailure('usage', `There is no file or folder ${target}.`);
+  if (!stats.isDirectory())
+    return { folder: path.dirname(path.resolve(target)), paths: [path.basename(target)] };
+  const folder = path.resolve(target);
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.split(path.sep).join('/'))
+    .filter(
+      (name) =>
+        tableEnding.test(name) &&
+        !name.split('/').some((part) => part.startsWith('.') || part === 'node_modules'),
+    )
+    .filter((name) => !/(?:^|\/)(?:almanac-rejects|~\$)[^/]*$/i.test(name))
+    .toSorted((a, b) => (a < b ? -1 : 1));
+  if (paths.length > filesMax)
+    throw new IngestFailure(
+      'usage',
+      `${folder} has ${paths.length} files; at most ${filesMax} are loaded in one run.`,
+    );
+  return { folder, paths };
+}
+
+async function planFolder(
+  on: Queryable,
+  folder: string,
+  given: readonly string[],
+  options: PlanOptions,
+): Promise<Plan> {
+  const descriptionPath = path.join(folder, descriptionFile);
+  const description = readDescription(descriptionPath) ?? emptyDescription(publicationName(folder));
+  const paths = [
+    ...given,
+    ...(given.some((each) => !isUrl(each)) && given.length > 1 ? urlsIn(description) : []),
+  ];
+  if (paths.length === 0)
+    throw new IngestFailure(
+      'usage',
+      `${folder} has no CSV file and no workbook: .csv, .tsv, .txt, .csv.gz, .xlsx and .xls are read.`,
+    );
+  const fetched: FetchedFile[] = [];
+  const plan: Plan = {
+    descriptionPath,
+    description,
+    newEntries: [],
+    tables: [],
+    unreadable: [],
+    close: async () => void (await Promise.all(fetched.map(({ remove }) => remove()))),
+  };
+  const remembered = new Map(
+    (await findPublished(on, description.description.name)).map((row) => [`${row.path}\n${row.sheet}`, row]),
+  );
+  const found: FoundTable[] = [];
+  const sources: SourceFile[] = [];
+  try {
+    for (const [number, each] of [...new Set(paths)].entries()) {
+      options.onFile?.(each, number + 1, paths.length);
+      try {
+        const source = await sourceOf(each, folder, fetched);
+        sources.push(source);
+        if (entriesFor(each, description.description.tables).length === 0)
+          found.push(...(await tablesIn(source, folder, options)));
+      } catch (error) {
+        if (!(error instanceof IngestFailure)) throw error;
+        plan.unreadable.push({ path: each, reason: error.message });
+      }
+    }
+    plan.newEntries = uniqueIds(groupTables(found));
+    addEntries(description, plan.newEntries);
+    for (const source of sources)
+      for (const entry of entriesFor(source.path, description.description.tables))
+        plan.tables.push(await plannedTable(source, entry, remembered, options.again));
+  } catch (error) {
+    await plan.close();
+    throw error;
+  }
+  plan.tables.sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
+  return plan;
+}
+
+/** Oldest vintage first: that is the fastest order. Files without one keep theirs. */
+const orderOf = ({ path: name, entry }: PlannedTable): string => {
+  const isDated = typeof entry.vintage === 'object' && 'in' in entry.vintage;
+  const date = isDated ? namesIn(fileNameOf(name)).dateInName : null;
+  return `${date ?? ''}\n${name}\n${entry.sheet ?? ''}`;
+};
+
+const urlsIn = ({ description }: DescriptionFile): string[] =>
+  description.tables.flatMap(({ file }) => [file].flat().filter(isUrl));
+
+function publicationName(folder: string): string {
+  const name = path
+    .basename(folder)
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 80);
+  return name === '' ? 'tables' : name;
+}
+
+async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): Promise<SourceFile> {
+  if (!isUrl(each)) return { path: each, file: path.join(folder, ...each.split('/')) };
+  const answer = await fetchFile(each);
+  if (answer === null)
+    throw new IngestFailure('invalid_file', `${each} answers 304 to an unconditional request.`);
+  fetched.push(answer);
+  return { path: each, file: answer.file, sha256: answer.sha256 };
+}
+
+/** The tables of a file without an entry. Sheets that are no tables are left out if another one is. */
+async function tablesIn(source: SourceFile, folder: string, options: PlanOptions): Promise<FoundTable[]> {
+  const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
+  const names = namesIn(fileName);
+  const samples = await samplesOf(source.file);
+  const found = samples.map(({ sheet, sample }, at) => ({
+    path: source.path,
+    sheet: at === 0 ? undefined : sheet,
+    proposal: propose(sample, {
+      stem: samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
+      dateInName: names.dateInName,
+      sheet,
+      folder: path.basename(folder),
+      facts: options.facts,
+      today: options.today,
+    }),
+  }));
+  const tables = found.filter(({ proposal }) => proposal.entry.skip === undefined);
+  return tables.length > 0 ? tables : found.slice(0, 1);
+}
+
+/** No two tables propose one series, unless they are of one form but for the lines they are on: the later ones get a number. */
+function uniqueIds(entries: NewEntry[]): NewEntry[] {
+  const owners = new Map<string, string>();
+  for (const { entry } of entries) {
+    if (entry.series === undefined || entry.series.id.startsWith('{')) continue;
+    const owner = `${shapeOf([entry.file].flat()[0] ?? '')}\n${entry.sheet ?? ''}`;
+    const { id } = entry.series;
+    let own = id;
+    for (let number = 2; (owners.get(own) ?? owner) !== owner; number++) own = `${id}.${number}`;
+    owners.set(own, owner);
+    entry.series.id = own;
+  }
+  return entries;
+}
+
+async function plannedTable(
+  { path: name, file, sha256 }: SourceFile,
+  entry: TableDescription,
+  remembered: ReadonlyMap<string, PublishedFile>,
+  again: boolean,
+): Promise<PlannedTable> {
+  const contentSha256 = sha256 ?? (await sha256Of(file));
+  const last = remembered.get(`${name}\n${entry.sheet ?? ''}`);
+  const loadedWith = (last?.entry ?? null) as TableDescription | null;
+  const changes = loadedWith === null ? [] : entryChanges(loadedWith, entry);
+  return {
+    entry,
+    path: name,
+    file,
+    bytes: statSync(file).size,
+    contentSha256,
+    isGuessed: (entry.guessed ?? []).length > 0,
+    changes,
+    loadedWith,
+    state:
+      entry.skip !== undefined
+        ? 'skipped'
+        : last === undefined
+          ? 'new'
+          : changes.length > 0
+            ? 'entry changed'
+            : last.contentSha256 !== contentSha256 || again
+              ? 'file changed'
+              : 'unchanged',
+  };
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}

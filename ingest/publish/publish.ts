@@ -1,0 +1,91 @@
+// Publishes planned tables: writes almanac.yml, loads what is new or changed, one table after the other, and waits once until all is in force.
+// Hides that a table which cannot be loaded stops no other.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Database } from '../../kernel/database.ts';
+import { IngestFailure } from '../load/failure.ts';
+import { inForce } from '../load/load.ts';
+import { confirmGuesses, writeDescription } from './description-file.ts';
+import { loadTableFile, type LoadedTable, type LoadSettings } from './load-table-file.ts';
+import type { Plan, PlannedTable } from './plan.ts';
+
+export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onProgress'> {
+  /** Loads tables with guesses, and confirms them in almanac.yml. */
+  acceptGuesses: boolean;
+  /** No gateway serves the database. */
+  noGateway?: boolean;
+  /** Of all tables to load together. */
+  onProgress?: (
+    tables: { done: number; of: number },
+    rowsRead: number,
+    bytesRead: number,
+    bytesTotal: number,
+  ) => void;
+  onLoaded?: (table: PlannedTable, loaded: LoadedTable) => void;
+  onFailed?: (table: PlannedTable, failure: IngestFailure) => void;
+}
+
+export interface Published {
+  loaded: { table: PlannedTable; loaded: LoadedTable }[];
+  failed: { table: PlannedTable; failure: IngestFailure }[];
+  unchanged: number;
+  /** Tables that wait for somebody to confirm their guesses. */
+  unconfirmed: PlannedTable[];
+}
+
+/** What a run would load. */
+export function toLoad(plan: Plan, acceptGuesses: boolean): PlannedTable[] {
+  return plan.tables.filter(
+    ({ state, isGuessed }) => state !== 'unchanged' && state !== 'skipped' && (acceptGuesses || !isGuessed),
+  );
+}
+
+/**
+ * Loads the tables of a plan. almanac.yml is written before, so that a run which is killed is continued by the next.
+ * @throws IngestFailure if almanac.yml cannot be written; the failures of tables are in the result.
+ */
+export async function publish(database: Database, plan: Plan, options: PublishOptions): Promise<Published> {
+  const { acceptGuesses, noGateway, onProgress, onLoaded, onFailed, ...shared } = options;
+  const tables = toLoad(plan, acceptGuesses);
+  if (!options.dryRun) saveDescription(plan, acceptGuesses);
+  const result: Published = {
+    loaded: [],
+    failed: [],
+    unchanged: plan.tables.filter(({ state }) => state === 'unchanged').length,
+    unconfirmed: acceptGuesses
+      ? []
+      : plan.tables.filter(({ state, isGuessed }) => isGuessed && state !== 'unchanged'),
+  };
+  const bytesTotal = tables.reduce((sum, { bytes }) => sum + bytes, 0);
+  let [rowsBefore, bytesBefore] = [0, 0];
+  for (const table of tables) {
+    const of = { done: result.loaded.length + result.failed.length, of: tables.length };
+    try {
+      const loaded = await loadTableFile(database, table, {
+        ...shared,
+        publication: plan.description.description.name,
+        onProgress: (rowsRead, bytesRead) =>
+          onProgress?.(of, rowsBefore + rowsRead, bytesBefore + bytesRead, bytesTotal),
+      });
+      rowsBefore += loaded.summary.rowsRead;
+      result.loaded.push({ table, loaded });
+      onLoaded?.(table, loaded);
+    } catch (error) {
+      if (!(error instanceof IngestFailure)) throw error;
+      result.failed.push({ table, failure: error });
+      onFailed?.(table, error);
+    }
+    bytesBefore += table.bytes;
+    await turn();
+  }
+  if (!options.dryRun && noGateway !== true && result.loaded.length > 0) await inForce();
+  return result;
+}
+
+function saveDescription(plan: Plan, acceptGuesses: boolean): void {
+  const guessed = acceptGuesses
+    ? plan.tables.filter(({ isGuessed }) => isGuessed).map(({ entry }) => entry)
+    : [];
+  if (guessed.length === 0 && plan.newEntries.length === 0) return;
+  confirmGuesses(plan.description, guessed);
+  writeDescription(plan.descriptionPath, plan.description);
+}

@@ -1,0 +1,95 @@
+// Reads an Excel workbook (.xlsx, .xlsm, .xlsb, .xls) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
+// sign, a number is the shortest decimal of its double. A workbook is held in memory as a whole, so its size is limited.
+import { readFileSync, statSync } from 'node:fs';
+import { read, SSF, type CellObject, type WorkSheet } from '@e965/xlsx';
+import { IngestFailure } from '../load/failure.ts';
+
+export interface Sheet {
+  name: string;
+  /** All rows from line 1 on; a row ends at its last cell with content. */
+  rows: string[][];
+  /** The lines that continue a cell merged over several lines. */
+  continued: ReadonlySet<number>;
+}
+
+const workbookBytesMax = 64 * 1024 * 1024;
+const cellsMergedMax = 100_000;
+
+export function isWorkbook(file: string): boolean {
+  return /\.(?:xlsx|xlsm|xlsb|xls)$/i.test(file);
+}
+
+/**
+ * The sheets that are not hidden. A cell merged over several lines is repeated in each; one merged over columns stands in the first.
+ * @throws IngestFailure if the file is too large or no workbook.
+ */
+export function readWorkbook(file: string): Sheet[] {
+  const { size } = statSync(file);
+  if (size > workbookBytesMax)
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
+    );
+  let workbook: ReturnType<typeof read>;
+  try {
+    workbook = read(readFileSync(file), { dense: true, cellNF: true, cellText: false, cellHTML: false });
+  } catch (error) {
+    throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook.`, { cause: error });
+  }
+  const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
+  return workbook.SheetNames.flatMap((name, at) => {
+    const sheet = workbook.Sheets[name];
+    const isHidden = (workbook.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0;
+    return sheet === undefined || isHidden ? [] : [sheetOf(name, sheet, from1904)];
+  });
+}
+
+function sheetOf(name: string, sheet: WorkSheet, from1904: boolean): Sheet {
+  const cells = (sheet['!data'] ?? []) as ((CellObject | undefined)[] | undefined)[];
+  const rows = Array.from(cells, (row) =>
+    withoutEnd(Array.from(row ?? [], (cell) => (cell === undefined ? '' : textOf(cell, from1904)))),
+  );
+  const continued = new Set<number>();
+  let merged = 0;
+  for (const { s: start, e: end } of sheet['!merges'] ?? []) {
+    const text = rows[start.r]?.[start.c] ?? '';
+    if (text === '') continue;
+    for (let row = start.r + 1; row <= Math.min(end.r, rows.length - 1); row++) {
+      const filled = (rows[row] ??= []);
+      while (filled.length <= start.c) filled.push('');
+      filled[start.c] = text;
+      continued.add(row + 1);
+      if (++merged > cellsMergedMax) return { name, rows, continued };
+    }
+  }
+  return { name, rows, continued };
+}
+
+function withoutEnd(row: string[]): string[] {
+  const last = row.findLastIndex((text) => text !== '');
+  return row.slice(0, last + 1);
+}
+
+function textOf(cell: CellObject, from1904: boolean): string {
+  const { t: type, v: value, z: format } = cell;
+  if (type === 'n' && typeof value === 'number') {
+    if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
+    // A percentage is what a reader of the sheet sees; 15 digits are what a double holds.
+    if (typeof format === 'string' && format.includes('%'))
+      return `${Number((value * 100).toPrecision(15))}%`;
+    return String(value);
+  }
+  if (type === 'e') return typeof cell.w === 'string' ? cell.w : '#N/A';
+  if (type === 'b') return value === true ? 'TRUE' : 'FALSE';
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+function dateOf(serial: number, from1904: boolean): string | undefined {
+  const parts = SSF.parse_date_code(serial, { date1904: from1904 }) as
+    { y: number; m: number; d: number; H: number; M: number; S: number } | null | undefined;
+  if (parts === null || parts === undefined || parts.y < 1900) return undefined;
+  const two = (number: number) => String(Math.floor(number)).padStart(2, '0');
+  const day = `${String(parts.y).padStart(4, '0')}-${two(parts.m)}-${two(parts.d)}`;
+  const isMidnight = parts.H === 0 && parts.M === 0 && Math.floor(parts.S) === 0;
+  return isMidnight ? day : `${day}T${two(parts.H)}:${two(parts.M)}:${two(parts.S)}`;
+}

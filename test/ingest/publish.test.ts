@@ -1,0 +1,93 @@
+// almanac publish on real PostgreSQL: what it finds in folders of files, what it loads, and what a second run does.
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { openDatabase } from '../../kernel/database.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { commandLine, settingsOf } from '../cli/terminal.ts';
+import { published, seriesRow } from './loading.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+const almanac = commandLine(settingsOf(testDatabase.url));
+
+/** A folder of its own with the files. Its name is that of the publication. */
+function folderOf(name: string, files: Readonly<Record<string, string>>): string {
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(path.join(folder, file), text);
+  return folder;
+}
+
+const descriptionOf = (folder: string) => readFileSync(path.join(folder, 'almanac.yml'), 'utf8');
+const gold = 'Date,Price\n2024-01-01,10.5\n2024-02-01,11\n2024-03-01,12.25\n2024-04-01,\n';
+const facts = ['--set', 'source=Tests', '--set', 'unit=Dollars'];
+
+test('a folder without guesses is loaded at once, and the addresses of its series are printed', async (t) => {
+  const folder = folderOf('plain', { 'plain-gold.csv': gold });
+  const ran = await almanac(['publish', folder, ...facts]);
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(await published(database, 'plain-gold'), {
+    '2024-01-31': '10.5',
+    '2024-02-29': '11',
+    '2024-03-31': '12.25',
+    '2024-04-30': null,
+  });
+  t.like(await seriesRow(database, 'plain-gold'), { frequency: 'monthly', unit: 'Dollars', source: 'Tests' });
+  t.regex(ran.stdout, /\/v1\/series\/plain-gold\n/);
+  t.notRegex(descriptionOf(folder), /guessed:/);
+});
+
+test('guesses are refused without a terminal, facts beside them are loaded, and --yes accepts and confirms the guesses', async (t) => {
+  const folder = folderOf('guessing', { 'guessed-gold.csv': gold });
+  const refused = await almanac(['publish', folder]);
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /guess {2}series\.unit: not stated {2}\(no line of the file says it\)/);
+  t.regex(refused.stderr, /sure {3}series\.frequency: monthly/);
+  t.is(await seriesRow(database, 'guessed-gold'), undefined);
+  t.regex(descriptionOf(folder), /guessed: \[ series\.unit, series\.source \]/);
+  const again = await almanac(['publish', folder]);
+  t.is(again.code, 1, 'what was guessed in an earlier run is still a guess');
+  const accepted = await almanac(['publish', folder, '--yes']);
+  t.is(accepted.code, 0, accepted.stderr);
+  t.notRegex(descriptionOf(folder), /guessed:/);
+  t.is(Object.keys(await published(database, 'guessed-gold')).length, 4);
+});
+
+test('a second run loads only what has changed, also from another machine', async (t) => {
+  const files = { 'again-a.csv': gold, 'again-b.csv': gold };
+  const folder = folderOf('again', files);
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  t.regex((await almanac(['publish', folder])).stdout, /^0 tables loaded, 2 unchanged\n/);
+  const elsewhere = folderOf('again', {
+    ...files,
+    'almanac.yml': descriptionOf(folder),
+    'again-b.csv': gold.replace('12.25', '13'),
+  });
+  const ran = JSON.parse((await almanac(['publish', elsewhere, '--json'])).stdout) as {
+    loaded: object[];
+    unchanged: number;
+  };
+  t.like(ran, { unchanged: 1, loaded: [{ path: 'again-b.csv', points_revised: 1, points_unchanged: 3 }] });
+});
+
+test('an edit of the description is told before it is loaded, and changes the facts of the series', async (t) => {
+  const folder = folderOf('edited', { 'edited-gold.csv': gold });
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  writeFileSync(
+    path.join(folder, 'almanac.yml'),
+    descriptionOf(folder).replace('unit: Dollars', 'unit: Euros'),
+  );
+  const ran = await almanac(['publish', folder]);
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(
+    ran.stderr,
+    /edited-gold\.csv: its entry was edited since it was loaded\n {2}series\.unit: Dollars → Euros/,
+  );
+  t.like(await seriesRow(database, 'edited-gold'), { unit: 'Euros' });
+});
