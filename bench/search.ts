@@ -45,6 +45,7 @@ export async function run(): Promise<void> {
       databaseUrl,
       identitySecret,
       seriesTimeZone: 'UTC',
+      publicUrl: 'http://localhost',
       host: '127.0.0.1',
       port: 0,
       log: createLog('bench', 'error'),

@@ -49,7 +49,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   SLOW_STATEMENT_MS: [dataApi, accountsApi, worker],
   OTEL_EXPORTER_OTLP_ENDPOINT: serving,
   OTEL_TRACES_SAMPLER_ARG: serving,
-  PUBLIC_URL: [gateway, ...ofAccounts],
+  PUBLIC_URL: [gateway, dataApi, ...ofAccounts],
   DASHBOARD: [gateway],
   DASHBOARD_ORIGINS: [gateway],
   PASSWORD_LENGTH_MIN: [accountsApi, commands],

@@ -22,6 +22,8 @@ export interface Dependencies {
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;
+  /** Where clients reach the gateway, without a slash at the end: the URL of a citation begins with it. */
+  publicUrl: string;
   /** The most points per combination of dimension values in the previews of visitors; 0: there are none. */
   previewPoints: number;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */

@@ -37,6 +37,8 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   query?: Shape;
   /** The schema of the JSON answer; an endpoint that answers no JSON has a `format`. */
   json?: z.ZodType;
+  /** The schema of its answers in CSL-JSON, if `format` has it. */
+  csl?: z.ZodType;
   /** The only format of its answers, where no parameter `format` names several. */
   format?: Format;
   /** Default `private`. */
@@ -67,7 +69,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = declared.format === undefined ? formatsOf(query) : [declared.format];
   const content = Object.fromEntries(
-    formats.map((format) => [mediaTypes[format], format === 'json' ? requiredJson(declared) : z.string()]),
+    formats.map((format) => [mediaTypes[format], schemaIn(format, declared)]),
   );
   const validators = caching === 'none' ? [] : ['ETag', 'Last-Modified'];
   const files = formats.join() === 'json' ? [] : ['Content-Disposition'];
@@ -114,9 +116,16 @@ function namingSeries(reply: SeriesReply): Reply {
   return { ...reply, identity: [ofSeries.seriesNo, ...identity] };
 }
 
-function requiredJson({ json, summary }: { json?: z.ZodType; summary: string }): z.ZodType {
-  if (json === undefined) throw new TypeError(`an endpoint without a schema of its JSON: ${summary}`);
-  return json;
+/** The schema of the answers in a format: text, unless it is JSON of some kind. */
+function schemaIn(
+  format: Format,
+  declared: { json?: z.ZodType; csl?: z.ZodType; summary: string },
+): z.ZodType {
+  if (format !== 'json' && format !== 'csl') return z.string();
+  const schema = declared[format];
+  if (schema === undefined)
+    throw new TypeError(`an endpoint without a schema of its ${format}: ${declared.summary}`);
+  return schema;
 }
 
 /** A key of everything that determines the answer to a call while the data is unchanged. */

@@ -37,6 +37,8 @@ export interface DataApiOptions {
   previousIdentitySecret?: string | undefined;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
+  /** Where clients reach the gateway, without a slash at the end. */
+  publicUrl: string;
   /** The most points per combination of dimension values in the previews of visitors; 0, the default: there are none. */
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
@@ -121,12 +123,14 @@ type Shared = ReturnType<typeof sharedDependencies>;
 
 /** What does not depend on the server that is read. An ETag says all that an answer depends on, so both have one cache of answers. */
 function sharedDependencies(options: DataApiOptions) {
-  const { identitySecret, seriesTimeZone, clock, log, previewPoints = 0, openRevisionsSeries } = options;
+  const { identitySecret, seriesTimeZone, clock, log, publicUrl } = options;
+  const { previewPoints = 0, openRevisionsSeries } = options;
   const responseCache = createResponseCache();
   const cursors = createCursors(identitySecret);
   const synonyms = loadSynonyms();
   return {
-    ...{ responseCache, cursors, synonyms, clock, log, seriesTimeZone, previewPoints, openRevisionsSeries },
+    ...{ responseCache, cursors, synonyms, clock, log, seriesTimeZone, publicUrl },
+    ...{ previewPoints, openRevisionsSeries },
   };
 }
 
@@ -151,7 +155,7 @@ function openServer(
   });
   const loads = createLoads(database, [
     ...[programVersion, readFileSync(synonymsFile, 'utf8'), identitySecret], // the secret seals cursors
-    ...[shared.seriesTimeZone, shared.previewPoints, shared.openRevisionsSeries],
+    ...[shared.seriesTimeZone, shared.publicUrl, shared.previewPoints, shared.openRevisionsSeries],
   ]);
   const seriesFacts = createSeriesFacts(database);
   const urlValidatorCache = createUrlValidatorCache(seriesFacts, clock);

@@ -2,6 +2,7 @@
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
 import { getCalendar } from './discovery/calendar.ts';
+import { getCitation } from './citation/cite.ts';
 import { getPreviewChart } from './charts/preview-chart.ts';
 import { getSeriesChartPng, getSeriesChartSvg } from './charts/series-chart.ts';
 import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
@@ -26,6 +27,7 @@ export const endpoints = {
   '/v1/series': getManySeries,
   '/v1/series/:id': getSeries,
   '/v1/series/:id/latest': getLatest,
+  '/v1/series/:id/cite': getCitation,
   '/v1/series/:id/chart.svg': getSeriesChartSvg,
   '/v1/series/:id/chart.png': getSeriesChartPng,
   '/v1/series/:id/vintages': getVintages,

@@ -34,7 +34,7 @@ export async function withGateway(
     passwordLengthMin: 8,
     google: undefined,
   };
-  const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC' });
+  const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC', publicUrl: 'http://localhost' });
   const accountsApi = await startAccountsApi({ ...shared, plans, signIn, redisUrl: undefined });
   const gateway = await startGateway({
     ...{ ...shared, plans, redisUrl: undefined, trustedProxyHops: 0, drainDelayMs: 0 },

@@ -9,6 +9,7 @@ const service = await start({
   databaseUrl,
   identitySecret,
   seriesTimeZone: 'UTC',
+  publicUrl: 'http://localhost',
   host: '127.0.0.1',
   port: 0,
   log: createLog('bench', 'error'),

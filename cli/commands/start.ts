@@ -173,13 +173,13 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
 function dataApiOptions(installation: Installation, plans: Plans) {
   const { dataApiDatabaseUrl, settings } = installation;
   const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
-  const { seriesTimeZone, previewPoints, openRevisionsSeries } = settings;
+  const { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries } = settings;
   return {
     ...sharedOptions(installation, plans),
     databaseUrl: dataApiDatabaseUrl,
     // The embedded database has none.
     replica: databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs },
-    ...{ seriesTimeZone, previewPoints, openRevisionsSeries },
+    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries },
   };
 }
 

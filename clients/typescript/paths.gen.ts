@@ -11,6 +11,9 @@ export interface Paths {
   '/v1/series/{id}/latest': {
     get: { data: Types.GetSeriesByIdLatestData; response: Types.GetSeriesByIdLatestResponse };
   };
+  '/v1/series/{id}/cite': {
+    get: { data: Types.GetSeriesByIdCiteData; response: Types.GetSeriesByIdCiteResponse };
+  };
   '/v1/series/{id}/chart.svg': {
     get: { data: Types.GetSeriesByIdChartSvgData; response: Types.GetSeriesByIdChartSvgResponse };
   };

@@ -163,6 +163,73 @@ export type Error = {
     };
 };
 
+export type Citation = {
+    /**
+     * Its id.
+     */
+    series: string;
+    title: string;
+    /**
+     * The source of the series.
+     */
+    publisher: string;
+    /**
+     * The day of the newest publication in it; null before the first.
+     */
+    published_on: string | null;
+    /**
+     * Null for `release=first`.
+     */
+    vintage: string | null;
+    version: number;
+    /**
+     * Answers the same CSV for ever, or 410. Reading it takes the feature `vintages`.
+     */
+    url: string;
+    /**
+     * Today, in UTC.
+     */
+    accessed_on: string;
+    /**
+     * Of the bytes at `url`, uncompressed, in hex.
+     */
+    sha256: string;
+    /**
+     * How many these are.
+     */
+    bytes: number;
+    licence: string | null;
+    licence_url: string | null;
+    /**
+     * How the publisher asks to be cited.
+     */
+    attribution: string | null;
+    text: string;
+    bibtex: string;
+    csl: {
+        id: string;
+        type: 'dataset';
+        title: string;
+        author: Array<{
+            literal: string;
+        }>;
+        publisher: string;
+        issued: {
+            'date-parts': [
+                Array<number>
+            ];
+        };
+        accessed: {
+            'date-parts': [
+                Array<number>
+            ];
+        };
+        version: string;
+        URL: string;
+        note: string;
+    };
+};
+
 export type Triangle = {
     success: true;
     /**
@@ -541,6 +608,71 @@ export type GetSeriesByIdLatestResponses = {
 };
 
 export type GetSeriesByIdLatestResponse = GetSeriesByIdLatestResponses[keyof GetSeriesByIdLatestResponses];
+
+export type GetSeriesByIdCiteData = {
+    body?: never;
+    path: {
+        /**
+         * The id of a series, case-sensitive.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * See docs/transforms.md.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        /**
+         * For `transform=index`: the date at which the index is 100; default the first value.
+         */
+        base?: string;
+        /**
+         * The data as published at the end of that day, not in the future. Feature `vintages`.
+         */
+        vintage?: string;
+        /**
+         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         */
+        release?: 'first';
+        /**
+         * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
+         */
+        version?: number;
+        /**
+         * Includes points without a value, as null.
+         */
+        include_missing?: boolean;
+        /**
+         * `bibtex`: an entry for BibTeX. `csl`: CSL-JSON, an array of one item.
+         */
+        format?: 'json' | 'bibtex' | 'csl';
+    };
+    url: '/v1/series/{id}/cite';
+};
+
+export type GetSeriesByIdCiteResponses = {
+    /**
+     * How to cite a series: a permanent URL, BibTeX, CSL, and the SHA-256 of the bytes.
+     */
+    200: {
+        success: true;
+        data: Citation;
+    };
+};
+
+export type GetSeriesByIdCiteResponse = GetSeriesByIdCiteResponses[keyof GetSeriesByIdCiteResponses];
 
 export type GetSeriesByIdChartSvgData = {
     body?: never;

@@ -136,11 +136,14 @@ async function send(
   });
 }
 
+/** Those that are not the name of the format. */
+const extensions: Partial<Record<Format, string>> = { bibtex: 'bib', csl: 'json' };
+
 function dispositionOf(fileName: string | undefined, format: Format): Record<string, string> {
   if (fileName === undefined) throw new TypeError(`an answer in ${format} without a fileName`);
   const name = fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_'); // only characters that need no quoting in a header
   const use = format === 'svg' || format === 'png' ? 'inline' : 'attachment'; // a page shows an image, and saves a file
-  return { 'content-disposition': `${use}; filename="${name}.${format}"` };
+  return { 'content-disposition': `${use}; filename="${name}.${extensions[format] ?? format}"` };
 }
 
 /** `Link` to the next page, if any: the client's own parameters with the cursor, relative to the host. */

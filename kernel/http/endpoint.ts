@@ -40,6 +40,8 @@ export const mediaTypes = {
   ics: 'text/calendar',
   svg: 'image/svg+xml',
   png: 'image/png',
+  bibtex: 'application/x-bibtex',
+  csl: 'application/vnd.citationstyles.csl+json',
 } as const;
 export type Format = keyof typeof mediaTypes;
 

@@ -89,7 +89,13 @@ test('a service without its migrations names them, one without its database says
   const shared = { identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog };
   const clock = systemClock;
   const lacking = await startDataApi({
-    ...{ ...shared, clock, databaseUrl: dataApi.databaseUrl, seriesTimeZone: 'UTC' },
+    ...{
+      ...shared,
+      clock,
+      databaseUrl: dataApi.databaseUrl,
+      seriesTimeZone: 'UTC',
+      publicUrl: 'http://localhost',
+    },
     schema: [{ name: '999999_later', checksum: 'x' }],
   });
   t.teardown(() => lacking.close());
@@ -149,6 +155,7 @@ test('a service that is told to stop serves for DRAIN_DELAY_MS, says that it is 
       ...shared,
       databaseUrl: dataApi.databaseUrl,
       seriesTimeZone: 'UTC',
+      publicUrl: 'http://localhost',
       clock: dataApi.clock,
     }),
     await startAccounts({

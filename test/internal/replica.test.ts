@@ -81,6 +81,7 @@ async function startReader(t: ExecutionContext, lagMaxMs = 60_000): Promise<Read
     replica: { url: serviceUrl(replica.url, 'almanac_data_api'), lagMaxMs },
     identitySecret: testIdentitySecret,
     seriesTimeZone: 'UTC',
+    publicUrl: 'http://localhost',
     host: '127.0.0.1',
     port: 0,
     log: silentLog,

@@ -49,7 +49,14 @@ const internal = { ...anonymous, scope: 'internal' as const };
 for (const [name, start, ask] of [
   [
     'data-api',
-    (log: Log) => startDataApi({ ...shared, log, databaseUrl: url, seriesTimeZone: 'UTC' }),
+    (log: Log) =>
+      startDataApi({
+        ...shared,
+        log,
+        databaseUrl: url,
+        seriesTimeZone: 'UTC',
+        publicUrl: 'http://localhost',
+      }),
     (at: string) =>
       fetch(`${at}/v1/catalog`, {
         headers: {

@@ -24,7 +24,8 @@ for (const [name, table, start, path, body] of [
   [
     'data-api',
     'data.loads',
-    (log: Log, databaseUrl: string) => startDataApi({ ...shared, log, databaseUrl, seriesTimeZone: 'UTC' }),
+    (log: Log, databaseUrl: string) =>
+      startDataApi({ ...shared, log, databaseUrl, seriesTimeZone: 'UTC', publicUrl: 'http://localhost' }),
     '/internal/newest-load',
     undefined,
   ],

@@ -46,6 +46,9 @@ export const proAccount: Identity = {
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;
 
+/** Where citations say that the gateway is. */
+const publicUrl = 'https://almanac.example';
+
 interface OwnSettings {
   previewPoints?: number;
   openRevisionsSeries?: string;
@@ -64,13 +67,14 @@ export async function startDataService(
   const service = await (replica === undefined
     ? start({
         ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
-        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries },
+        ...{ seriesTimeZone, clock, publicUrl, previewPoints, openRevisionsSeries },
       })
     : startDataApis(
         testDatabase.url,
         {
           ...{ SERIES_TIME_ZONE: seriesTimeZone, PREVIEW_POINTS: String(previewPoints) },
           OPEN_REVISIONS_SERIES: openRevisionsSeries,
+          PUBLIC_URL: publicUrl,
         },
         clock,
       ));

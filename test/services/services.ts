@@ -115,6 +115,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     databaseUrl: dataUrl,
     replica: testReplica(dataUrl),
     seriesTimeZone: 'UTC',
+    publicUrl: 'https://almanac.example',
     previewPoints: 120,
     tracing: options.tracing?.['data-api'],
     openRevisionsSeries: options.openRevisionsSeries,

@@ -28,6 +28,7 @@ const points = {
 };
 const { version: _version, ...manyPoints } = points;
 const { include_missing: _missing, include: _include, ...charted } = points;
+const { include: _notes, ...cited } = points;
 const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
 const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
 const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
@@ -111,6 +112,13 @@ export const endpoints: readonly Endpoint[] = [
     values: { ...charted, dims: [], ...look, scale: ['1', '2'] },
     beside: indexed,
   },
+  {
+    route: '/v1/series/:id/cite',
+    path: '/v1/series/TRADES/cite',
+    values: { ...cited, dims: ['side:buy', 'side:sell,city:Lahore'], format: ['bibtex', 'csl'] },
+    beside: indexed,
+  },
+  { route: '/v1/series/:id/cite', path: '/v1/series/CPI/cite', values: { ...cited, dims: [], format: [] }, beside: indexed }, // prettier-ignore
   { route: '/v1/series/:id/vintages', path: '/v1/series/CPI/vintages', values: window },
   ...['/v1/series/:id/triangle', '/v1/catalog/:id/triangle'].map((route) => ({
     route,

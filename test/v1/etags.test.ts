@@ -76,6 +76,7 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
     synonyms: loadSynonyms(),
     clock,
     seriesTimeZone: 'UTC',
+    publicUrl: 'https://almanac.example',
     previewPoints: 120,
     openRevisionsSeries: 'CPI',
     log: silentLog,
