@@ -7,11 +7,11 @@ import { keyedApi } from '../../api/access-key.ts';
 import { asAlmanacError } from '../../api/clients.ts';
 import { Choice } from '../../components/choice.tsx';
 import { CodePanel } from '../../components/code-panel.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DownloadIcon } from '../../components/icons.tsx';
 import { dayText } from '../../text/times.ts';
-import { citation, csvOf, embedCode } from './exports.ts';
+import { CiteDialog } from './cite-dialog.tsx';
+import { csvOf, embedCode } from './exports.ts';
 import { newestYears, type Shown } from './shown.ts';
 import type { SeriesEntry, SeriesPoints } from './series-points.ts';
 
@@ -98,33 +98,17 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
             published, and needs no key.
           </p>
           <CodePanel code={embedCode(location.origin, entry, query.dims)} />
-          <CloseRow onClose={() => setOpen(undefined)} />
+          <div class="actions">
+            <button class="btn" type="button" onClick={() => setOpen(undefined)}>
+              Close
+            </button>
+          </div>
         </Dialog>
       )}
       {open === 'cite' && (
-        <Dialog title="Cite this view" onClose={() => setOpen(undefined)}>
-          <p class="sm cite">{citation(entry, points.meta, location.href, new Date())}</p>
-          <CloseRow onClose={() => setOpen(undefined)}>
-            <CopyButton
-              class="btn"
-              text={() => citation(entry, points.meta, location.href, new Date())}
-              label="Copy the citation"
-            />
-          </CloseRow>
-        </Dialog>
+        <CiteDialog {...{ entry, points }} query={apiQuery(query)} onClose={() => setOpen(undefined)} />
       )}
     </>
-  );
-}
-
-function CloseRow({ onClose, children }: { onClose: () => void; children?: preact.ComponentChildren }) {
-  return (
-    <div class="actions">
-      {children}
-      <button class="btn" type="button" onClick={onClose}>
-        Close
-      </button>
-    </div>
   );
 }
 

@@ -47,14 +47,6 @@ export function Facts({ entry }: { entry: SeriesEntry }) {
           <dd>{adjustments[adjustment] ?? adjustment}</dd>
         </>
       )}
-      <dt>Source</dt>
-      <dd>{entry.source}</dd>
-      {entry.licence !== null && (
-        <>
-          <dt>Licence</dt>
-          <dd>{entry.licence}</dd>
-        </>
-      )}
       {vintage !== null && (
         <>
           <dt>Vintages</dt>
@@ -67,6 +59,48 @@ export function Facts({ entry }: { entry: SeriesEntry }) {
         </>
       )}
     </dl>
+  );
+}
+
+/** Who publishes the series, under which terms, by which methods, and what there is to know of its values. */
+export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
+  const { source, licence, licence_url: terms, methodology_url: methods, attribution, footnotes } = entry;
+  return (
+    <section class="terms" aria-labelledby="source-and-licence">
+      <h2 class="xs dim" id="source-and-licence">
+        Source and licence
+      </h2>
+      <dl class="dl facts">
+        <dt>Source</dt>
+        <dd>{source}</dd>
+        {(licence !== null || terms !== null) && (
+          <>
+            <dt>Licence</dt>
+            <dd>{terms === null ? licence : <a href={terms}>{licence ?? 'Terms of use'}</a>}</dd>
+          </>
+        )}
+        {methods !== null && (
+          <>
+            <dt>Methods</dt>
+            <dd>
+              <a href={methods}>How it is made</a>
+            </dd>
+          </>
+        )}
+        {attribution !== null && (
+          <>
+            <dt>Attribution</dt>
+            <dd>{attribution}</dd>
+          </>
+        )}
+      </dl>
+      {footnotes.map(({ mark, text, dims }) => (
+        <p key={`${mark} ${text}`} class="xs dim footnote">
+          {mark !== null && <sup>{mark}</sup>} {text}
+          {Object.keys(dims).length > 0 && ` (${Object.values(dims).join(', ')})`}
+        </p>
+      ))}
+    </section>
   );
 }
 

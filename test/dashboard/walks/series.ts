@@ -1,5 +1,6 @@
 // Find a series by the keyboard, shape a view of it, and take it along as a table, a file, a command and an address.
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -42,6 +43,7 @@ export const oneSeries: Walk = {
     );
     await visitor.look('series-table');
     await takeAlong(stage, page, view, data);
+    await cite(stage, visitor, view);
 
     await page.goBack();
     await page.waitForURL((url) => !url.searchParams.has('view'));
@@ -114,6 +116,24 @@ async function showTable(page: Page): Promise<void> {
   await page.getByText('Table', { exact: true }).first().click();
   await page.waitForURL(/view=table/);
   await page.getByRole('region', { name: 'Values', exact: true }).waitFor();
+}
+
+/** The citation is that of the API, and its address answers what its checksum says. */
+async function cite(stage: Stage, visitor: Visitor, view: string): Promise<void> {
+  const { page } = visitor;
+  const { data } = await readApi<{ data: { url: string; sha256: string } }>(
+    stage,
+    `/v1/series/DEMO.CPI/cite?${view}`,
+  );
+  await page.getByRole('button', { name: 'Cite' }).click();
+  await page.getByText(`SHA-256 of the CSV: ${data.sha256}`).waitFor();
+  await visitor.look('series-cite');
+  await page.getByRole('tab', { name: 'BibTeX' }).click();
+  await page.getByText('@misc{DEMO.CPI-').waitFor();
+  const { pathname, search } = new URL(data.url);
+  const csv = await readCsv(stage, pathname + search);
+  assertSame(createHash('sha256').update(csv).digest('hex'), data.sha256, 'the bytes at the cited address');
+  await page.getByRole('button', { name: 'Close' }).click();
 }
 
 /** The command runs in a shell, and the file is that of the API. */
