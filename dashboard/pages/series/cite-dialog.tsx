@@ -82,7 +82,7 @@ function PinnedCitation({ client, id, query }: { client: Client; id: string; que
             )}
           </Tabs>
           <p class="xs dim cite">
-            The address answers the same {data.bytes} bytes for ever; SHA-256 {data.sha256}.
+            The address answers the same {data.bytes} bytes for ever. To read it takes a plan with vintages.
           </p>
         </>
       )}

@@ -66,7 +66,7 @@ export function Facts({ entry }: { entry: SeriesEntry }) {
 export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
   const { source, licence, licence_url: terms, methodology_url: methods, attribution, footnotes } = entry;
   return (
-    <section aria-labelledby="source-and-licence">
+    <section class="terms" aria-labelledby="source-and-licence">
       <h2 class="xs dim" id="source-and-licence">
         Source and licence
       </h2>
@@ -95,7 +95,7 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
         )}
       </dl>
       {footnotes.map(({ mark, text, dims }) => (
-        <p key={`${mark} ${text}`} class="xs dim note">
+        <p key={`${mark} ${text}`} class="xs dim footnote">
           {mark !== null && <sup>{mark}</sup>} {text}
           {Object.keys(dims).length > 0 && ` (${Object.values(dims).join(', ')})`}
         </p>

@@ -126,7 +126,7 @@ async function cite(stage: Stage, visitor: Visitor, view: string): Promise<void>
     `/v1/series/DEMO.CPI/cite?${view}`,
   );
   await page.getByRole('button', { name: 'Cite' }).click();
-  await page.getByText(`SHA-256 ${data.sha256}`).waitFor();
+  await page.getByText(`SHA-256 of the CSV: ${data.sha256}`).waitFor();
   await visitor.look('series-cite');
   await page.getByRole('tab', { name: 'BibTeX' }).click();
   await page.getByText('@misc{DEMO.CPI-').waitFor();
