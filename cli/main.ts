@@ -62,12 +62,12 @@ export const commands: readonly TableEntry[] = [
   {
     name: 'vintages',
     summary: 'list the vintages of a series, with what changed',
-    load: async () => (await import('./commands/vintages.ts')).vintages,
+    load: async () => (await import('./commands/history/vintages.ts')).vintages,
   },
   {
     name: 'loads',
     summary: 'list the loads, show one, retract one',
-    load: async () => (await import('./commands/loads.ts')).loads,
+    load: async () => (await import('./commands/history/loads.ts')).loads,
   },
   {
     name: 'dashboard',

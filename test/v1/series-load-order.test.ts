@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { findVintages } from '../../cli/commands/vintages.sql.ts';
+import { findVintages } from '../../cli/commands/history/vintages.sql.ts';
 import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { startDataService } from '../services/data-service.ts';

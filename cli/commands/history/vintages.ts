@@ -1,7 +1,7 @@
 // almanac vintages: lists the vintages of a series, and what each changed.
-import { fail } from '../../kernel/errors.ts';
-import { examples, jsonFlag, printJson, printTable, type DeclareCommand } from '../command.ts';
-import { withDatabase, withInstallation } from '../installation.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { examples, jsonFlag, printJson, printTable, type DeclareCommand } from '../../command.ts';
+import { withDatabase, withInstallation } from '../../installation.ts';
 import { findVintages } from './vintages.sql.ts';
 
 export const vintages: DeclareCommand = (command, terminal) => {

@@ -1,5 +1,5 @@
 // The queries of `almanac vintages`.
-import type { Queryable } from '../../kernel/database.ts';
+import type { Queryable } from '../../../kernel/database.ts';
 
 export interface VintageRow {
   /** `YYYY-MM-DD`. */

@@ -1,10 +1,10 @@
 // almanac loads: lists loads, shows one, retracts one.
-import { listLoads, seriesOfLoad, type LoadEntry } from '../../ingest/undo/load-list.sql.ts';
-import { retract, type Retraction } from '../../ingest/undo/retract.ts';
-import { systemClock } from '../../kernel/clock.ts';
-import type { Database } from '../../kernel/database.ts';
-import { fail } from '../../kernel/errors.ts';
-import type { Settings } from '../../kernel/settings.ts';
+import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/undo/load-list.sql.ts';
+import { retract, type Retraction } from '../../../ingest/undo/retract.ts';
+import { systemClock } from '../../../kernel/clock.ts';
+import type { Database } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import type { Settings } from '../../../kernel/settings.ts';
 import {
   UsageError,
   examples,
@@ -13,8 +13,8 @@ import {
   printTable,
   type DeclareCommand,
   type Terminal,
-} from '../command.ts';
-import { withDatabase, withInstallation } from '../installation.ts';
+} from '../../command.ts';
+import { withDatabase, withInstallation } from '../../installation.ts';
 
 const aLoad = ['<load>', 'its number, as in almanac loads list'] as const;
 /** The most series that are named. */
