@@ -86,6 +86,26 @@ test('many runs with one promise have their answers in their order, and a failur
   t.deepEqual(await redis.runMany(echo, []), []);
 });
 
+test('arguments arrive as they are, empty or in any script, and one with a zero byte is refused, not cut', async (t) => {
+  const redis = await openPatiently(t);
+  const words = [
+    ['', ''],
+    ['päge', '数'],
+    ['a\nb', '"'],
+    ['a\0b', 'c'],
+    ['a', 'b\0'],
+  ];
+  const answers = await redis.runMany(
+    echo,
+    words.map((args) => ({ key: 'k', args })),
+  );
+  t.deepEqual(
+    answers.slice(0, 3),
+    words.slice(0, 3).map((args) => ['k', 2, ...args]),
+  );
+  for (const answer of answers.slice(3)) t.true(answer instanceof RedisUnavailable);
+});
+
 test('while Redis is not asked, each of many runs is answered so', async (t) => {
   const redis = openRedis('redis://127.0.0.1:1', silentLog);
   t.teardown(() => redis.close());

@@ -92,18 +92,27 @@ export function luaFunction(name: string, text: string): string {
   return `local function ${name}(KEYS, ARGV)\n${text}\nend\n`;
 }
 
+// Redis takes an argument in many steps, as does node-redis: the words of a run are one, each with a zero byte behind it.
+const runLua = `local count = string.byte(ARGV)
+local own = { struct.unpack(string.rep('s', count), ARGV, 2) }
+if own[count + 1] ~= #ARGV + 1 then error('An argument has a zero byte.') end
+own[count + 1] = nil
+return one(KEYS, own)`;
+
+function packed(words: readonly string[]): string {
+  if (words.length > 127) throw new RangeError('A run has at most 127 arguments.');
+  return words.length === 0 ? '\0' : `${String.fromCharCode(words.length)}${words.join('\0')}\0`;
+}
+
 /**
  * @param text the script for one key, or for the keys of one call.
  * @param before it, and before those for many keys but once: what they need and is the same for all, such as functions.
  */
 export function script(text: string, before = ''): Script {
   const many = `${before}
-local keys, words, answers, at = KEYS, ARGV, {}, 1
-${luaFunction('one', text)}for i, key in ipairs(keys) do
-  local own, count = {}, tonumber(words[at])
-  for j = 1, count do own[j] = words[at + j] end
-  at = at + count + 1
-  local ok, answer = pcall(one, { key }, own)
+local keys, words, answers = KEYS, ARGV, {}
+${luaFunction('one', text)}${luaFunction('run', runLua)}for i, key in ipairs(keys) do
+  local ok, answer = pcall(run, { key }, words[i])
   if not ok then answer = redis.error_reply(type(answer) == 'table' and answer.err or tostring(answer)) end
   answers[i] = answer or false
 end
@@ -287,7 +296,7 @@ export function openRedis(
       const words: string[] = [];
       for (const { key, args } of runs) {
         keys.push(key);
-        words.push(String(args.length), ...args);
+        words.push(packed(args));
       }
       const answers = await bounded(
         () => evaluate(which.forMany, keys, words) as Promise<unknown[]>,
