@@ -35,7 +35,10 @@ const eventSchema = z.object({
   actor: z
     .object({
       kind: z.enum(['key', 'session', 'operator', 'visitor', 'system', 'stripe']),
-      id: z.string().nullable().describe('Of the key or the session.'),
+      id: z
+        .string()
+        .nullable()
+        .describe("Of the key or the session; of the operator's account, null for the command line."),
     })
     .describe(
       'Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.',

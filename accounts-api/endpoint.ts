@@ -16,18 +16,23 @@ import { listOf, oneOf, rowOf } from '../kernel/http/list.ts';
 import { parseBody } from '../kernel/http/params.ts';
 import type { Handler, ServiceCall } from '../kernel/http/server.ts';
 import type { ServiceDeps } from './deps.ts';
-import { requesterOf, signedInOf, type Requester, type SignedIn } from './requester.ts';
+import { operatorOf, requesterOf, signedInOf, type Requester, type SignedIn } from './requester.ts';
 
-/** Who may call: anyone · a key or a session of an account · a session. */
-const requesters = { anyone: () => null, account: requesterOf, signed_in: signedInOf };
+/** Who may call: anyone · a key or a session of an account · a session · a session of an operator. */
+const requesters = { anyone: () => null, account: requesterOf, signed_in: signedInOf, operator: operatorOf };
 type RequesterKind = keyof typeof requesters;
-type RequesterOf<Kind> = Kind extends 'signed_in' ? SignedIn : Kind extends 'account' ? Requester : null;
+type RequesterOf<Kind> = Kind extends 'signed_in'
+  ? SignedIn
+  : Kind extends 'account' | 'operator'
+    ? Requester
+    : null;
 
 /** The errors for each kind of requester. */
 const refusals = {
   anyone: [],
   account: ['unauthorized'],
   signed_in: ['unauthorized', 'forbidden'],
+  operator: ['unauthorized', 'reauthentication_required', 'not_found'],
 } as const satisfies Record<RequesterKind, readonly ErrorCode[]>;
 
 /** A call, as passed to its handler. */

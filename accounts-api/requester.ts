@@ -21,6 +21,18 @@ export function requesterOf(call: ServiceCall): Requester {
   return fail('unauthorized', 'Send an API key in X-API-Key, or sign in and send X-Session-Token.');
 }
 
+/**
+ * For endpoints of operators. The gateway lets nobody else through; it is checked again, so that a wrong pipeline opens nothing.
+ * `accountId` is the operator's own account.
+ * @throws Failure `not_found`: nobody else is told that somebody may.
+ */
+export function operatorOf(call: ServiceCall): Requester {
+  const { accountId, sessionId, operator } = call.identity;
+  if (accountId === null || sessionId === null || !operator)
+    fail('not_found', 'No endpoint exists at this path.');
+  return { accountId, actor: { actorKind: 'operator', actorId: accountId } };
+}
+
 export interface SignedIn extends Requester {
   sessionId: string;
 }

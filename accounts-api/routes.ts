@@ -16,6 +16,9 @@ import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
 import { createKey, deleteKey, listKeys, renameKey } from './keys/keys.ts';
+import { listKeysOfAccount, revokeKeyOfAccount } from './operator/account-keys.ts';
+import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/accounts.ts';
+import { listPlansWithAccounts } from './operator/plans.ts';
 import { renewQuota, topUpQuota } from './quota/allotments.ts';
 import { endCredentialLease, findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
@@ -67,6 +70,12 @@ export const endpoints = [
   ['GET', '/v1/billing/portal', openPortal],
   ['POST', inboxPath, receiveStripeEvent],
 
+  ['GET', '/v1/operator/accounts', listAllAccounts],
+  ['GET', '/v1/operator/accounts/:id', readOneAccount],
+  ['PATCH', '/v1/operator/accounts/:id', changeOneAccount],
+  ['GET', '/v1/operator/accounts/:id/keys', listKeysOfAccount],
+  ['DELETE', '/v1/operator/accounts/:id/keys/:key', revokeKeyOfAccount],
+  ['GET', '/v1/operator/plans', listPlansWithAccounts],
   ['GET', '/auth/methods', readMethods],
   ['POST', '/auth/signup', signUp],
   ['POST', '/auth/verify-email', verifyEmail],

@@ -46,7 +46,7 @@ export const commands: readonly TableEntry[] = [
   },
   {
     name: 'accounts',
-    summary: 'create an account, list them, set plan or password, mail a reset, disable, enable',
+    summary: 'create an account, list them, set plan, role or password, mail a reset, disable, enable',
     load: async () => (await import('./commands/accounts.ts')).accounts,
   },
   {

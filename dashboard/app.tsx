@@ -12,6 +12,11 @@ const Webhooks = lazyPage(async () => (await import('./pages/account/webhooks/we
 const Billing = lazyPage(async () => (await import('./pages/account/billing/billing.tsx')).Billing);
 const Purchase = lazyPage(async () => (await import('./pages/account/billing/purchase.tsx')).Purchase);
 const Security = lazyPage(async () => (await import('./pages/account/security/security.tsx')).Security);
+const OperatorAccounts = lazyPage(
+  async () => (await import('./pages/operator/accounts.tsx')).OperatorAccounts,
+);
+const OperatorAccount = lazyPage(async () => (await import('./pages/operator/account.tsx')).OperatorAccount);
+const OperatorPlans = lazyPage(async () => (await import('./pages/operator/plans.tsx')).OperatorPlans);
 const SignIn = lazyPage(async () => (await import('./pages/sign-in/sign-in.tsx')).SignIn);
 const SignUp = lazyPage(async () => (await import('./pages/sign-in/sign-up.tsx')).SignUp);
 const ForgotPassword = lazyPage(
@@ -65,6 +70,11 @@ export function App() {
         <Route path="/dashboard/billing" component={Billing} />
         <Route path="/dashboard/security" component={Security} />
         <Route path="/billing/return" component={Purchase} />
+
+        {/* operator */}
+        <Route path="/dashboard/operator/accounts" component={OperatorAccounts} />
+        <Route path="/dashboard/operator/accounts/:id" component={OperatorAccount} />
+        <Route path="/dashboard/operator/plans" component={OperatorPlans} />
 
         <Route component={NotFound} />
       </Switch>

@@ -19,6 +19,8 @@ export interface Credential {
   sessionId: string | null;
   plan: string;
   active: boolean;
+  /** Of a session: whether it is an operator's; `stale`: the last sign-in is too long ago for what operators do. */
+  operator: 'no' | 'stale' | 'fresh';
 }
 
 /** A request to charge calls for an allotment. */
@@ -90,6 +92,7 @@ const credentialsAnswer = z.object({
           sessionId: null,
           plan: c.plan,
           active: c.active,
+          operator: 'no',
         },
         expiresAt: c.expires_at ?? Infinity,
       }))
@@ -99,13 +102,15 @@ const credentialsAnswer = z.object({
 const sessionsAnswer = z.object({
   sessions: z.array(
     z
-      .object({ ...owner, session_id: z.string() })
+      // An accounts-api of the version before sends no `operator`.
+      .object({ ...owner, session_id: z.string(), operator: z.enum(['no', 'stale', 'fresh']).default('no') })
       .transform((c): Credential => ({
         accountId: c.account_id,
         keyId: null,
         sessionId: c.session_id,
         plan: c.plan,
         active: c.active,
+        operator: c.operator,
       }))
       .nullable(),
   ),

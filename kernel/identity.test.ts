@@ -12,6 +12,7 @@ const identity: Identity = {
   sessionId: null,
   plan: 'pro',
   features: ['vintages'],
+  operator: false,
 };
 const serviceKey = Buffer.from(hkdfSync('sha256', secret, '', 'almanac identity for data-api', 32));
 

@@ -25,6 +25,8 @@ export interface Identity {
   sessionId: string | null;
   plan: string | null;
   features: readonly Feature[];
+  /** Whether the session is an operator's, who has signed in lately: for `/v1/operator/*` alone. */
+  operator: boolean;
 }
 
 export const anonymous: Identity = {
@@ -34,6 +36,7 @@ export const anonymous: Identity = {
   sessionId: null,
   plan: null,
   features: [],
+  operator: false,
 };
 
 const issuer = 'almanac-gateway';
@@ -52,13 +55,14 @@ export type Seal = (identity: Identity, method: string, target: string) => strin
 /** Opens the header of a call: the identity, or null. @param target the path and query, as they have arrived. */
 export type Open = (header: string | undefined, method: string, target: string) => Identity | null;
 
-const identitySchema: z.ZodType<Identity> = z.object({
+const identitySchema = z.object({
   scope: z.enum(['client', 'internal']),
   accountId: z.string().nullable(),
   keyId: z.string().nullable(),
   sessionId: z.string().nullable(),
   plan: z.string().nullable(),
   features: z.array(z.enum(features)),
+  operator: z.boolean().default(false), // a gateway of the version before sends none
 });
 
 /**

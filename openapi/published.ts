@@ -12,9 +12,13 @@ import type { Json } from './tidy.ts';
 import { policyAnswers } from './policies.ts';
 
 /** The pages with parts that are written from the declarations. */
-export const writtenPages = ['docs/api.md', 'docs/accounts.md', 'docs/webhooks.md', 'docs/events.md'].map(
-  (page) => path.join(projectRoot, page),
-);
+export const writtenPages = [
+  'docs/api.md',
+  'docs/accounts.md',
+  'docs/operator.md',
+  'docs/webhooks.md',
+  'docs/events.md',
+].map((page) => path.join(projectRoot, page));
 export const documentFile = path.join(projectRoot, 'openapi/openapi.json');
 
 /** Every endpoint that a client can call. */
@@ -25,7 +29,7 @@ export function declaredEndpoints(): DeclaredEndpoint[] {
       method,
       path: at,
       declaration,
-      takesSessionOnly: declaration.requester === 'signed_in',
+      takesSessionOnly: declaration.requester === 'signed_in' || declaration.requester === 'operator',
     })),
     ...Object.entries(ofGateway).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
   ];

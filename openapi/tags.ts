@@ -12,6 +12,7 @@ export const tags = [
     description: 'The endpoints of an account, and the messages to them: what has changed.',
   },
   { name: 'Billing', description: 'Buying a plan, and the billing portal.' },
+  { name: 'Operator', description: 'All accounts of the installation, for its operators.' },
   { name: 'Sign-in', description: 'Sign-up, sessions, passwords, Google.' },
   { name: 'Service', description: 'The service itself.' },
 ] as const;
@@ -38,6 +39,7 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   webhooks: 'Webhooks',
   checkout: 'Billing',
   billing: 'Billing',
+  operator: 'Operator',
   auth: 'Sign-in',
 };
 

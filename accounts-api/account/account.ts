@@ -40,7 +40,7 @@ const subscriptionSchema = told
   .nullable()
   .describe('The subscription, as last told by Stripe; null if there has been none.');
 
-const accountSchema = z.object({
+export const accountSchema = z.object({
   id: z.string(),
   email: z.string(),
   email_verified: z.boolean(),
@@ -51,6 +51,10 @@ const accountSchema = z.object({
   status: z.enum(['active', 'disabled']),
   subscription_state: z.enum(['none', 'active', 'inactive']),
   subscription: subscriptionSchema,
+  role: z
+    .enum(['operator'])
+    .nullable()
+    .describe('`operator`: may manage all accounts of this installation; null for everybody else.'),
   created_at: z.iso.datetime(),
   notifications: z
     .object({ usage: z.boolean(), key_expiry: z.boolean() })
@@ -223,6 +227,7 @@ export async function accountRecords(deps: Deps, accounts: readonly Account[]): 
     status: account.status,
     subscription_state: account.subscriptionState,
     subscription: subscriptionRecord(deps, account, currentOf(subscriptions.get(account.id) ?? [])),
+    role: account.role ?? null,
     created_at: instantText(account.createdAt),
     notifications: { usage: account.mailsUsage, key_expiry: account.mailsKeyExpiry },
     mail_refused_at: account.mailRefusedAt === null ? null : instantText(account.mailRefusedAt),

@@ -16,6 +16,9 @@ export interface SessionCredentialRow {
   /** As stored. */
   plan: string;
   active: boolean;
+  role: 'operator' | null;
+  /** When a password or Google last proved the identity. */
+  auth_time: Date;
 }
 
 /** The sessions with the ids that have not ended, in any order; the caller compares their secrets. */
@@ -26,7 +29,7 @@ export function selectSessions(
 ): Promise<SessionCredentialRow[]> {
   return db.sequelize.query(
     `select session.id as session_id, session.secret_hash, session.account_id, account.plan,
-            account.subscription_state <> 'inactive' as active
+            account.subscription_state <> 'inactive' as active, account.role, session.auth_time
      from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
      where session.id = any($1::text[]) and session.idle_expires_at > $2 and session.absolute_expires_at > $2
        and account.status = 'active'`,

@@ -7,10 +7,13 @@ import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
+import type { Reply } from '../../kernel/http/answer.ts';
 import type { CursorContent } from '../../kernel/http/cursor.ts';
 import { listParams } from '../../kernel/http/list.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Requester } from '../requester.ts';
 import type { Deps } from '../database.ts';
+import type { ServiceDeps } from '../deps.ts';
 import { endpoint, one } from '../endpoint.ts';
 import { emitEvents } from '../events.ts';
 import { nameField } from '../fields.ts';
@@ -44,6 +47,12 @@ export const keySchema = z.object({
 });
 export type KeyRecord = z.output<typeof keySchema>;
 
+export const keysQuery = listParams({
+  fields: keySchema.keyof().options,
+  sorts: ['created_at'],
+  sort: 'status',
+});
+
 const keyId = z.string().describe('An id of `/v1/keys`.');
 
 const newKey = z.strictObject({
@@ -59,28 +68,37 @@ export const listKeys = endpoint({
   summary: 'The API keys of the account.',
   description: 'By `status`, active keys come first, then the newest.',
   requester: 'account',
-  query: listParams({ fields: keySchema.keyof().options, sorts: ['created_at'], sort: 'status' }),
+  query: keysQuery,
   rows: keySchema,
   handler:
-    ({ db, clock, cursors }) =>
-    ({ requester: { accountId }, query, call }) => {
-      const now = clock.now();
-      const { sort } = query;
-      return page(cursors, {
-        query,
-        of: ['keys', accountId],
-        fileName: 'keys',
-        async read(place, limit) {
-          const after = place === null ? null : positionOf(place);
-          const keys = await call.stage('sql', () => selectKeys(db, accountId, { now, sort, after, limit }));
-          return keys.map((key) => ({
-            row: keyRecord(key, now),
-            place: [sort === 'status' && works(key, now) ? 1 : 0, key.createdAt.toISOString(), key.id],
-          }));
-        },
-      });
-    },
+    (deps) =>
+    ({ requester: { accountId }, query, call }) =>
+      keyPage(deps, accountId, query, call),
 });
+
+/** A page of the keys of an account, for its holder and for operators. */
+export function keyPage(
+  { db, clock, cursors }: ServiceDeps,
+  accountId: string,
+  query: z.output<z.ZodObject<typeof keysQuery>>,
+  call: ServiceCall,
+): Reply {
+  const now = clock.now();
+  const { sort } = query;
+  return page(cursors, {
+    query,
+    of: ['keys', accountId],
+    fileName: 'keys',
+    async read(place, limit) {
+      const after = place === null ? null : positionOf(place);
+      const keys = await call.stage('sql', () => selectKeys(db, accountId, { now, sort, after, limit }));
+      return keys.map((key) => ({
+        row: keyRecord(key, now),
+        place: [sort === 'status' && works(key, now) ? 1 : 0, key.createdAt.toISOString(), key.id],
+      }));
+    },
+  });
+}
 
 export const createKey = endpoint({
   summary: 'Creates an API key; its value is in this answer only.',

@@ -30,6 +30,8 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare mailsKeyExpiry: CreationOptional<boolean>;
   /** When a mail to the e-mail address was last refused for good; null once one was taken. */
   declare mailRefusedAt: CreationOptional<Date | null>;
+  /** `operator`: may manage all accounts. Set by the command line only. */
+  declare role: CreationOptional<'operator' | null>;
 }
 
 /** Defines the model on one connection: several services may run in one process, each with its own connection. */
@@ -49,6 +51,7 @@ export function accountModel(sequelize: Sequelize): typeof Account {
       mailsUsage: DataTypes.BOOLEAN,
       mailsKeyExpiry: DataTypes.BOOLEAN,
       mailRefusedAt: DataTypes.DATE,
+      role: DataTypes.TEXT,
     },
     { sequelize, modelName: 'account', tableName: 'accounts' },
   );

@@ -9,13 +9,15 @@ import {
 } from 'sequelize';
 
 /**
- * Who makes a change. `actorId` is the id of the key or the session; the operator has none. A visitor has proved
+ * Who makes a change. `actorId` is the id of the key or the session; of an operator the id of the operator's account, or null for the
+ * command line. A visitor has proved
  * a password, a mailed link, a Google identity or a payment without being signed in. The system is the service itself, such as its
  * worker. Stripe says how a subscription stands.
  */
 export type Actor =
   | { actorKind: 'key' | 'session'; actorId: string }
-  | { actorKind: 'operator' | 'visitor' | 'system' | 'stripe'; actorId: null };
+  | { actorKind: 'operator'; actorId: string | null }
+  | { actorKind: 'visitor' | 'system' | 'stripe'; actorId: null };
 
 /** The actions that are audited. */
 export const actions = [
@@ -24,6 +26,7 @@ export const actions = [
   'account.plan_changed',
   'account.disabled',
   'account.enabled',
+  'account.role_changed',
   'account.closed',
   'email.verified',
   'email.change_asked',

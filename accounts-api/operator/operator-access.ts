@@ -1,11 +1,13 @@
-// The operator's commands for access to an account: set its password, mail a reset link, disable and enable it.
+// The operator's commands for access to an account: set its password, mail a reset link, disable and enable it, make it an operator's.
 // The same rules as for its holder; an audit row for every change.
+import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Jobs } from '../jobs.ts';
 import type { Account } from '../models/account.ts';
+import type { Actor } from '../models/audit-event.ts';
 import { findAccountByRef, operator } from './operator.ts';
 import { replacePassword } from '../auth/password-change.ts';
 import { requireGoodPassword } from '../auth/password-rules.ts';
@@ -55,12 +57,40 @@ export async function setStatus(
   if (account.status === status) return accountRecord(deps, account);
   await deps.db.inTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failChanged();
-    const credentialVersion = account.credentialVersion + 1;
-    await account.update({ status, credentialVersion }, { transaction });
-    await endSessionsOf(deps.db, transaction, account.id, null);
-    const action = status === 'disabled' ? 'account.disabled' : 'account.enabled';
-    const { id: accountId } = account;
-    await audit(deps, transaction, { accountId, actor: operator, action });
+    await setStatusWithin(deps, transaction, account, { status, actor: operator });
+  });
+  return accountRecord(deps, account);
+}
+
+/** The same for an account that the transaction has locked. */
+export async function setStatusWithin(
+  deps: Deps,
+  transaction: Transaction,
+  account: Account,
+  { status, actor }: { status: Account['status']; actor: Actor },
+): Promise<void> {
+  if (account.status === status) return;
+  const credentialVersion = account.credentialVersion + 1;
+  await account.update({ status, credentialVersion }, { transaction });
+  await endSessionsOf(deps.db, transaction, account.id, null);
+  const action = status === 'disabled' ? 'account.disabled' : 'account.enabled';
+  await audit(deps, transaction, { accountId: account.id, actor, action });
+}
+
+/**
+ * Makes an account an operator's, or no longer one: in force on the next request, as sessions are looked up on each.
+ * Setting the same role changes nothing. @throws Failure `not_found`.
+ */
+export async function setRole(deps: Deps, accountRef: string, role: Account['role']): Promise<AccountRecord> {
+  const account = await findAccountByRef(deps, accountRef);
+  await deps.db.inTransaction(async (transaction) => {
+    const lock = transaction.LOCK.NO_KEY_UPDATE;
+    await account.reload({ transaction, lock });
+    const { id: accountId, role: before } = account;
+    if (before === role) return;
+    await account.update({ role }, { transaction });
+    const detail = { before, role };
+    await audit(deps, transaction, { accountId, actor: operator, action: 'account.role_changed', detail });
   });
   return accountRecord(deps, account);
 }

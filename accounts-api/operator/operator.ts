@@ -1,6 +1,6 @@
 // The operator's commands for accounts and keys, beside a running instance: the same functions and rules as the API,
 // an audit row for every change. An account is named by its id or its e-mail address.
-import { UniqueConstraintError } from 'sequelize';
+import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
@@ -20,6 +20,7 @@ import type { Actor } from '../models/audit-event.ts';
 import { findAccountByEmail, findKeys } from './operator.sql.ts';
 import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 
+/** Whoever runs a command. */
 export const operator: Actor = { actorKind: 'operator', actorId: null };
 
 const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
@@ -78,26 +79,35 @@ export async function setPlan(deps: Deps, accountRef: string, plan: string): Pro
   await deps.db.inTransaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
     await account.reload({ transaction, lock });
-    if (account.subscriptionState !== 'none') {
-      fail(
-        'conflict',
-        'The account has a subscription, which decides its plan. Change or cancel it at Stripe.',
-      );
-    }
-    const before = account.plan;
-    await account.update({ plan }, { transaction });
-    await audit(deps, transaction, {
-      accountId: account.id,
-      actor: operator,
-      action: 'account.plan_changed',
-      detail: { before, plan },
-    });
-    if (before === plan) return;
-    const current = currentOf(await selectSubscriptions(deps.db, [account.id], transaction));
-    const told = toldOf(account, current);
-    await emitEvents(deps, transaction, { type: 'subscription.updated', accountId: account.id, data: told });
+    await setPlanWithin(deps, transaction, account, { plan, actor: operator });
   });
   return accountRecord(deps, account);
+}
+
+/** The same for an account that the transaction has locked. @param change.plan one that exists. */
+export async function setPlanWithin(
+  deps: Deps,
+  transaction: Transaction,
+  account: Account,
+  { plan, actor }: { plan: string; actor: Actor },
+): Promise<void> {
+  if (account.subscriptionState !== 'none') {
+    fail(
+      'conflict',
+      'The account has a subscription, which decides its plan. Change or cancel it at Stripe.',
+    );
+  }
+  const { id: accountId, plan: before } = account;
+  await account.update({ plan }, { transaction });
+  const detail = { before, plan };
+  await audit(deps, transaction, { accountId, actor, action: 'account.plan_changed', detail });
+  if (before === plan) return;
+  const current = currentOf(await selectSubscriptions(deps.db, [accountId], transaction));
+  await emitEvents(deps, transaction, {
+    type: 'subscription.updated',
+    accountId,
+    data: toldOf(account, current),
+  });
 }
 
 /** Makes a key. `key` is its value: show it once. @throws Failure `not_found`, `invalid_body`, `key_limit_reached`. */

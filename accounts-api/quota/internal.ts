@@ -22,6 +22,8 @@ import { addServed } from '../usage/thresholds.ts';
 
 const batchMax = 500;
 const settleMax = 10_000;
+// How long after a proof by password or Google an operator may manage accounts.
+const operatorFreshMs = 15 * 60_000;
 
 const id = z.string().min(1).max(64);
 const count = z.int().min(0).max(1_000_000_000);
@@ -72,7 +74,12 @@ const keyCredential = z.object({
   /** In ms since 1970; null: never. */
   expires_at: z.int().nullable(),
 });
-const sessionCredential = z.object({ ...owner, session_id: z.string() });
+const sessionCredential = z.object({
+  ...owner,
+  session_id: z.string(),
+  /** Whether it is an operator's; `stale`: the last sign-in is too long ago for `/v1/operator/*`. */
+  operator: z.enum(['no', 'stale', 'fresh']),
+});
 
 /** The owners of the hashes, each list in its order; null if unknown, revoked, expired, or the account is disabled. */
 export const findCredentials = internalEndpoint({
@@ -132,8 +139,11 @@ async function sessionsOf(
   await touchSessions(deps.db, seen, now);
   return found.map((row) => {
     if (row === null) return null;
-    const { secret_hash: _hash, plan, ...credential } = row;
-    return { ...credential, plan: planOf(deps.plans, plan).id };
+    const { secret_hash: _hash, plan, role, auth_time: authTime, ...credential } = row;
+    const isFresh = now.getTime() - authTime.getTime() <= operatorFreshMs;
+    const operator =
+      role !== 'operator' ? ('no' as const) : isFresh ? ('fresh' as const) : ('stale' as const);
+    return { ...credential, plan: planOf(deps.plans, plan).id, operator };
   });
 }
 

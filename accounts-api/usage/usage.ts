@@ -28,7 +28,7 @@ const sums = {
 };
 
 /** The usage of the current calendar month (UTC), as the holder and the operator see it. */
-const monthSchema = z.object({
+export const monthSchema = z.object({
   month: z.iso.date().describe('The first day of the month (UTC).'),
   plan: z.string().describe('An id of `/v1/plans`.'),
   used: z.int().describe('Calls charged, including those under way.'),

@@ -1,7 +1,7 @@
-// almanac accounts: create, list, set-plan, set-password, send-reset, disable, enable.
+// almanac accounts: create, list, set-plan, set-role, set-password, send-reset, disable, enable.
 import type { Command } from 'commander';
 import { createAccount, listAccounts, setPlan } from '../../accounts-api/operator/operator.ts';
-import { sendReset, setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { sendReset, setPassword, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
 import {
   examples,
   jsonFlag,
@@ -36,6 +36,22 @@ export const accounts: DeclareCommand = (command, terminal) => {
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac accounts set-plan ada@example.org pro'))
     .action((account, plan, { json }) => change(terminal, json, (deps) => setPlan(deps, account, plan)));
+  command
+    .command('set-role')
+    .summary('make an account an operator, who manages all accounts in the dashboard; or no longer one')
+    .argument(...anAccount)
+    .addArgument(command.createArgument('<role>', 'operator, or none').choices(['operator', 'none']))
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples(
+        'almanac accounts set-role ada@example.org operator',
+        'almanac accounts set-role ada@example.org none',
+      ),
+    )
+    .action((account, role, { json }) =>
+      change(terminal, json, (deps) => setRole(deps, account, role === 'none' ? null : role)),
+    );
   declareAccess(command, terminal);
 };
 
@@ -103,7 +119,14 @@ function print(terminal: Terminal, records: Records, json: true | undefined): vo
   if (json) return printJson(terminal, { accounts: records });
   printTable(
     terminal,
-    ['id', 'e-mail', 'plan', 'status', 'created'],
-    records.map((account) => [account.id, account.email, account.plan, account.status, account.created_at]),
+    ['id', 'e-mail', 'plan', 'status', 'role', 'created'],
+    records.map(({ id, email, plan, status, role, created_at: createdAt }) => [
+      id,
+      email,
+      plan,
+      status,
+      role ?? 'none',
+      createdAt,
+    ]),
   );
 }

@@ -193,6 +193,22 @@ export interface Paths {
   '/billing/stripe/events': {
     post: { data: Types.PostBillingStripeEventsData; response: Types.PostBillingStripeEventsResponse };
   };
+  '/v1/operator/accounts': {
+    get: { data: Types.GetOperatorAccountsData; response: Types.GetOperatorAccountsResponse };
+  };
+  '/v1/operator/accounts/{id}': {
+    get: { data: Types.GetOperatorAccountsByIdData; response: Types.GetOperatorAccountsByIdResponse };
+    patch: { data: Types.PatchOperatorAccountsByIdData; response: Types.PatchOperatorAccountsByIdResponse };
+  };
+  '/v1/operator/accounts/{id}/keys': {
+    get: { data: Types.GetOperatorAccountsByIdKeysData; response: Types.GetOperatorAccountsByIdKeysResponse };
+  };
+  '/v1/operator/accounts/{id}/keys/{key}': {
+    delete: { data: Types.DeleteOperatorAccountsByIdKeysByKeyData; response: Types.DeleteOperatorAccountsByIdKeysByKeyResponse };
+  };
+  '/v1/operator/plans': {
+    get: { data: Types.GetOperatorPlansData; response: Types.GetOperatorPlansResponse };
+  };
   '/auth/methods': {
     get: { data: Types.GetAuthMethodsData; response: Types.GetAuthMethodsResponse };
   };

@@ -4294,6 +4294,10 @@ export type GetAccountResponses = {
                     next_attempt_at: string | null;
                 } | null;
             } | null;
+            /**
+             * `operator`: may manage all accounts of this installation; null for everybody else.
+             */
+            role: 'operator' | null;
             created_at: string;
             /**
              * Which mails are sent. Security mails are always sent.
@@ -4406,6 +4410,10 @@ export type PatchAccountResponses = {
                     next_attempt_at: string | null;
                 } | null;
             } | null;
+            /**
+             * `operator`: may manage all accounts of this installation; null for everybody else.
+             */
+            role: 'operator' | null;
             created_at: string;
             /**
              * Which mails are sent. Security mails are always sent.
@@ -4465,14 +4473,14 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
             actor: {
                 kind: 'key' | 'session' | 'operator' | 'visitor' | 'system' | 'stripe';
                 /**
-                 * Of the key or the session.
+                 * Of the key or the session; of the operator's account, null for the command line.
                  */
                 id: string | null;
             };
@@ -5698,6 +5706,573 @@ export type PostBillingStripeEventsResponses = {
 };
 
 export type PostBillingStripeEventsResponse = PostBillingStripeEventsResponses[keyof PostBillingStripeEventsResponses];
+
+export type GetOperatorAccountsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Part of the e-mail address or of the name, in any case; or an id.
+         */
+        q?: string;
+        /**
+         * An id of `/v1/plans`.
+         */
+        plan?: string;
+        /**
+         * Whether the account is enabled.
+         */
+        status?: 'active' | 'disabled';
+        /**
+         * Only operators.
+         */
+        role?: 'operator';
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: '-created_at' | 'created_at' | 'email' | '-email';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'email' | 'name' | 'plan' | 'status' | 'role' | 'subscription_state' | 'created_at' | 'active_keys' | 'used' | 'limit'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/accounts';
+};
+
+export type GetOperatorAccountsResponses = {
+    /**
+     * All accounts, with their usage of this month.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            email: string;
+            name: string | null;
+            /**
+             * An id of `/v1/plans`.
+             */
+            plan: string;
+            status: 'active' | 'disabled';
+            /**
+             * `operator`: may manage all accounts of this installation; null for everybody else.
+             */
+            role: 'operator' | null;
+            subscription_state: 'none' | 'active' | 'inactive';
+            created_at: string;
+            active_keys: number;
+            /**
+             * Calls of this month (UTC).
+             */
+            used: number;
+            /**
+             * Calls per month; null: unlimited.
+             */
+            limit: number | null;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorAccountsResponse = GetOperatorAccountsResponses[keyof GetOperatorAccountsResponses];
+
+export type GetOperatorAccountsByIdData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/operator/accounts`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/operator/accounts/{id}';
+};
+
+export type GetOperatorAccountsByIdResponses = {
+    /**
+     * An account, with its usage of this month by key and endpoint.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            email: string;
+            email_verified: boolean;
+            /**
+             * Whether the holder can sign in with a password.
+             */
+            has_password: boolean;
+            /**
+             * Whether the holder can sign in with Google.
+             */
+            google_linked: boolean;
+            name: string | null;
+            /**
+             * An id of `/v1/plans`.
+             */
+            plan: string;
+            status: 'active' | 'disabled';
+            subscription_state: 'none' | 'active' | 'inactive';
+            /**
+             * The subscription, as last told by Stripe; null if there has been none.
+             */
+            subscription: {
+                /**
+                 * The plan in force.
+                 */
+                plan: string;
+                /**
+                 * `inactive`: calls with keys answer 402 `subscription_inactive`.
+                 */
+                state: 'none' | 'active' | 'inactive';
+                /**
+                 * Stripe's status of the subscription; null without one.
+                 */
+                status: string | null;
+                current_period_end: string | null;
+                /**
+                 * When it ends, if it was cancelled.
+                 */
+                cancels_at: string | null;
+                /**
+                 * Until when calls are served although a payment is due.
+                 */
+                grace_ends_at: string | null;
+                latest_invoice: {
+                    id: string;
+                    /**
+                     * Stripe's, such as `open` or `paid`.
+                     */
+                    status: string | null;
+                    /**
+                     * In the smallest unit of the currency.
+                     */
+                    amount_due: number;
+                    currency: string;
+                    /**
+                     * The page to pay it on.
+                     */
+                    hosted_invoice_url: string | null;
+                    next_attempt_at: string | null;
+                } | null;
+            } | null;
+            /**
+             * `operator`: may manage all accounts of this installation; null for everybody else.
+             */
+            role: 'operator' | null;
+            created_at: string;
+            /**
+             * Which mails are sent. Security mails are always sent.
+             */
+            notifications: {
+                usage: boolean;
+                key_expiry: boolean;
+            };
+            /**
+             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             */
+            mail_refused_at: string | null;
+            active_keys: number;
+            /**
+             * The maximum number of active keys.
+             */
+            key_limit: number;
+            usage: {
+                /**
+                 * The first day of the month (UTC).
+                 */
+                month: string;
+                /**
+                 * An id of `/v1/plans`.
+                 */
+                plan: string;
+                /**
+                 * Calls charged, including those under way.
+                 */
+                used: number;
+                /**
+                 * Calls per month; null: unlimited.
+                 */
+                limit: number | null;
+                remaining: number | null;
+                resets_at: string;
+                /**
+                 * Settled calls, which follow `used` within a second.
+                 */
+                by_key: Array<{
+                    key_id: string;
+                    name: string | null;
+                    masked: string | null;
+                    /**
+                     * Calls answered.
+                     */
+                    calls: number;
+                    /**
+                     * The calls that count against the month.
+                     */
+                    billed: number;
+                }>;
+                by_endpoint: Array<{
+                    endpoint: string;
+                    /**
+                     * Calls answered.
+                     */
+                    calls: number;
+                    /**
+                     * The calls that count against the month.
+                     */
+                    billed: number;
+                }>;
+            };
+        };
+    };
+};
+
+export type GetOperatorAccountsByIdResponse = GetOperatorAccountsByIdResponses[keyof GetOperatorAccountsByIdResponses];
+
+export type PatchOperatorAccountsByIdData = {
+    body: {
+        /**
+         * An id of `/v1/plans`.
+         */
+        plan?: string;
+        status?: 'active' | 'disabled';
+    };
+    path: {
+        /**
+         * An id of `/v1/operator/accounts`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/operator/accounts/{id}';
+};
+
+export type PatchOperatorAccountsByIdResponses = {
+    /**
+     * Changes the plan of an account, or disables or enables it.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            email: string;
+            email_verified: boolean;
+            /**
+             * Whether the holder can sign in with a password.
+             */
+            has_password: boolean;
+            /**
+             * Whether the holder can sign in with Google.
+             */
+            google_linked: boolean;
+            name: string | null;
+            /**
+             * An id of `/v1/plans`.
+             */
+            plan: string;
+            status: 'active' | 'disabled';
+            subscription_state: 'none' | 'active' | 'inactive';
+            /**
+             * The subscription, as last told by Stripe; null if there has been none.
+             */
+            subscription: {
+                /**
+                 * The plan in force.
+                 */
+                plan: string;
+                /**
+                 * `inactive`: calls with keys answer 402 `subscription_inactive`.
+                 */
+                state: 'none' | 'active' | 'inactive';
+                /**
+                 * Stripe's status of the subscription; null without one.
+                 */
+                status: string | null;
+                current_period_end: string | null;
+                /**
+                 * When it ends, if it was cancelled.
+                 */
+                cancels_at: string | null;
+                /**
+                 * Until when calls are served although a payment is due.
+                 */
+                grace_ends_at: string | null;
+                latest_invoice: {
+                    id: string;
+                    /**
+                     * Stripe's, such as `open` or `paid`.
+                     */
+                    status: string | null;
+                    /**
+                     * In the smallest unit of the currency.
+                     */
+                    amount_due: number;
+                    currency: string;
+                    /**
+                     * The page to pay it on.
+                     */
+                    hosted_invoice_url: string | null;
+                    next_attempt_at: string | null;
+                } | null;
+            } | null;
+            /**
+             * `operator`: may manage all accounts of this installation; null for everybody else.
+             */
+            role: 'operator' | null;
+            created_at: string;
+            /**
+             * Which mails are sent. Security mails are always sent.
+             */
+            notifications: {
+                usage: boolean;
+                key_expiry: boolean;
+            };
+            /**
+             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             */
+            mail_refused_at: string | null;
+            active_keys: number;
+            /**
+             * The maximum number of active keys.
+             */
+            key_limit: number;
+            usage: {
+                /**
+                 * The first day of the month (UTC).
+                 */
+                month: string;
+                /**
+                 * An id of `/v1/plans`.
+                 */
+                plan: string;
+                /**
+                 * Calls charged, including those under way.
+                 */
+                used: number;
+                /**
+                 * Calls per month; null: unlimited.
+                 */
+                limit: number | null;
+                remaining: number | null;
+                resets_at: string;
+                /**
+                 * Settled calls, which follow `used` within a second.
+                 */
+                by_key: Array<{
+                    key_id: string;
+                    name: string | null;
+                    masked: string | null;
+                    /**
+                     * Calls answered.
+                     */
+                    calls: number;
+                    /**
+                     * The calls that count against the month.
+                     */
+                    billed: number;
+                }>;
+                by_endpoint: Array<{
+                    endpoint: string;
+                    /**
+                     * Calls answered.
+                     */
+                    calls: number;
+                    /**
+                     * The calls that count against the month.
+                     */
+                    billed: number;
+                }>;
+            };
+        };
+    };
+};
+
+export type PatchOperatorAccountsByIdResponse = PatchOperatorAccountsByIdResponses[keyof PatchOperatorAccountsByIdResponses];
+
+export type GetOperatorAccountsByIdKeysData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/operator/accounts`.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'status' | 'created_at' | '-created_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/accounts/{id}/keys';
+};
+
+export type GetOperatorAccountsByIdKeysResponses = {
+    /**
+     * The API keys of an account, masked.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            name: string;
+            /**
+             * `pk_live_abcd…wxyz`
+             */
+            masked: string;
+            status: 'active' | 'expired' | 'revoked';
+            created_at: string;
+            last_used_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorAccountsByIdKeysResponse = GetOperatorAccountsByIdKeysResponses[keyof GetOperatorAccountsByIdKeysResponses];
+
+export type DeleteOperatorAccountsByIdKeysByKeyData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/operator/accounts`.
+         */
+        id: string;
+        /**
+         * An id of `/v1/operator/accounts/{id}/keys`.
+         */
+        key: string;
+    };
+    query?: never;
+    url: '/v1/operator/accounts/{id}/keys/{key}';
+};
+
+export type DeleteOperatorAccountsByIdKeysByKeyResponses = {
+    /**
+     * Revokes an API key of an account; the next call with it is refused.
+     */
+    204: void;
+};
+
+export type DeleteOperatorAccountsByIdKeysByKeyResponse = DeleteOperatorAccountsByIdKeysByKeyResponses[keyof DeleteOperatorAccountsByIdKeysByKeyResponses];
+
+export type GetOperatorPlansData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'price' | '-price';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'price_usd_month' | 'prices' | 'calls_month' | 'calls_second' | 'concurrency' | 'features' | 'accounts'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/plans';
+};
+
+export type GetOperatorPlansResponses = {
+    /**
+     * The plans, with the number of their accounts.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            name: string;
+            /**
+             * 0: free. null: by agreement, or not sold by the month in US dollars; see `prices`.
+             */
+            price_usd_month: number | null;
+            /**
+             * What the plan can be bought for, at most one price for each interval.
+             */
+            prices: Array<{
+                interval: 'month' | 'year';
+                /**
+                 * The amount, in the smallest unit of the currency.
+                 */
+                amount: number;
+                currency: string;
+                /**
+                 * The price at Stripe: its lookup key, or its id `price_…`.
+                 */
+                stripe: string;
+            }>;
+            /**
+             * null: unlimited
+             */
+            calls_month: number | null;
+            calls_second: number;
+            /**
+             * Answers of an account under way at once.
+             */
+            concurrency: number;
+            features: Array<'vintages' | 'webhooks'>;
+            /**
+             * Accounts of this plan.
+             */
+            accounts: number;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorPlansResponse = GetOperatorPlansResponses[keyof GetOperatorPlansResponses];
 
 export type GetAuthMethodsData = {
     body?: never;

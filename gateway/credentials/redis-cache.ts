@@ -53,7 +53,7 @@ export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions
       expires_at,
     } = JSON.parse(json) as CachedCredential;
     const entry = {
-      credential: { accountId, keyId, sessionId: null, plan, active },
+      credential: { accountId, keyId, sessionId: null, plan, active, operator: 'no' as const },
       expiresAt: expires_at ?? Infinity,
     };
     parsed.set(json, entry);

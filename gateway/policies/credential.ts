@@ -1,10 +1,10 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
-// else with 401, or 429 if too many from the same IP address fail. A session is looked up on every call, a key if it is not cached; an
+// else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session is looked up on every call, a key if it is not cached; an
 // ended credential is refused on the next request.
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
-import { Failure } from '../../kernel/errors.ts';
+import { fail, Failure } from '../../kernel/errors.ts';
 import type { Identity } from '../../kernel/identity.ts';
 import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -29,13 +29,15 @@ export const credentialAction = z.strictObject({
   accept: z.array(z.enum(['key', 'session'])).min(1),
   /** A call without any credential passes, as nobody's. */
   optional: z.boolean().default(false),
+  /** Only a session of an operator passes, who has signed in lately. */
+  only: z.enum(['operators']).optional(),
 });
 
 const contextsMax = 10_000;
 
 export function credential(
   { accounts, findKey, failures, journal, plans, setCallerContext }: CredentialOptions,
-  { accept, optional }: z.output<typeof credentialAction>,
+  { accept, optional, only }: z.output<typeof credentialAction>,
 ): Policy {
   return (request, _response, next) => {
     const call = callOf(request);
@@ -47,7 +49,9 @@ export function credential(
   };
 
   async function lookUp(call: Call, next: () => void): Promise<void> {
-    identify(call, await requireAccepted(failures, call, accept, find));
+    const found = await requireAccepted(failures, call, accept, find);
+    if (only === 'operators') requireOperator(found);
+    identify(call, found);
     next();
   }
 
@@ -61,6 +65,16 @@ export function credential(
     const name = parseSessionToken(session);
     return name && accounts.session(name);
   }
+}
+
+/**
+ * @throws Failure not_found for everybody else, as for a path that does not exist: nobody is told who is an operator, or that there is one.
+ * reauthentication_required if the operator's sign-in is too long ago.
+ */
+function requireOperator({ operator }: Credential): void {
+  if (operator === 'no') fail('not_found', 'No endpoint exists at this path.');
+  if (operator === 'stale')
+    fail('reauthentication_required', 'You signed in more than 15 minutes ago. Sign in again to do this.');
 }
 
 /** The only credential of a call. */
@@ -107,18 +121,23 @@ export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => vo
  */
 export function createCallerContexts(): SetCallerContext {
   const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: contextsMax }); // by key or session
-  return (call, { accountId, keyId, sessionId, active }, plan) => {
+  return (call, { accountId, keyId, sessionId, active, operator }, plan) => {
+    const isOperator = operator === 'fresh';
     const id = keyId ?? sessionId ?? '';
     let context = contexts.get(id);
     const isSame =
       context?.caller.accountId === accountId &&
       context.caller.plan === plan &&
-      context.caller.active === active;
+      context.caller.active === active &&
+      context.identity.operator === isOperator;
     if (context === undefined || !isSame) {
       const { id: planId, features } = plan;
       context = {
         caller: { accountId, keyId, plan, active },
-        identity: { scope: 'client', accountId, keyId, sessionId, plan: planId, features },
+        identity: {
+          ...{ scope: 'client', accountId, keyId, sessionId, plan: planId, features },
+          operator: isOperator,
+        },
       };
       contexts.set(id, context);
     }

@@ -12,7 +12,7 @@ export const rateAction = z.strictObject({
   /** Whose calls are counted together. */
   by: z.enum(['account', 'credential', 'ip']),
   /** The name of a counter of its own, apart from the other calls of the same one. */
-  of: z.enum(['revocation', 'readiness']).optional(),
+  of: z.enum(['revocation', 'readiness', 'operator']).optional(),
 });
 type RateAction = z.output<typeof rateAction>;
 

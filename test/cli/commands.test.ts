@@ -91,6 +91,8 @@ test.serial(
       ['ada@example.org', 'bob@example.org'],
     );
     t.is((await account(['set-plan', 'ada@example.org', 'starter']))['plan'], 'starter');
+    t.is((await account(['set-role', 'ada@example.org', 'operator']))['role'], 'operator');
+    t.is((await account(['set-role', 'ada@example.org', 'none']))['role'], null);
     t.is((await account(['disable', 'ada@example.org']))['status'], 'disabled');
     t.like(await accountOf(id), { plan: 'starter', status: 'disabled' });
     t.is((await account(['enable', 'ada@example.org']))['status'], 'active');
@@ -412,6 +414,7 @@ test.serial(
       [['accounts'], /missing command; there are create, list, set-plan/],
       [['accounts', 'create'], /missing required argument 'email'/],
       [['accounts', 'set-plan', 'bob@example.org'], /missing required argument 'plan'/],
+      [['accounts', 'set-role', 'bob@example.org', 'admin'], /Allowed choices are operator, none/],
       [['accounts', 'delete', 'bob@example.org'], /unknown command 'delete'/],
       [['accounts', 'list', 'all'], /too many arguments for 'list'/],
       [['keys', 'create'], /missing required argument 'account'/],

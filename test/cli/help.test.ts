@@ -17,8 +17,8 @@ test('help of all commands is a result if it is asked for, and an error if a com
   for (const words of [['help'], ['--help'], ['-h']]) {
     const { code, stdout, stderr } = await almanac(words);
     t.deepEqual([code, stderr], [0, '']);
-    for (const { name, summary } of commands)
-      t.true(stdout.includes(`  ${name} `) && stdout.includes(summary));
+    const flowing = stdout.replaceAll(/\s+/g, ' ');
+    for (const { name, summary } of commands) t.true(flowing.includes(` ${name} ${summary} `), name);
   }
   const { code, stdout, stderr } = await almanac([]);
   t.deepEqual([code, stdout], [2, '']);

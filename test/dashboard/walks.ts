@@ -6,6 +6,7 @@ import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
 import { google } from './walks/google.ts';
 import { pace } from './walks/pace.ts';
+import { operator } from './walks/operator.ts';
 import { forgottenPassword } from './walks/passwords.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
 import { openPages } from './walks/public.ts';
@@ -30,6 +31,7 @@ export const walks: readonly Walk[] = [
   pace,
   firstKey,
   forgottenPassword,
+  operator,
   google,
   busyMonth,
   webhooks,

@@ -22,6 +22,7 @@ const forged = createSealer(testIdentitySecret, 'data-api')(
     sessionId: null,
     plan: 'enterprise',
     features: ['vintages'],
+    operator: true,
   },
   'GET',
   '/v1/series/A',

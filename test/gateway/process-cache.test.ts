@@ -132,7 +132,14 @@ test('an answer of accounts-api that is older than the lease is used once, and n
   let lease: Term<number> = { generation: 1 };
   const answers: (() => void)[] = [];
   let asked = 0;
-  const owner = { accountId: 'a', keyId: 'k', sessionId: null, plan: 'free', active: true };
+  const owner = {
+    accountId: 'a',
+    keyId: 'k',
+    sessionId: null,
+    plan: 'free',
+    active: true,
+    operator: 'no' as const,
+  };
   const find = createProcessCache({
     lease: { current: () => lease, open: () => Promise.resolve(), close: () => Promise.resolve() },
     ask: () => {

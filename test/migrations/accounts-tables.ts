@@ -33,6 +33,7 @@ function accounts(): TableCases {
       ...is.text(100, 'name'),
       ...is.pattern('plan', ['a', 'a-b_9', 'a'.repeat(32)], ['', 'A', '9a', '-a', 'a b', 'a'.repeat(33)]),
       ...is.oneOf('status', 'active', 'disabled'),
+      ...is.oneOf('role', 'operator'),
       ...is.oneOf('subscription_state', 'none', 'active', 'inactive'),
       ...is.pattern('password_hash', [argon], ['', '$argon2i$a', 'secret', ` ${argon}`]),
       ...is.wholeFrom(1, 'credential_version'),
@@ -224,11 +225,11 @@ function ledger(): TableCases[] {
           [
             kinds('key', null),
             kinds('session', null),
-            kinds('operator', 'a'),
             kinds('visitor', 'a'),
+            kinds('system', 'a'),
             kinds('stripe', 'a'),
           ],
-          [kinds('key', 'a'), kinds('visitor', null)],
+          [kinds('key', 'a'), kinds('visitor', null), kinds('operator', 'a'), kinds('operator', null)],
         ),
         ...audit.pattern(
           'action',

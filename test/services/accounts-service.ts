@@ -181,6 +181,9 @@ export async function startAccountsService(
     /** As whoever is signed in, by a session. */
     signedIn: (caller: SignedIn, path: string, ask?: Ask) =>
       call({ accountId: caller.accountId, sessionId: caller.sessionId }, path, ask),
+    /** As an operator who has signed in lately. */
+    asOperator: (caller: SignedIn, path: string, ask?: Ask) =>
+      call({ accountId: caller.accountId, sessionId: caller.sessionId, operator: true }, path, ask),
     /** The gateway's own call. */
     internally,
     /** Has calls charged to the account's present month, as a gateway does that serves them at once. */

@@ -42,6 +42,7 @@ export const proAccount: Identity = {
   sessionId: null,
   plan: 'pro',
   features: ['vintages', 'webhooks'],
+  operator: false,
 };
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
 export const publicCaller: Identity = anonymous;

@@ -13,7 +13,7 @@ import {
   rotateKey,
   setPlan,
 } from '../../accounts-api/operator/operator.ts';
-import { setPassword, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { setPassword, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
 import {
   assertError,
   startAccountsService,
@@ -62,6 +62,7 @@ interface Expected {
 type Act = (t: ExecutionContext) => Promise<Expected>;
 
 const operator = { kind: 'operator', id: null } as const;
+const byOperator = ({ accountId }: { accountId: string }) => ({ kind: 'operator', id: accountId }) as const;
 const visitor = { kind: 'visitor', id: null } as const;
 const byStripe = { kind: 'stripe', id: null } as const;
 const bySession = ({ sessionId }: { sessionId: string }) => ({ kind: 'session', id: sessionId }) as const;
@@ -127,6 +128,9 @@ const confirm = async (t: ExecutionContext, purpose: 'verify_email' | 'change_em
 
 const change = async (t: ExecutionContext, holder: Holder, body: object) =>
   done(t, await service.signedIn(holder, '/v1/account', { method: 'PATCH', body, headers }));
+
+const changeAsOperator = async (t: ExecutionContext, by: Holder, { accountId }: Holder, body: object) =>
+  done(t, await service.asOperator(by, `/v1/operator/accounts/${accountId}`, { method: 'PATCH', body }));
 
 /** An account whose customer at Stripe has a subscription to pro. */
 const newSubscriber = async () => {
@@ -208,12 +212,22 @@ const writers: Record<Action, Record<string, Act>> = {
       await setPlan(service.deps, holder.email, 'pro');
       return ofAccount(holder, operator, { before: 'free', plan: 'pro' });
     },
+    async 'an operator in the dashboard'(t) {
+      const [holder, colleague] = [await newHolder(), await newHolder()];
+      await changeAsOperator(t, colleague, holder, { plan: 'pro' });
+      return ofAccount(holder, byOperator(colleague), { before: 'free', plan: 'pro' });
+    },
   },
   'account.disabled': {
     async 'the operator'() {
       const holder = await newHolder();
       await setStatus(service.deps, holder.accountId, 'disabled');
       return ofAccount(holder, operator);
+    },
+    async 'an operator in the dashboard'(t) {
+      const [holder, colleague] = [await newHolder(), await newHolder()];
+      await changeAsOperator(t, colleague, holder, { status: 'disabled' });
+      return ofAccount(holder, byOperator(colleague));
     },
   },
   'account.enabled': {
@@ -222,6 +236,19 @@ const writers: Record<Action, Record<string, Act>> = {
       await setStatus(service.deps, holder.accountId, 'disabled');
       await setStatus(service.deps, holder.accountId, 'active');
       return ofAccount(holder, operator);
+    },
+    async 'an operator in the dashboard'(t) {
+      const [holder, colleague] = [await newHolder(), await newHolder()];
+      await setStatus(service.deps, holder.accountId, 'disabled');
+      await changeAsOperator(t, colleague, holder, { status: 'active' });
+      return ofAccount(holder, byOperator(colleague));
+    },
+  },
+  'account.role_changed': {
+    async 'the operator'() {
+      const holder = await newHolder();
+      await setRole(service.deps, holder.email, 'operator');
+      return ofAccount(holder, operator, { before: null, role: 'operator' });
     },
   },
   'account.closed': {
@@ -432,6 +459,13 @@ const writers: Record<Action, Record<string, Act>> = {
     async 'the operator'() {
       const client = await service.newClient();
       return ofKey(client, operator, await revokeKey(service.deps, client.key));
+    },
+    async 'an operator in the dashboard'(t) {
+      const [client, colleague] = [await service.newClient(), await newHolder()];
+      const key = (await service.deps.db.keys.findByPk(client.keyId))?.toJSON();
+      const path = `/v1/operator/accounts/${client.accountId}/keys/${client.keyId}`;
+      done(t, await service.asOperator(colleague, path, { method: 'DELETE' }));
+      return ofKey(client, byOperator(colleague), { id: client.keyId, name: key?.name, masked: key?.mask });
     },
     async 'the operator, with another in its place'() {
       const client = await service.newClient();

@@ -31,6 +31,7 @@ test('an account is shown to its own credential', async (t) => {
     created_at: '2026-11-20T10:00:00Z',
     notifications: { usage: true, key_expiry: true },
     mail_refused_at: null,
+    role: null,
     active_keys: 1,
     key_limit: 3,
   });
@@ -82,6 +83,7 @@ for (const field of [
   'subscription_state',
   'subscriptionState',
   'email_verified',
+  'role',
   'stripe_customer_id',
   'created_at',
   'quota',

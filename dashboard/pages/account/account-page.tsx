@@ -32,6 +32,12 @@ const places = [
   { name: 'Security', path: '/dashboard/security' },
 ] as const;
 
+/** For accounts with the role `operator`. */
+const operatorPlaces = [
+  { name: 'All accounts', path: '/dashboard/operator/accounts' },
+  { name: 'All plans', path: '/dashboard/operator/plans' },
+] as const;
+
 export function AccountPage({ children }: { children: (of: OfAccount) => ComponentChildren }) {
   const token = session.value?.token;
   const wasSignedIn = useRef(token !== undefined);
@@ -104,6 +110,14 @@ function AccountNav({ account }: { account: Account | undefined }) {
             </Link>
           </li>
         ))}
+        {account?.role === 'operator' &&
+          operatorPlaces.map(({ name, path: at }) => (
+            <li key={at} class="of-operator">
+              <Link href={at} aria-current={path === at || path.startsWith(`${at}/`) ? 'page' : undefined}>
+                {name}
+              </Link>
+            </li>
+          ))}
       </ul>
     </nav>
   );

@@ -15,6 +15,7 @@ import { safePage, takeWayBack } from './way-back.ts';
 const reasons: Readonly<Record<string, string>> = {
   ended: 'Your session has ended. Sign in again, and you are back where you were.',
   needed: 'Sign in to see this page.',
+  fresh: 'This page needs a recent sign-in. Sign in again, and you are back where you were.',
   'signed-out': 'You are signed out.',
   'password-set': 'Your new password is set. Sign in with it.',
   closed: 'Your account is closed, and its keys have stopped.',

@@ -1,0 +1,97 @@
+// The keys of an account, masked; each can be revoked.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../api/clients.ts';
+import { useLoad } from '../../api/load.ts';
+import { rowsOf, type Row } from '../../api/rows.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { agoText } from '../../text/amounts.ts';
+import { dayText } from '../../text/times.ts';
+import { TypedConfirmation } from '../account/typed-confirmation.tsx';
+import { Fresh } from './operator-page.tsx';
+
+type Key = Row<'/v1/operator/accounts/{id}/keys'>;
+
+const statusTexts = { active: 'Active', expired: 'Expired', revoked: 'Revoked' };
+
+export function AccountKeys({ accountId }: { accountId: string }) {
+  const [asked, setAsked] = useState(0);
+  const [revoked, setRevoked] = useState<Key>();
+  const loaded = useLoad(
+    async (signal) =>
+      rowsOf(
+        await accountApi.get('/v1/operator/accounts/{id}/keys', {
+          path: { id: accountId },
+          query: { limit: 1000 },
+          signal,
+        }),
+      ),
+    [accountId, asked],
+  );
+  const revoke = async ({ id }: Key) => {
+    await accountApi.delete('/v1/operator/accounts/{id}/keys/{key}', { path: { id: accountId, key: id } });
+    setRevoked(undefined);
+    setAsked((count) => count + 1);
+  };
+  return (
+    <section aria-labelledby="keys">
+      <h2 id="keys">Keys</h2>
+      <Fresh for={loaded} failure="The keys could not be loaded">
+        {(keys) =>
+          keys.length === 0 ? <p class="sm dim">None.</p> : <Table keys={keys} onRevoke={setRevoked} />
+        }
+      </Fresh>
+      {revoked !== undefined && (
+        <TypedConfirmation
+          title={`Revoke “${revoked.name}”?`}
+          name={revoked.name}
+          button="Revoke the key"
+          change={() => revoke(revoked)}
+          onClose={() => setRevoked(undefined)}
+        >
+          <p>It stops at once, everywhere, for good.</p>
+        </TypedConfirmation>
+      )}
+    </section>
+  );
+}
+
+function Table({ keys, onRevoke }: { keys: readonly Key[]; onRevoke: (key: Key) => void }) {
+  const now = Date.now();
+  return (
+    <DataTable
+      caption="Keys of the account"
+      rows={keys}
+      keyOf={({ id }) => id}
+      columns={[
+        { label: 'Name', cell: ({ name }) => <b>{name}</b> },
+        { label: 'Key', phone: 'plain', cell: ({ masked }) => <span class="mono xs">{masked}</span> },
+        { label: 'Created', cell: ({ created_at: at }) => dayText(at) },
+        { label: 'Last used', cell: ({ last_used_at: at }) => (at === null ? 'never' : agoText(at, now)) },
+        {
+          label: 'Status',
+          cell: ({ status }) => (
+            <span class={status === 'active' ? 'st good' : 'st off'}>{statusTexts[status]}</span>
+          ),
+        },
+        {
+          label: 'Actions',
+          right: true,
+          phone: 'plain',
+          cell: (key) =>
+            key.status === 'active' && (
+              <span class="row-actions">
+                <button
+                  class="btn sml danger"
+                  type="button"
+                  aria-label={`Revoke ${key.name}`}
+                  onClick={() => onRevoke(key)}
+                >
+                  Revoke
+                </button>
+              </span>
+            ),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,178 @@
+// /dashboard/operator/accounts/:id: one account; its plan, whether it is enabled, and its keys.
+import { useId, useState } from 'preact/hooks';
+import { Link, useParams } from 'wouter-preact';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { accountApi } from '../../api/clients.ts';
+import { useLoad } from '../../api/load.ts';
+import { rowsOf } from '../../api/rows.ts';
+import { useAction } from '../../components/forms/action.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { countText, numberText } from '../../text/numbers.ts';
+import { instantText } from '../../text/times.ts';
+import { TypedConfirmation } from '../account/typed-confirmation.tsx';
+import { AccountKeys } from './account-keys.tsx';
+import { AccountStatus } from './accounts.tsx';
+import { Fresh, FreshProblem, OperatorPage } from './operator-page.tsx';
+
+type Operated = AnswerOf<'get', '/v1/operator/accounts/{id}'>['data'];
+
+interface OfOne {
+  account: Operated;
+  reload: () => void;
+}
+
+export function OperatorAccount() {
+  const { id = '' } = useParams();
+  return <OperatorPage>{() => <OneAccount id={id} key={id} />}</OperatorPage>;
+}
+
+function OneAccount({ id }: { id: string }) {
+  const [asked, setAsked] = useState(0);
+  const reload = () => setAsked((count) => count + 1);
+  const loaded = useLoad(
+    async (signal) => {
+      const [account, plans] = await Promise.all([
+        accountApi.get('/v1/operator/accounts/{id}', { path: { id }, signal }),
+        accountApi.get('/v1/plans', { signal }),
+      ]);
+      return { account: account.data, plans: rowsOf(plans).map((plan) => plan.id) };
+    },
+    [id, asked],
+  );
+  return (
+    <>
+      <PageHead
+        title="Account"
+        windowTitle={`Account ${id}`}
+        crumb={<Link href="/dashboard/operator/accounts">All accounts</Link>}
+      />
+      <Fresh for={loaded} failure="The account could not be loaded">
+        {({ account, plans }) => (
+          <>
+            <Facts account={account} />
+            <PlanForm account={account} plans={plans} reload={reload} />
+            <Access account={account} reload={reload} />
+            <AccountKeys accountId={id} />
+          </>
+        )}
+      </Fresh>
+    </>
+  );
+}
+
+function Facts({ account }: { account: Operated }) {
+  const { usage } = account;
+  return (
+    <dl class="dl">
+      <dt>E-mail address</dt>
+      <dd data-test="email">
+        {account.email}
+        {account.role === 'operator' && <span class="tag acc">Operator</span>}
+      </dd>
+      <dt>Name</dt>
+      <dd>{account.name ?? '–'}</dd>
+      <dt>Id</dt>
+      <dd class="mono xs">{account.id}</dd>
+      <dt>Created</dt>
+      <dd>{instantText(account.created_at)} UTC</dd>
+      <dt>Calls this month</dt>
+      <dd data-test="used">
+        {usage.limit === null
+          ? numberText(usage.used)
+          : `${numberText(usage.used)} of ${countText(usage.limit, 'call', 'calls')}`}
+      </dd>
+      <dt>Subscription</dt>
+      <dd>{account.subscription_state}</dd>
+    </dl>
+  );
+}
+
+function PlanForm({ account, plans, reload }: OfOne & { plans: readonly string[] }) {
+  const id = useId();
+  const action = useAction();
+  const isPaid = account.subscription_state !== 'none';
+  return (
+    <section aria-labelledby={`${id}-plan`}>
+      <h2 id={`${id}-plan`}>Plan</h2>
+      <form
+        class="bar-ctl below"
+        onSubmit={action.submit(async (field) => {
+          const body = { plan: field('plan') };
+          await accountApi.patch('/v1/operator/accounts/{id}', { path: { id: account.id }, body });
+          reload();
+        })}
+      >
+        <label class="vh" for={id}>
+          Plan
+        </label>
+        <select id={id} name="plan" class="in" key={account.plan} disabled={isPaid}>
+          {plans.map((plan) => (
+            <option key={plan} value={plan} selected={plan === account.plan}>
+              {plan}
+            </option>
+          ))}
+        </select>
+        <button class="btn" type="submit" disabled={action.isBusy || isPaid}>
+          Set the plan
+        </button>
+      </form>
+      {isPaid && <p class="xs dim">The subscription decides the plan.</p>}
+      <FreshProblem of={action.error} />
+    </section>
+  );
+}
+
+function Access({ account, reload }: OfOne) {
+  const [isAsked, setIsAsked] = useState(false);
+  const action = useAction();
+  const { id, email, role } = account;
+  const setStatus = async (status: Operated['status']) => {
+    await accountApi.patch('/v1/operator/accounts/{id}', { path: { id }, body: { status } });
+    setIsAsked(false);
+    reload();
+  };
+  return (
+    <section aria-labelledby="access">
+      <h2 id="access">Access</h2>
+      <p class="sm below" role="status">
+        <AccountStatus of={account.status} />
+      </p>
+      {account.status === 'disabled' ? (
+        <button
+          class="btn below"
+          type="button"
+          onClick={() => action.run(() => setStatus('active'))}
+          disabled={action.isBusy}
+        >
+          Enable the account
+        </button>
+      ) : (
+        <button
+          class="btn danger below"
+          type="button"
+          onClick={() => setIsAsked(true)}
+          disabled={role === 'operator'}
+        >
+          Disable the account
+        </button>
+      )}
+      {role === 'operator' && (
+        <p class="xs dim below">
+          An operator is disabled on the command line, after the role is revoked there.
+        </p>
+      )}
+      <FreshProblem of={action.error} />
+      {isAsked && (
+        <TypedConfirmation
+          title={`Disable ${email}?`}
+          name={email}
+          button="Disable the account"
+          change={() => setStatus('disabled')}
+          onClose={() => setIsAsked(false)}
+        >
+          <p>Its keys are refused from the next call on, and its sessions end.</p>
+        </TypedConfirmation>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+// The frame of every page for operators: within the account's, for nobody else, and with the way to a fresh sign-in, which the API asks
+// for after 15 minutes.
+import type { ComponentChild, ComponentChildren } from 'preact';
+import { Link } from 'wouter-preact';
+import type { AlmanacError } from '../../../clients/typescript/errors.ts';
+import type { Loaded } from '../../api/load.ts';
+import { Problem } from '../../components/forms/action.tsx';
+import { Empty, Waiting } from '../../components/states.tsx';
+import { NotFound } from '../../shell/not-found.tsx';
+import { AccountPage } from '../account/account-page.tsx';
+import { signInFirst } from '../sign-in/way-back.ts';
+
+export function OperatorPage({ children }: { children: () => ComponentChildren }) {
+  return (
+    <AccountPage>{({ account }) => (account.role === 'operator' ? children() : <NotFound />)}</AccountPage>
+  );
+}
+
+const isStale = ({ code }: AlmanacError) => code === 'reauthentication_required';
+
+interface FreshProps<T> {
+  for: Loaded<T>;
+  failure: string;
+  skeleton?: ComponentChild;
+  children: (value: T) => ComponentChild;
+}
+
+/** As `Waiting`, and the link to sign in again where the last sign-in is too long ago. */
+export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
+  if (loaded.phase === 'failed' && isStale(loaded.error))
+    return (
+      <Empty title="Sign in again">
+        <p>What operators see needs a sign-in within the last 15 minutes.</p>
+        <SignInAgain />
+      </Empty>
+    );
+  return <Waiting for={loaded} {...rest} />;
+}
+
+/** As `Problem`, with the same link. */
+export function FreshProblem({ of }: { of: AlmanacError | undefined }) {
+  return (
+    <>
+      <Problem of={of} />
+      {of !== undefined && isStale(of) && <SignInAgain />}
+    </>
+  );
+}
+
+function SignInAgain() {
+  return (
+    <p class="actions">
+      <Link class="btn main" href={signInFirst('fresh')}>
+        Sign in again
+      </Link>
+    </p>
+  );
+}

@@ -1,0 +1,54 @@
+// /dashboard/operator/plans: what each plan allows, and how many accounts have it. Plans are changed in config/plans.yml.
+import { Link } from 'wouter-preact';
+import { accountApi } from '../../api/clients.ts';
+import { useLoad } from '../../api/load.ts';
+import { rowsOf } from '../../api/rows.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { numberText } from '../../text/numbers.ts';
+import { Fresh, OperatorPage } from './operator-page.tsx';
+
+export function OperatorPlans() {
+  return <OperatorPage>{() => <AllPlans />}</OperatorPage>;
+}
+
+function AllPlans() {
+  const loaded = useLoad(
+    async (signal) => rowsOf(await accountApi.get('/v1/operator/plans', { signal })),
+    [],
+  );
+  return (
+    <>
+      <PageHead title="All plans" lede="What each allows is in the file plans.yml of the installation." />
+      <Fresh for={loaded} failure="The plans could not be loaded">
+        {(plans) => (
+          <DataTable
+            caption="Plans"
+            rows={plans}
+            keyOf={({ id }) => id}
+            columns={[
+              { label: 'Plan', cell: ({ name }) => <b>{name}</b> },
+              {
+                label: 'Accounts',
+                right: true,
+                cell: ({ id, accounts }) => (
+                  <Link href={`/dashboard/operator/accounts?plan=${id}`}>{numberText(accounts)}</Link>
+                ),
+              },
+              {
+                label: 'Calls a month',
+                right: true,
+                cell: ({ calls_month: calls }) => (calls === null ? 'unlimited' : numberText(calls)),
+              },
+              { label: 'Calls a second', right: true, cell: ({ calls_second: calls }) => numberText(calls) },
+              {
+                label: 'Features',
+                cell: ({ features }) => (features.length === 0 ? '–' : features.join(', ')),
+              },
+            ]}
+          />
+        )}
+      </Fresh>
+    </>
+  );
+}
