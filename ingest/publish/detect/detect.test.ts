@@ -156,7 +156,7 @@ test('a known table is found in every layout: where it begins, its dates, its va
               ];
       const { entry } = propose(sampleOf([...above, ...table]), about);
       t.deepEqual([entry.header, entry.first], [titles + 1, titles + 2]);
-      t.is(entry.decimal ?? '.', decimal as '.' | ',');
+      t.is(entry.decimal ?? '.', decimal);
       t.is(entry.series?.frequency, 'monthly');
       t.deepEqual(entry.dimensions ?? {}, layout === 'wide' ? {} : { country: 'Country' });
       t.deepEqual(entry.values, layout === 'long' ? 'Output' : layout === 'wide' ? '*' : undefined);
