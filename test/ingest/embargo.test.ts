@@ -1,6 +1,7 @@
 // Loads under embargo: invisible until their instant, whole after it, made exactly once, and what changes their plan. The clock is the test's.
 import test, { type ExecutionContext } from 'ava';
 import { selectReleases } from '../../ingest/publisher/embargo.sql.ts';
+import { makeNextReleases } from '../../ingest/publisher/make-releases.ts';
 import { cancelRelease, findRelease, releaseNow } from '../../ingest/publisher/operate.ts';
 import { instantText } from '../../kernel/clock.ts';
 import { until } from '../run/until.ts';
@@ -148,6 +149,29 @@ test.serial('a load that is cancelled is never made, also in the moment before i
   await t.throwsAsync(releaseNow(deps, releaseNo, never), { message: /is cancelled; it cannot be made/ });
   await t.throwsAsync(cancelRelease(database, 999_999, clock), { message: /There is no release 999999/ });
 });
+
+test.serial(
+  'a release that is cancelled after its instant was reached, and before the commit, is not made',
+  async (t) => {
+    const instant = nextInstant();
+    const { releaseNo } = await accept(['series_id,date,value', 'LAST,2026-06-01,1'], instant);
+    clock.set(instant);
+    let asked = 0;
+    const cancelling = {
+      ...clock,
+      async now() {
+        asked += 1;
+        // Asked when it is chosen, twice; when it is loaded; when it has waited; and last before it is ended.
+        if (asked === 5) await cancelRelease(database, releaseNo, clock);
+        return clock.now(database);
+      },
+    };
+    t.deepEqual(await makeNextReleases({ ...deps, clock: cancelling }, never), { result: 'changed' });
+    t.is(asked, 5);
+    t.is(await stateOf(releaseNo), 'cancelled');
+    t.deepEqual(await published(database, 'LAST'), {});
+  },
+);
 
 test.serial(
   'a release with an entry of the calendar moves with it, and is held while it states no time',
