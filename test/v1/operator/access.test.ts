@@ -38,7 +38,8 @@ test.serial(
         await ask(method, target, { session: person.session }),
         ...(await Promise.all(keys.map((key) => services.call(target, { method, key })))),
       ];
-      for (const { status, json } of answers) {
+      for (const { status, json, headers } of answers) {
+        t.is(headers.get('ratelimit'), null, 'the gateway refuses it, before it is counted or forwarded');
         t.is(status, 404, `${method} ${target}`);
         t.is((json as typeof nowhere).error.message, nowhere.error.message);
       }
@@ -51,6 +52,7 @@ test.serial(
   'the role is in force on the next request of a session, and is gone on the next one',
   async (t) => {
     const { email, session } = await newPerson();
+    t.is((await get('/v1/account', session)).status, 200, 'the gateway knows the session as nobody special');
     const status = async () => (await get('/v1/operator/accounts', session)).status;
     t.is(await status(), 404);
     await setRole(services.accounts, email, 'operator');
