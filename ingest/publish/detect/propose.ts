@@ -357,8 +357,9 @@ function unitOf(
   if (unitRow !== null) return { unit: '{unit line}' };
   if (columns.currency !== null) return { unit: title(columns.currency) };
   const { name } = columns;
-  const oneName =
-    name !== null && isDetermined(rows.slice(0, 1_000), [], name) ? (rows[0]?.[name] ?? '') : '';
+  const names =
+    name === null ? [] : [...new Set(rows.slice(0, 1_000).map((row) => (row[name] ?? '').trim()))];
+  const [oneName = '', anotherName] = names.filter((text) => text !== '');
   const named =
     anotherName === undefined && oneName !== ''
       ? oneName
