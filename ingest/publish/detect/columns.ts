@@ -228,6 +228,25 @@ function takeKeys(
   for (const at of found.dimensions)
     found.evidence.set(at, `it tells apart rows of one date (${entryOf(profiles, at).distinct.size} texts)`);
   found.totals = totalsIn(found, body);
+  found.only ??= unlabelled(found, titles, body);
+}
+
+/** Few rows have values and no text in a dimension: sums below the table. */
+function unlabelled(
+  { dimensions }: Columns,
+  titles: readonly string[],
+  body: readonly string[][],
+): Columns['only'] {
+  for (const column of dimensions) {
+    const empty = body.filter((row) => (row[column] ?? '').trim() === '').length;
+    if (empty > 0)
+      return {
+        column,
+        expression: String.raw`\S`,
+        evidence: `${empty} of ${body.length} rows with values have no text in ${entryAt(titles, column)}`,
+      };
+  }
+  return null;
 }
 
 function countMatching(rows: readonly string[][], column: number, form: RegExp): number {
