@@ -185,6 +185,7 @@ function report(
   const failed = results.flatMap((result) => result.failed);
   const unconfirmed = results.flatMap((result) => result.unconfirmed);
   const unreadable = plans.flatMap((plan) => plan.unreadable);
+  const leftOut = plans.flatMap((plan) => plan.tables.filter(({ state }) => state === 'skipped'));
   const unchanged = results.reduce((sum, result) => sum + result.unchanged, 0);
   const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host;
   const address = (id: string) => `http://${host}:${settings.port}/v1/series/${id}`;
@@ -206,6 +207,7 @@ function report(
         notes: summary.notes,
       })),
       unchanged,
+      left_out: leftOut.map(({ path, entry }) => ({ path, reason: entry.skip ?? '' })),
       failed: [
         ...failed.map(({ table, failure }) => ({ path: table.path, reason: failure.message })),
         ...unreadable,
@@ -217,7 +219,9 @@ function report(
     const ids = loaded
       .flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesShown))
       .slice(0, 20);
-    stdout.write(`${loaded.length} tables loaded, ${unchanged} unchanged\n`);
+    stdout.write(
+      `${loaded.length} tables loaded, ${unchanged} unchanged${leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml says why)`}\n`,
+    );
     if (!dryRun) for (const id of ids) stdout.write(`  ${address(id)}\n`);
     if (!dryRun && ids[0] !== undefined)
       stdout.write(`Call: curl -H "X-API-Key: $KEY" "${address(ids[0])}?limit=5"\n`);

@@ -140,10 +140,10 @@ export function matches(pattern: string, path: string): boolean {
   return new RegExp(`^${parts.join('[^/]*')}$`).test(path);
 }
 
-/** The entries for a file: those that name it, else those whose pattern it has. A workbook may have one for each sheet. */
+/** The entries for a file, one for each sheet of a workbook: that which names the file, else those whose pattern it has. */
 export function entriesFor(path: string, entries: readonly TableDescription[]): TableDescription[] {
-  const naming = entries.filter(({ file }) => [file].flat().includes(path));
-  return naming.length > 0
-    ? naming
-    : entries.filter(({ file }) => [file].flat().some((pattern) => matches(pattern, path)));
+  const fitting = entries.filter(({ file }) => [file].flat().some((pattern) => matches(pattern, path)));
+  const isNaming = ({ file }: TableDescription) => [file].flat().includes(path);
+  const named = new Set(fitting.filter(isNaming).map(({ sheet }) => sheet));
+  return fitting.filter((entry) => isNaming(entry) || !named.has(entry.sheet));
 }

@@ -145,8 +145,11 @@ async function checkEasyData(check: Check, scratch: string): Promise<void> {
       ),
     }));
   });
-  const [one] = await points(check.instance, '/v1/series/TS_GP_IR_SIRPR_AH.SBPOL0030?from=2025-05-06');
-  assert.equal((one as unknown as { status: string }).status, 'Normal');
+  const policy = await points(
+    check.instance,
+    '/v1/series/TS_GP_IR_SIRPR_AH.SBPOL0030?from=2025-05-06&fields=date,value,dims,status',
+  );
+  assert.deepEqual(policy, [{ date: '2025-05-06', value: 11, dims: {}, status: 'Normal' }]);
   const { meta } = await series(check.instance, '/v1/series/TS_GP_PT_CPI_M.P00011516?limit=1');
   assert.equal(meta['unit'], 'Percent');
   check.seen(
@@ -265,7 +268,7 @@ async function checkWorldBank(check: Check, scratch: string): Promise<void> {
 async function checkAssets(check: Check, scratch: string): Promise<void> {
   const from = path.join(check.folder, '14_amc_aum');
   const printed = await publish(check, linked(scratch, from));
-  const id = 'kotak2014_AAUM_SEBI_Specified_Format.GRAND_TOTAL';
+  const id = 'kotak2014__AAUM_SEBI_Specified_Format.GRAND_TOTAL';
   assert.ok(printed.loaded.length >= 10);
   const months =
     'January February March April May June July August September October November December'.split(' ');

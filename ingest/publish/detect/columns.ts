@@ -1,6 +1,6 @@
 // What each column of a table is: values, a key of the rows, a fact of the series, or nothing to load. A pure function of the sampled rows;
 // which columns tell the rows apart is found from the rows, and titles decide only what the rows leave open.
-import { entryAt } from '../../../kernel/entries.ts';
+import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { isUntitled } from './layout.ts';
 import { isMissingMark, looksNumeric } from './number-forms.ts';
 
@@ -99,7 +99,7 @@ export function detectColumns(
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
   takeNames(found, free, titles, body, take);
-  takeKeys(found, free, titles, profiles, body);
+  takeKeys(found, free, titles, body);
   return found;
 }
 
@@ -189,7 +189,6 @@ function takeKeys(
   found: Columns,
   free: Set<number>,
   titles: readonly string[],
-  profiles: readonly Profile[],
   all: readonly string[][],
 ): void {
   const codes = [...free].find((at) => countMatching(all, at, new RegExp(isinForm)) * 2 > all.length);
@@ -210,10 +209,11 @@ function takeKeys(
     free.delete(at);
     found.ignored.set(at, `it is empty in ${body.length - filled} of ${body.length} rows with values`);
   }
+  const profiles = new Map([...free].map((at) => [at, profileOf(body, at)]));
   const coarseFirst = [...free].toSorted(
     (a, b) =>
-      entryAt(profiles, a).distinct.size - entryAt(profiles, b).distinct.size ||
-      entryAt(profiles, b).averageLength - entryAt(profiles, a).averageLength,
+      entryOf(profiles, a).distinct.size - entryOf(profiles, b).distinct.size ||
+      entryOf(profiles, b).averageLength - entryOf(profiles, a).averageLength,
   );
   const kept = new Set([...(found.key === null ? [] : [found.key]), ...free]);
   for (const at of coarseFirst) {
@@ -226,8 +226,27 @@ function takeKeys(
   }
   found.dimensions = [...kept].filter((at) => at !== found.key).toSorted((a, b) => a - b);
   for (const at of found.dimensions)
-    found.evidence.set(at, `it tells apart rows of one date (${entryAt(profiles, at).distinct.size} texts)`);
+    found.evidence.set(at, `it tells apart rows of one date (${entryOf(profiles, at).distinct.size} texts)`);
   found.totals = totalsIn(found, body);
+  found.only ??= unlabelled(found, titles, body);
+}
+
+/** Few rows have values and no text in a dimension: sums below the table. */
+function unlabelled(
+  { dimensions }: Columns,
+  titles: readonly string[],
+  body: readonly string[][],
+): Columns['only'] {
+  for (const column of dimensions) {
+    const empty = body.filter((row) => (row[column] ?? '').trim() === '').length;
+    if (empty > 0)
+      return {
+        column,
+        expression: String.raw`\S`,
+        evidence: `${empty} of ${body.length} rows with values have no text in ${entryAt(titles, column)}`,
+      };
+  }
+  return null;
 }
 
 function countMatching(rows: readonly string[][], column: number, form: RegExp): number {

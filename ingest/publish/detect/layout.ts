@@ -75,7 +75,7 @@ function finish(
   dates: Layout['dates'],
   given?: number[],
 ): Layout | string {
-  const header = given ?? headerAbove(rows, firstRow);
+  const header = given ?? headerAbove(rows, firstRow, dates.kind === 'column' ? dates.column : null);
   if (header === null) return 'no line above the data names the columns';
   const last = entryAt(header, header.length - 1);
   const dataRow = rows.findIndex(
@@ -103,17 +103,23 @@ function widthOf(rows: readonly string[][]): number {
   return rows.reduce((width, row) => Math.max(width, row.findLastIndex((cell) => cell.trim() !== '') + 1), 0);
 }
 
-/** The row with the most names above the data, the first of equals; where its names repeat, with the rows of groups above it. */
-function headerAbove(rows: readonly string[][], firstRow: number): number[] | null {
-  const namesIn = (row: readonly string[]) =>
-    new Set(row.map((cell) => cell.trim()).filter((cell) => cell !== ''));
-  const counts = rows.slice(0, firstRow).map((row) => namesIn(row).size);
+/**
+ * The row that names the most columns above the data, the first of equals; where its names repeat, with the rows of groups above it.
+ * @param dates the column of dates: it often has no title, and a row of units or codes has a word there.
+ */
+function headerAbove(rows: readonly string[][], firstRow: number, dates: number | null): number[] | null {
+  const namesIn = (row: readonly string[]) => row.filter((cell, at) => at !== dates && cell.trim() !== '');
+  // The more different names the better: a title may stand in many cells as well.
+  const counts = rows.slice(0, firstRow).map((row) => {
+    const names = namesIn(row);
+    return new Set(names).size * 100_000 + names.length;
+  });
   const most = Math.max(0, ...counts);
-  if (most === 0 || (most === 1 && widthOf(rows) > 1)) return null;
-  const header = [counts.indexOf(most)];
   const width = widthOf(rows);
+  if (most === 0 || (most < 200_000 && width > 2)) return null;
+  const header = [counts.indexOf(most)];
   for (let above = entryAt(header, 0) - 1; above >= 0 && repeats(header, rows, width); above--)
-    if ((counts[above] ?? 0) > 1) header.unshift(above);
+    if (new Set(namesIn(rows[above] ?? [])).size > 1) header.unshift(above);
   return header;
 }
 
@@ -181,7 +187,8 @@ function datesAcross(
   for (const [row, cells] of rows.slice(0, headRows).entries()) {
     const columns = cells.flatMap((cell, at) => (/\d{2}/.test(cell) && cell.trim().length <= 24 ? [at] : []));
     const named = cells.filter((cell) => cell.trim() !== '').length;
-    if (columns.length < 3 || columns.length * 2 < named) continue;
+    const isRun = (columns.at(-1) ?? 0) - (columns[0] ?? 0) === columns.length - 1;
+    if (columns.length < 3 || (!isRun && columns.length * 2 < named)) continue;
     const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
     const form = detectDates(texts);
     if (form === null) continue;

@@ -256,7 +256,7 @@ function addSeries(draft: Draft, { layout, columns, rows, about }: Seen & { abou
         : [about.sheet ?? '', ...parts.map((at) => `{${title(at)}}`), several ? '{column}' : '']
             .filter((part) => part !== '' && part !== about.sheet)
             .join(', ') || words(about.stem),
-    ...unitOf(layout, columns, about),
+    ...unitOf(layout, columns, rows, about),
     ...about.facts,
   };
   addFacts(draft, facts, about);
@@ -340,7 +340,12 @@ function addFacts(
   entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...others };
 }
 
-function unitOf({ dates, titles, unitRow }: Layout, columns: Columns, about: About): { unit?: string } {
+function unitOf(
+  { dates, titles, unitRow }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+  about: About,
+): { unit?: string } {
   const title = (at: number) => `{${entryAt(titles, at)}}`;
   if (columns.unit !== null)
     return {
@@ -351,12 +356,18 @@ function unitOf({ dates, titles, unitRow }: Layout, columns: Columns, about: Abo
     };
   if (unitRow !== null) return { unit: '{unit line}' };
   if (columns.currency !== null) return { unit: title(columns.currency) };
+  const { name } = columns;
+  const names =
+    name === null ? [] : [...new Set(rows.slice(0, 1_000).map((row) => (row[name] ?? '').trim()))];
+  const [oneName = '', anotherName] = names.filter((text) => text !== '');
   const named =
-    dates.kind === 'across'
-      ? about.stem
-      : columns.values.length === 1
-        ? entryAt(titles, entryAt(columns.values, 0))
-        : '';
+    anotherName === undefined && oneName !== ''
+      ? oneName
+      : dates.kind === 'across'
+        ? about.stem
+        : columns.values.length === 1
+          ? entryAt(titles, entryAt(columns.values, 0))
+          : '';
   const inBrackets = /\(([^()]+)\)\s*$/.exec(named)?.[1];
   if (inBrackets !== undefined) return { unit: inBrackets };
   return /percent|%|yield|inflation/i.test(named) ? { unit: '%' } : {};

@@ -1,0 +1,249 @@
+// The forms of tables that almanac publish reads, on real PostgreSQL: periods across the columns, flags, workbooks, vintages in the names of files,
+// URLs; and what it refuses.
+import { createServer, type Server } from 'node:http';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { utils, write, type WorkSheet } from '@e965/xlsx';
+import test from 'ava';
+import { fetchFile } from '../../ingest/publish/fetch.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { commandLine, settingsOf } from '../cli/terminal.ts';
+import { failureOf, published, seriesRow } from './loading.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await database.close();
+  await testDatabase.drop();
+});
+const almanac = commandLine(settingsOf(testDatabase.url));
+
+function folderOf(name: string, files: Readonly<Record<string, string | Buffer>>): string {
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
+  mkdirSync(folder);
+  for (const [file, content] of Object.entries(files)) writeFileSync(path.join(folder, file), content);
+  return folder;
+}
+
+const publish = (folder: string, ...flags: string[]) =>
+  almanac(['publish', folder, '--set', 'source=Tests', '--set', 'unit=Index', ...flags]);
+
+const statuses = async (seriesId: string): Promise<unknown> =>
+  Object.fromEntries(
+    (
+      await database.query<{ date: string; status: string | null }>(
+        `select date, status from data.observations join data.series using (series_no)
+         where series_id = $1 and superseded_on = 'infinity' order by date`,
+        [seriesId],
+      )
+    ).map(({ date, status }) => [date, status]),
+  );
+
+test('years across the columns become points; empty cells and marks of missing state nothing; notes below are left out', async (t) => {
+  const rows = [
+    'Data Source,World Development Indicators,,,,,',
+    '',
+    'Country Name,Country Code,Indicator Name,Indicator Code,2020,2021 [YR2021],2022',
+    'Chad,TCD,"Growth (annual %)",NY.GROWTH,1.5,..,-2',
+    'Peru,PER,"Growth (annual %)",NY.GROWTH,,3.25,4',
+    '',
+    'Last updated: 2024-01-31',
+  ];
+  const ran = await publish(folderOf('across', { 'across.csv': rows.join('\n') }));
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(await published(database, 'NY.GROWTH'), {
+    '2020-12-31 TCD': '1.5',
+    '2022-12-31 TCD': '-2',
+    '2021-12-31 PER': '3.25',
+    '2022-12-31 PER': '4',
+  });
+  t.like(await seriesRow(database, 'NY.GROWTH'), { name: 'Growth (annual %)', frequency: 'annual' });
+});
+
+test('flags after numbers become statuses, with decimal commas, in latin-1 with semicolons', async (t) => {
+  const rows = [
+    'Monat;Export',
+    '2024-01;131,0 p',
+    '2024-02;12 e',
+    '2024-03;:',
+    '2024-04;1.250,5',
+    '2024-05;7,5p',
+  ];
+  const file = Buffer.from(`Ausfuhr f\u00fcr Th\u00fcringen\n\n${rows.join('\n')}\n`, 'latin1');
+  const ran = await publish(folderOf('flags', { 'flags.csv': file }));
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(await published(database, 'flags'), {
+    '2024-01-31': '131.0',
+    '2024-02-29': '12',
+    '2024-03-31': null,
+    '2024-04-30': '1250.5',
+    '2024-05-31': '7.5',
+  });
+  t.deepEqual(await statuses('flags'), {
+    '2024-01-31': 'p',
+    '2024-02-29': 'e',
+    '2024-03-31': null,
+    '2024-04-30': null,
+    '2024-05-31': 'p',
+  });
+});
+
+function workbookOf(sheets: Readonly<Record<string, WorkSheet>>, type: 'xlsx' | 'xls'): Buffer {
+  const workbook = utils.book_new();
+  for (const [name, sheet] of Object.entries(sheets)) utils.book_append_sheet(workbook, sheet, name);
+  return write(workbook, { type: 'buffer', bookType: type }) as Buffer;
+}
+
+for (const type of ['xlsx', 'xls'] as const)
+  test(`a workbook (.${type}) is read with its dates, percentages, titles above, merged cells and several sheets`, async (t) => {
+    const rates = utils.aoa_to_sheet([
+      ['Interest rates', null, null, null],
+      [null, 'Banks', null, 'Bonds'],
+      [null, 'Buy', 'Sell', 'Buy'],
+      ...[1, 2, 3, 4].map((month) => [
+        new Date(Date.UTC(2024, month - 1, 1)),
+        month + 0.1,
+        month + 0.2,
+        month / 100,
+      ]),
+    ]);
+    rates['!merges'] = [utils.decode_range('B2:C2')];
+    for (const row of [4, 5, 6, 7]) {
+      rates[`A${row}`] = { t: 'n', v: 45_292 + [0, 31, 60, 91][row - 4]!, z: 'yyyy-mm-dd' };
+      rates[`D${row}`] = { t: 'n', v: (row - 3) / 100, z: '0.00%' };
+    }
+    const jobs = utils.aoa_to_sheet([
+      ['Month', 'Jobs'],
+      ['2024-01', 5],
+      ['2024-02', 6.5],
+      ['2024-03', 7],
+    ]);
+    const notes = utils.aoa_to_sheet([['These are notes.'], ['They have no table.']]);
+    const name = `book-${type}`;
+    const folder = folderOf(name, {
+      [`${name}.${type}`]: workbookOf({ Rates: rates, Jobs: jobs, Notes: notes }, type),
+    });
+    const ran = await publish(folder, '--yes');
+    t.is(ran.code, 0, ran.stderr);
+    t.deepEqual(await published(database, `${name}.Banks_Sell`), {
+      '2024-01-31': '1.2',
+      '2024-02-29': '2.2',
+      '2024-03-31': '3.2',
+      '2024-04-30': '4.2',
+    });
+    t.deepEqual(Object.values(await published(database, `${name}.Bonds_Buy`)), ['1', '2', '3', '4']);
+    t.deepEqual(Object.values(await published(database, `${name}_Jobs`)), ['5', '6.5', '7']);
+    t.notRegex(readFileSync(path.join(folder, 'almanac.yml'), 'utf8'), /Notes/);
+  });
+
+test('files whose names differ in their date are vintages of one table, and a later file of that name joins them', async (t) => {
+  const file = (values: number[]) =>
+    ['Date,GDPX', ...values.map((value, at) => `${2020 + at},${value}`)].join('\n');
+  const folder = folderOf('vintages', {
+    '2024-01-31 gdp.csv': file([1, 2, 3]),
+    '2024-02-29 gdp.csv.gz': gzipSync(file([1, 2, 3.5])),
+  });
+  const ran = await publish(folder, '--yes');
+  t.is(ran.code, 0, ran.stderr);
+  t.is((await published(database, 'gdp', '2024-02-01'))['2022-12-31'], '3');
+  writeFileSync(path.join(folder, '2024-03-31 gdp.csv'), file([1, 2, 4, 5]));
+  const again = await publish(folder);
+  t.regex(again.stdout, /^2024-03-31 gdp\.csv: 1 series, 1 new, 1 revised, 2 unchanged/);
+  t.is((await published(database, 'gdp', '2024-03-01'))['2022-12-31'], '3.5');
+  t.is((await published(database, 'gdp'))['2022-12-31'], '4');
+});
+
+test('two texts that would be one series are refused, with both of them', async (t) => {
+  const rows = [
+    'Date,Series Key,Value',
+    '2024-01-01,A B,1',
+    '2024-01-01,A+B,2',
+    '2024-02-01,A B,1',
+    '2024-02-01,A+B,2',
+    '2024-03-01,A B,1',
+  ];
+  const ran = await publish(folderOf('shared', { 'shared.csv': rows.join('\n') }));
+  t.is(ran.code, 1);
+  t.regex(ran.stderr, /"A B" and "A\+B" \(line 3\) are both the series A_B/);
+  t.is(await seriesRow(database, 'A_B'), undefined);
+});
+
+test('a bad cell stops its file alone, with its line and column, and the next run loads what was mended', async (t) => {
+  const good = 'Date,Fine\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n';
+  const bad = [
+    'Date,Exports,Imports',
+    ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(
+      (month) => `2024-0${month}-01,${month},${month === 4 ? 'oops' : month}`,
+    ),
+    ...[10, 11, 12].map((month) => `2024-${month}-01,1,2`),
+  ];
+  const folder = folderOf('mended', { 'a-good.csv': good, 'b-bad.csv': bad.join('\n') });
+  const ran = await publish(folder);
+  t.is(ran.code, 1);
+  t.regex(
+    ran.stderr,
+    /b-bad\.csv: not loaded\. 1 row is not valid; nothing was stored\.\n {2}line 5, Imports: "oops"/,
+  );
+  t.is(await seriesRow(database, 'b-bad.Exports'), undefined);
+  writeFileSync(path.join(folder, 'b-bad.csv'), bad.join('\n').replace('oops', '4'));
+  const again = await publish(folder);
+  t.regex(again.stdout, /1 tables loaded, 1 unchanged\n/);
+});
+
+test('a column that the entry does not name is told, and not left out in silence', async (t) => {
+  const long = (more: string) =>
+    `Date,Country,Value${more}\n2024-01-01,Chad,1${more && ',x'}\n2024-01-01,Peru,2${more && ',y'}\n2024-02-01,Chad,3${more && ',z'}\n2024-02-01,Peru,3${more && ',z'}\n2024-03-01,Peru,3${more && ',z'}\n`;
+  const folder = folderOf('unnamed', { 'unnamed.csv': long('') });
+  t.is((await publish(folder)).code, 0);
+  writeFileSync(path.join(folder, 'unnamed.csv'), long(',Region'));
+  const ran = await publish(folder);
+  t.is(ran.code, 1);
+  t.regex(
+    ran.stderr,
+    /unnamed\.csv has "Region", of which the entry says nothing: add it to values, dimensions or ignore/,
+  );
+});
+
+test('--dry-run stores nothing and writes nothing', async (t) => {
+  const folder = folderOf('dry', { 'dry.csv': 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n' });
+  const ran = await publish(folder, '--dry-run');
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(ran.stdout, /^nothing kept \(--dry-run\): dry\.csv: 1 series, 3 new/);
+  t.is(await seriesRow(database, 'dry'), undefined);
+  t.throws(() => readFileSync(path.join(folder, 'almanac.yml')), { code: 'ENOENT' });
+});
+
+/** A server that answers with the text, or stops halfway. */
+async function serverOf(text: string, { isCut = false } = {}): Promise<{ server: Server; url: string }> {
+  const server = createServer((request, response) => {
+    if (request.headers['if-none-match'] === '"1"') return void response.writeHead(304).end();
+    response.writeHead(200, { etag: '"1"', 'content-type': 'text/csv' });
+    response.write(text);
+    if (isCut) response.destroy();
+    else response.end();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/rates.csv` };
+}
+
+test('a URL is fetched with limits, conditionally, and whole or not at all', async (t) => {
+  const { server, url } = await serverOf('Date,Rate\n2024-01-01,1\n');
+  const cut = await serverOf('Date,Rate\n', { isCut: true });
+  t.teardown(() => {
+    server.close();
+    cut.server.close();
+  });
+  const fetched = await fetchFile(url);
+  t.is(readFileSync(fetched?.file ?? '', 'utf8'), 'Date,Rate\n2024-01-01,1\n');
+  t.is(fetched?.etag, '"1"');
+  await fetched?.remove();
+  t.is(await fetchFile(url, { etag: '"1"' }), null);
+  t.regex((await failureOf(fetchFile(url, { bytesMax: 5 }))).message, /it has more than 0 MB/);
+  t.regex((await failureOf(fetchFile(cut.url))).message, /cannot be fetched: the server cannot be reached/);
+  t.regex((await failureOf(fetchFile('ftp://example.org/a.csv'))).message, /http:\/\/ or https:\/\//);
+  t.regex((await failureOf(fetchFile('https://user:secret@example.org/a.csv'))).message, /password/);
+});
