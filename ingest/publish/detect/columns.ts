@@ -266,7 +266,7 @@ export function isDetermined(rows: readonly string[][], by: readonly number[], c
   return true;
 }
 
-const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)?totals?\b/i;
+const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)*totals?\b/i;
 
 function totalsIn({ dimensions }: Columns, body: readonly string[][]): Columns['totals'] {
   for (const column of dimensions) {
