@@ -17,7 +17,7 @@ export interface NumberForms {
 
 /** Texts that mean missing wherever they stand in a column of numbers. */
 const missingMark =
-  /^(?:n\.?\s?a\.?n?|n\/a|#n\/a|nan|null|none|nil|nd|n\.d\.|not available|missing|-+|–+|—+|\.+|…|:+|\*+|\?|x|\(na\)|\(d\))$/i;
+  /^(?:n\.?\s?a\.?n?|n\/a|#n\/a|nan|null|none|nil|nd|n\.d\.|not available|missing|-+|–+|—+|\.+|…|:+|[*^@#$~†‡§]{1,2}|\?|x|\(na\)|\(d\))$/i;
 const digits = String.raw`\d[\d.,'_ \u00a0\u202f]*`;
 const numberText = new RegExp(String.raw`^[+-]?(?:${digits}|[.,]\d+)(?:[eE][+-]?\d{1,3})?$`);
 /** A number, or a mark of a missing one, and a short sign after it, with or without a space. */
