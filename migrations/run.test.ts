@@ -14,7 +14,7 @@ async function setUp(t: ExecutionContext) {
   await client.connect();
   t.teardown(() => client.end());
   await client.query(
-    'drop schema data, accounts, events cascade; drop extension pg_trgm; drop table public.almanac_migrations',
+    'drop schema data, accounts, events, embargo cascade; drop extension pg_trgm; drop table public.almanac_migrations',
   );
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-migrations-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
