@@ -243,6 +243,7 @@ test.serial(
       account_id: holder.accountId,
       plan: 'free',
       active: true,
+      operator: 'no',
     });
     t.deepEqual(await lookUp(named(b.session_token), wrong, named(a.session_token), named(b.session_token)), [
       of(b),
