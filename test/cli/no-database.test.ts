@@ -1,5 +1,5 @@
 // The commands where there is no embedded database yet.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -13,8 +13,13 @@ test('only start, seed, migrate and restore create a database; every other comma
   t.teardown(() => rmSync(folder, { recursive: true }));
   const dataDir = path.join(folder, 'nowhere');
   const env = { DATA_DIR: dataDir };
+  const published = path.join(folder, 'published');
+  mkdirSync(published);
+  writeFileSync(path.join(published, 'cpi.csv'), 'date,value\n2024-01,100\n2024-02,101\n');
   const others: Record<string, string[]> = {
     ingest: ['ingest', 'observations', '-'],
+    publish: ['publish', published, '--yes'],
+    loads: ['loads', 'list'],
     releases: ['releases', 'list'],
     accounts: ['accounts', 'list'],
     keys: ['keys', 'list', 'a@b.example'],
