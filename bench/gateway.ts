@@ -21,8 +21,6 @@ const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 32);
 const onlyNamed = process.env['BENCH_TARGETS']?.split(',');
 const warmRequests = isQuick ? 10_000 : 50_000; // until V8 has compiled what they run: the first 50,000 cost twice as much
 const warmSecondsMax = isQuick ? 2 : 6;
-/** So many that each has a long pause between its calls: a slow answer then hardly delays the next call, as with many clients. */
-const pacedConnections = 256;
 const pacedTargets: readonly string[] = [names.direct, names.hot, names.hotAlone, names.lua];
 const allocatingTargets = [names.hot, names.hotMany, names.hotAlone, names.cold];
 
@@ -57,10 +55,10 @@ async function measure({ targets, allocations }: Targets): Promise<Results> {
   const full = await byName(targets, (target) => load(target, { seconds, connections }));
   // Half of the most that the gateway serves; the same for all, as a p99 depends on the rate.
   const rate = (best(full.get(names.hot))?.requestsPerSecond ?? 0) / 2;
-  const pauseMs = (pacedConnections / rate) * 1000;
+  const pauseMs = (connections / rate) * 1000;
   const paced = await byName(
     rate > 0 ? targets.filter(({ name }) => pacedTargets.includes(name)) : [],
-    (target) => load(target, { seconds, connections: pacedConnections, pauseMs }),
+    (target) => load(target, { seconds, connections, pauseMs }),
   );
   const allocated = new Map<string, number>();
   for (const name of allocatingTargets) {

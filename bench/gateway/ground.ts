@@ -127,9 +127,9 @@ export async function layGround(run: Run): Promise<Ground> {
   };
 }
 
-/** What data-api wants to see of a caller of `seriesPath`; good for a minute. */
-export function sealed(): Record<string, string> {
-  return { [identityHeader]: seal(anonymous, 'GET', seriesPath) };
+/** What data-api wants to see of a caller of the path, with its query; good for a minute. */
+export function sealed(target = seriesPath): Record<string, string> {
+  return { [identityHeader]: seal(anonymous, 'GET', target) };
 }
 
 /** 300 monthly points. */

@@ -50,7 +50,7 @@ export async function load(target: Target, { seconds, connections, pauseMs = 0 }
   const options = ['-t1', '--timeout', '10s', `-c${connections}`, `-d${seconds}s`, '--latency'];
   const headers = target.headers().map((set) => Object.entries(set).flat().join('\t'));
   runs += 1;
-  const own = [target.newUrls === true ? `${process.pid}-${runs}` : '', pauseMs.toFixed(0), ...headers];
+  const own = [target.newUrls === true ? `${process.pid}-${runs}` : '', String(pauseMs), ...headers];
   const words = ['-c', otherCore, 'wrk', ...options, '-s', wrkScript, target.url, '--', ...own];
   const [cpuBefore, behindBefore] = [cpuSeconds(target.pids), cpuSeconds(target.behind)];
   const output = await outputOf('taskset', words);

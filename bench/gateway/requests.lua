@@ -12,8 +12,9 @@ function init(args)
     requests[i - 2] = wrk.format('GET', nil, headers)
   end
   if pause_ms > 0 then
-    -- wrk asks this before each request. Even in distribution: together the connections send at random, at a steady rate.
-    function delay() return math.random(0, 2 * pause_ms) end
+    -- wrk asks this before each request, and takes whole ms. Even in distribution: together the connections send at random, at a
+    -- steady rate.
+    function delay() return math.floor(2 * pause_ms * math.random() + 0.5) end
   end
   if word ~= '' then ask_for_new_urls(word) end
 end

@@ -32,10 +32,10 @@ export type Tally = Map<string, number>;
 /** The same call again and again, then calls that each read other points, then long streams and charts. */
 export async function loadDataApi({ said }: Program): Promise<Tally> {
   const tally: Tally = new Map();
-  await ask(tally, { url: said, headers: sealed(), nextPath: () => seriesPath });
-  await ask(tally, { url: said, headers: sealed(), nextPath: newPath });
-  await stream(tally, said, sealed());
-  await ask(tally, { url: said, headers: sealed(), nextPath: newChart, connections: 16, requestsMax: 300 });
+  await ask(tally, { url: said, headers: sealed, nextPath: () => seriesPath });
+  await ask(tally, { url: said, headers: sealed, nextPath: newPath });
+  await stream(tally, said, sealed);
+  await ask(tally, { url: said, headers: sealed, nextPath: newChart, connections: 16, requestsMax: 300 });
   return tally;
 }
 
@@ -64,7 +64,7 @@ export async function loadAccountsApi({ said }: Program): Promise<Tally> {
 /** Answers until the response cache is full; then long streams beside hot and cold calls. */
 export async function loadGateway({ said: url }: Program, { keys }: Ground): Promise<Tally> {
   const tally: Tally = new Map();
-  const [a, b, c] = keys.map((key) => ({ 'x-api-key': key }));
+  const [a, b, c] = keys.map((key) => () => ({ 'x-api-key': key }));
   const paths = Array.from({ length: keptAnswers }, (_, i) => `${seriesPath}?to=${dayText(2026, i)}`);
   let next = 0;
   const nextPath = () => paths[(next += 1) % paths.length] ?? seriesPath;
@@ -101,14 +101,15 @@ export async function askDemo(started: Program): Promise<Tally> {
   return tally;
 }
 
-function demoOf({ said }: Program): { url: string; headers: Headers } {
+function demoOf({ said }: Program): { url: string; headers: () => Headers } {
   const [url = '', key = ''] = said.split(/\s+API key: /);
-  return { url, headers: { 'x-api-key': key } };
+  return { url, headers: () => ({ 'x-api-key': key }) };
 }
 
 interface Asking {
   url: string;
-  headers: Headers | undefined;
+  /** @param target the path with its query, which an identity is sealed for. */
+  headers: ((target: string) => Headers) | undefined;
   nextPath: () => string;
   connections?: number;
   requestsMax?: number;
@@ -116,13 +117,14 @@ interface Asking {
 }
 
 /** Asks until so many requests are answered, or so much time has passed. */
-async function ask(tally: Tally, { url, headers = {}, nextPath, ...bounds }: Asking): Promise<void> {
+async function ask(tally: Tally, { url, headers = () => ({}), nextPath, ...bounds }: Asking): Promise<void> {
   let left = bounds.requestsMax ?? Number.POSITIVE_INFINITY;
   const untilMs = performance.now() + (bounds.secondsMax ?? secondsMax) * 1000;
   const connection = async () => {
     while (left > 0 && performance.now() < untilMs) {
       left -= 1;
-      await answer(tally, url + nextPath(), headers);
+      const target = nextPath();
+      await read(tally, url + target, headers(target));
     }
   };
   await Promise.all(Array.from({ length: bounds.connections ?? connections }, connection));
@@ -138,12 +140,24 @@ function newChart(): string {
   return `${seriesPath}/chart.png?to=${dayText(2100, (reads += 1) % 1_000_000)}`;
 }
 
-async function stream(tally: Tally, url: string, headers: Headers = {}): Promise<void> {
+async function stream(
+  tally: Tally,
+  url: string,
+  headers: (target: string) => Headers = () => ({}),
+): Promise<void> {
   const encodings = Array.from({ length: streamsAtOnce }, (_, i) => (i % 2 === 0 ? 'identity' : 'gzip'));
-  const target = `${url}/v1/series/${streamedSeries}?format=csv`;
+  const target = `/v1/series/${streamedSeries}?format=csv`;
   await Promise.all(
-    encodings.map((encoding) => answer(tally, target, { ...headers, 'accept-encoding': encoding })),
+    encodings.map((encoding) =>
+      read(tally, url + target, { ...headers(target), 'accept-encoding': encoding }),
+    ),
   );
+}
+
+/** A call that must be accepted. @throws Error where it is refused: a load of refusals measures nothing. */
+async function read(tally: Tally, url: string, headers: Headers): Promise<void> {
+  const status = await answer(tally, url, headers);
+  if (status.startsWith('4')) throw new Error(`${url} was refused: ${status}.`);
 }
 
 /** One call, read to its end. @returns its status. */

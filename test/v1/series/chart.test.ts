@@ -180,6 +180,20 @@ test('a PNG has the requested size times its scale, and shows text', async (t) =
   t.true(png.length > withoutText.length * 1.5);
 });
 
+test('an image that cannot be drawn fails alone, and images asked for at once are each their own, however many', async (t) => {
+  const toPng = createPngMaker(findFont());
+  const svg = (width: number) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="1200"><text y="20">text</text></svg>`;
+  const widths = Array.from({ length: 12 }, (_, i) => 1_000 + i); // 230 MB of pixels: several threads draw them
+  const drawings = widths.map((width) => toPng(svg(width), 2));
+  const failing = toPng('<svg', 2);
+  const after = toPng(svg(5), 2);
+  await t.throwsAsync(failing, { any: true, message: /SVG/ }); // of a thread: no instance of this one's Error
+  const widthOf = (png: Buffer) => png.readUInt32BE(16);
+  t.deepEqual((await Promise.all(drawings)).map(widthOf), widths.map((width) => 2 * width)); // prettier-ignore
+  t.is(widthOf(await after), 10);
+});
+
 test('without a font a PNG is refused, and never drawn without its numbers', async (t) => {
   t.is(findFont([]), undefined);
   const error = await t.throwsAsync(async () => createPngMaker(null)('<svg/>', 1));
