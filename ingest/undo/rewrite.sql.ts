@@ -31,12 +31,13 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
   await on.query('truncate load_changes, load_series');
   await on.query(
     `insert into load_changes
-     select d.series_no, d.dims_no, d.date, case when newest.stood or not newest.stands then '(0,0)'::tid end, 'infinity',
-       newest.stands or not newest.stood, newest.value, newest.status, null, newest.old_value, newest.old_status
-     from (select distinct series_no, dims_no, date from fold_days where ${differs}) d
-     cross join lateral (
-       select * from fold_days f where (f.series_no, f.dims_no, f.date) = (d.series_no, d.dims_no, d.date)
-       order by f.day desc limit 1) newest`,
+     select series_no, dims_no, date, case when stood or not stands then '(0,0)'::tid end, 'infinity', stands or not stood,
+       value, status, null, old_value, old_status
+     from (
+       select distinct on (series_no, dims_no, date) *,
+         bool_or(${differs}) over (partition by series_no, dims_no, date) as is_rewritten
+       from fold_days order by series_no, dims_no, date, day desc) newest
+     where is_rewritten`,
   );
   await on.query(
     `insert into load_series (series_no, fresh, backfill, rewrites, points, points_with_value)

@@ -38,16 +38,16 @@ async function keepStatements(
 ): Promise<void> {
   await on.query(
     `insert into data.statements (series_no, dims_no, date, published_on, load_no, states, value, status)
-     select p.series_no, p.dims_no, p.date, p.day, l.load_no, p.stood, p.old_value, p.old_status
-     from (${changed}) p cross join lateral (
-       select v.load_no from data.vintages v
-       where v.series_no = p.series_no and v.published_on = p.day and v.complete
-       union
-       select f.load_no from data.confirmations f
-       where (f.series_no, f.dims_no, f.published_on) = (p.series_no, p.dims_no, p.day) and f.dates @> p.date and p.stood
-     ) l
-     where l.load_no <> $1
-       and not exists (${rowsOfPoint('1', 'o.published_on = p.day and o.load_no = l.load_no')})
+     with changed as materialized (${changed}), stated as (
+       select p.*, v.load_no from changed p join data.vintages v
+         on (v.series_no, v.published_on) = (p.series_no, p.day) and v.complete
+       union all
+       select p.*, f.load_no from changed p join data.confirmations f
+         on (f.series_no, f.dims_no, f.published_on) = (p.series_no, p.dims_no, p.day) and f.dates @> p.date and p.stood
+     )
+     select series_no, dims_no, date, day, load_no, stood, old_value, old_status
+     from stated p
+     where load_no <> $1 and not exists (${rowsOfPoint('1', 'o.published_on = p.day and o.load_no = p.load_no')})
      on conflict do nothing`,
     [loadNo, ...values],
   );
@@ -73,8 +73,8 @@ export function keepFolded(on: Transaction, load: Pick<LoadRow, 'loadNo'>): Prom
 export const differs = `(stood <> stands or value is distinct from old_value or status is distinct from old_status)`;
 
 /**
- * fold_points: the points to fold. fold_days: for each of them, on the days on which their value may change, what is stored
- * (`stood`, with the row) and what the fold of the loads in force says (`stands`).
+ * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change. fold_days: for
+ * each of these, what is stored (`stood`, with the row) and what the fold of the loads in force says (`stands`).
  */
 export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
@@ -82,12 +82,21 @@ export async function createFold(on: Transaction): Promise<void> {
       series_no integer not null, dims_no integer not null, date date not null
     ) on commit drop`);
   await on.query(`
+    create temp table if not exists fold_rows (
+      series_no integer not null, dims_no integer not null, date date not null, row_id tid not null,
+      published_on date not null, superseded_on date not null, load_no bigint not null, value numeric, status text
+    ) on commit drop`);
+  await on.query(`
+    create temp table if not exists fold_wanted (
+      series_no integer not null, dims_no integer not null, date date not null, day date not null
+    ) on commit drop`);
+  await on.query(`
     create temp table if not exists fold_days (
       series_no integer not null, dims_no integer not null, date date not null, day date not null,
       row_id tid, stood boolean not null, old_value numeric, old_status text,
       stands boolean not null, value numeric, status text
     ) on commit drop`);
-  await on.query('truncate fold_points, fold_days');
+  await on.query('truncate fold_points, fold_rows, fold_wanted, fold_days');
 }
 
 /** Fills fold_points with all points that the loads may have stated. @returns how many. */
@@ -149,70 +158,94 @@ export async function hasRetractionsAfter(on: Transaction, day: string): Promise
   return rows.length > 0;
 }
 
-const isInForce = `l.retracts is null and l.erased_by is null and not l.out_of_force @> p.day`;
-const newestFirst = 'order by published_on desc, load_no desc limit 1';
+const isInForce = (at: string): string =>
+  `l.retracts is null and l.erased_by is null and not l.out_of_force @> ${at}.day`;
+const point = 'series_no, dims_no, date';
 
 /**
- * The last statement of the point p by the end of p.day, of the loads in force at that day. Of one load, what is kept with a value
- * comes before what the day shows. Confirmations of versions before 000120 may be of a load of another day: nobody knows whose they are.
+ * What the loads in force at w.day have said of the point by the end of it: the newest is the value. Of one load, what is kept with a
+ * value (rank 0) comes before what the day shows. At least one row for each of fold_wanted. All are joins of tables, since a
+ * million points are folded, but for confirmations: a point may be in hundreds, and the newest is most often the one.
+ * Confirmations of versions before 000120 may be of a load of another day: nobody knows whose they are.
  */
-const lastSaid = `
-  select * from (
-    (select o.published_on, o.load_no, 0 as rank, true as states, o.value, o.status
-     from data.observations o join data.loads l using (load_no)
-     where ${ofPoint('o')} and o.superseded_on = 'infinity' and o.published_on <= p.day and ${isOwnRow('o', 'l')} and ${isInForce})
-    union all
-    (select o.published_on, o.load_no, 0, true, o.value, o.status
-     from data.observations o join data.loads l using (load_no)
-     where ${ofPoint('o')} and o.superseded_on <> 'infinity' and o.published_on <= p.day and ${isOwnRow('o', 'l')} and ${isInForce}
-     ${newestFirst})
-    union all
-    (select m.published_on, m.load_no, 0, m.states, m.value, m.status
-     from data.statements m join data.loads l using (load_no)
-     where ${ofPoint('m')} and m.published_on <= p.day and ${isInForce}
-     ${newestFirst})
-    union all
-    (select f.published_on, f.load_no, 1, true, o.value, o.status
-     from data.confirmations f join data.loads l using (load_no) cross join lateral (${standingAt('f.published_on')}) o
-     where (f.series_no, f.dims_no) = (p.series_no, p.dims_no) and f.published_on <= p.day and f.dates @> p.date
-       and (l.vintage <> f.published_on or ${isInForce})
-     ${newestFirst})
-    union all
-    (select v.published_on, v.load_no, 1, coalesce(o.stands, false), o.value, o.status
-     from data.vintages v join data.loads l using (load_no) left join lateral (${standingAt('v.published_on')}) o on true
-     where v.series_no = p.series_no and v.published_on <= p.day and v.complete and ${isInForce}
-     ${newestFirst})
-  ) said order by published_on desc, load_no desc, rank limit 1`;
+const said = `
+  select ${point}, w.day, o.published_on, o.load_no, 0 as rank, true as states, o.value, o.status
+  from fold_wanted w join fold_rows o using (${point}) join data.loads l using (load_no)
+  where o.published_on <= w.day and ${isOwnRow('o', 'l')} and ${isInForce('w')}
+  union all
+  select ${point}, w.day, m.published_on, m.load_no, 0, m.states, m.value, m.status
+  from fold_wanted w join data.statements m using (${point}) join data.loads l using (load_no)
+  where m.published_on <= w.day and ${isInForce('w')}
+  union all
+  select p.*, f.* from fold_wanted p cross join lateral (
+    select f.published_on, f.load_no, 1, true, o.value, o.status
+    from data.confirmations f join data.loads l using (load_no) cross join lateral (${standingAt('f.published_on')}) o
+    where (f.series_no, f.dims_no) = (p.series_no, p.dims_no) and f.published_on <= p.day and f.dates @> p.date
+      and (l.vintage <> f.published_on or ${isInForce('p')})
+    order by f.published_on desc, f.load_no desc limit 1) f
+  union all
+  select w.*, v.published_on, v.load_no, 1, o.row_id is not null, o.value, o.status
+  from fold_wanted w join complete v using (series_no, day)
+  left join fold_rows o on (o.series_no, o.dims_no, o.date) = (w.series_no, w.dims_no, w.date)
+    and o.published_on <= v.published_on and o.superseded_on > v.published_on
+  union all
+  select w.*, '-infinity', 0, 1, false, null, null from fold_wanted w`;
+
+/** The newest complete vintage of each series that is in force at a day. */
+const complete = `
+  select d.series_no, d.day, v.published_on, v.load_no
+  from (select distinct series_no, day from fold_wanted) d cross join lateral (
+    select v.published_on, v.load_no from data.vintages v join data.loads l using (load_no)
+    where v.series_no = d.series_no and v.published_on <= d.day and v.complete and ${isInForce('d')}
+    order by v.published_on desc, v.load_no desc limit 1) v`;
+
+/** Fills fold_rows for the points of fold_points. */
+async function findRows(on: Transaction): Promise<void> {
+  for (const isStored of [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`])
+    await on.query(
+      `insert into fold_rows
+       select ${point}, o.ctid, o.published_on, o.superseded_on, o.load_no, o.value, o.status
+       from fold_points join data.observations o using (${point}) where ${isStored}`,
+    );
+  await on.query('create index if not exists fold_rows_point on fold_rows (series_no, dims_no, date)');
+  await on.query('analyze fold_rows');
+}
 
 /**
- * Fills fold_days for the points of fold_points. @param days a query of the days of each point: series_no, dims_no, date, day.
+ * Fills fold_days for the points of fold_points, from fold_rows.
+ * @param days a query of the days of each point: series_no, dims_no, date, day.
  */
 async function fold(on: Transaction, days: string, values: readonly unknown[]): Promise<void> {
+  await on.query(`insert into fold_wanted ${days}`, [...values]);
+  await on.query('analyze fold_wanted');
   await on.query(
     `insert into fold_days
-     select p.series_no, p.dims_no, p.date, p.day, old.row_id, coalesce(old.stands, false), old.value, old.status,
-       coalesce(said.states, false), said.value, said.status
-     from (${days}) p
-     left join lateral (${standingAt('p.day')}) old on true
-     left join lateral (${lastSaid}) said on true`,
-    [...values],
+     with complete as materialized (${complete})
+     select n.series_no, n.dims_no, n.date, n.day, old.row_id, old.row_id is not null, old.value, old.status,
+       n.states, n.value, n.status
+     from (
+       select distinct on (${point}, day) * from (${said}) said
+       order by ${point}, day, published_on desc, load_no desc, rank) n
+     left join fold_rows old on (old.series_no, old.dims_no, old.date) = (n.series_no, n.dims_no, n.date)
+       and old.published_on <= n.day and old.superseded_on > n.day`,
   );
   await on.query('analyze fold_days');
 }
 
 /** Folds the points at one day. */
-export function foldAt(on: Transaction, day: string): Promise<void> {
-  return fold(on, 'select *, $1::date as day from fold_points', [day]);
+export async function foldAt(on: Transaction, day: string): Promise<void> {
+  await findRows(on);
+  await fold(on, 'select *, $1::date as day from fold_points', [day]);
 }
 
 /** Folds the points at every day from one on that may change a value. */
-export function foldSince(on: Transaction, day: string): Promise<void> {
-  return fold(
+export async function foldSince(on: Transaction, day: string): Promise<void> {
+  await findRows(on);
+  await fold(
     on,
     `select *, $1::date as day from fold_points
      union
-     select p.*, e.day from fold_points p
-     cross join lateral (${rowsOfPoint('o.published_on, o.superseded_on', 'o.superseded_on > $1')}) o
+     select ${point}, e.day from fold_rows o
      cross join lateral (values (o.published_on), (o.superseded_on)) e (day) where e.day > $1 and e.day < 'infinity'
      union
      select p.*, m.published_on from fold_points p join data.statements m using (series_no, dims_no, date)
