@@ -220,7 +220,10 @@ test('--dry-run stores nothing and writes nothing', async (t) => {
 /** A server that answers with the text, or stops halfway. */
 async function serverOf(text: string, { isCut = false } = {}): Promise<{ server: Server; url: string }> {
   const server = createServer((request, response) => {
-    if (request.headers['if-none-match'] === '"1"') return void response.writeHead(304).end();
+    if (request.headers['if-none-match'] === '"1"') {
+      response.writeHead(304).end();
+      return;
+    }
     response.writeHead(200, { etag: '"1"', 'content-type': 'text/csv' });
     response.write(text);
     if (isCut) response.destroy();
