@@ -63,14 +63,15 @@ export function propose(sample: Sample, about: About): Proposal {
   addNumbers(draft, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
   const repeated = addRepeated(draft, { layout, columns, rows });
-  if (repeated > repeatedShareMax)
+  if (repeated.rows > repeated.of * repeatedShareMax)
     return skipped(
-      `${Math.round(repeated * 100)} % of its rows state a point that an earlier row states: no column tells them apart`,
+      `${repeated.rows} of ${repeated.of} rows state a point that an earlier row states, and at most 1 % may: no column tells them apart`,
     );
   return finished(draft, rows.length, layout);
 }
 
-const skipped = (skip: string): Proposal => ({ entry: { skip }, evidence: {}, rows: 0 });
+/** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
+const skipped = (skip: string): Proposal => ({ entry: { skip, guessed: ['skip'] }, evidence: {}, rows: 0 });
 
 function finished({ entry, evidence, guessed }: Draft, rows: number, layout: Layout): Proposal {
   evidence['first'] = layout.evidence;
@@ -201,6 +202,7 @@ function addNumbers(
   if (missing !== null) {
     entry.missing = missing.value;
     evidence['missing'] = missing.evidence;
+    if (!missing.isSure) guessed.push('missing');
   }
   if (flags !== null) {
     entry.flags = flags.value;
@@ -432,13 +434,14 @@ function spansByKey(
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
 
-const repeatedShareMax = 0.1;
+/** Beyond this, a column that tells the rows apart has been overlooked. */
+const repeatedShareMax = 0.01;
 
-/** Where few rows state a period a second time, the first is kept, and that is a guess. @returns their share. */
+/** Where few rows state a period a second time, the first is kept, and that is a guess. @returns how many of the rows do. */
 function addRepeated(
   { entry, evidence, guessed }: Draft,
   { layout: { dates, titles }, columns, rows }: Seen,
-): number {
+): { rows: number; of: number } {
   const months = monthsOf[entry.series?.frequency ?? ''];
   const by = [...(columns.key === null ? [] : [columns.key]), ...columns.dimensions];
   const seen = new Set<string>();
@@ -463,12 +466,12 @@ function addRepeated(
     }
     seen.add(point);
   }
-  if (repeated === 0) return 0;
+  if (repeated === 0) return { rows: 0, of: counted };
   entry.skip_invalid = true;
   evidence['skip_invalid'] =
-    `${repeated} of ${counted} rows state a point that an earlier row states (${example}): the first is kept`;
+    `${repeated} of ${counted} rows state a point that an earlier row states (${example}): the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
   guessed.push('skip_invalid');
-  return repeated / counted;
+  return { rows: repeated, of: counted };
 }
 
 function isLoaded(
