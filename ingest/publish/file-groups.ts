@@ -2,7 +2,8 @@
 import { dateInText } from './detect/date-forms.ts';
 import type { TableDescription } from './description.ts';
 import type { NewEntry } from './description-file.ts';
-import { namesIn, type Proposal } from './detect/propose.ts';
+import { namesIn } from './detect/file-name.ts';
+import type { Proposal } from './detect/proposal.ts';
 import { idPart } from './templates.ts';
 
 /** A table that was found in a file without an entry. */

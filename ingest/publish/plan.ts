@@ -17,7 +17,8 @@ import {
 import { entryChanges } from './entry-changes.ts';
 import { fetchFile, type FetchedFile } from './fetch.ts';
 import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
-import { namesIn, propose } from './detect/propose.ts';
+import { namesIn } from './detect/file-name.ts';
+import { propose } from './detect/propose.ts';
 import { findPublished, type PublishedFile } from './published.sql.ts';
 import { samplesOf } from './table-rows.ts';
 

@@ -4,7 +4,8 @@ import type { Sample } from '../table-rows.ts';
 import { likelyDelimiter } from '../table-rows.ts';
 import { dateInText, detectDates, detectFrequency } from './date-forms.ts';
 import { detectNumbers, flagReader } from './number-forms.ts';
-import { namesIn, propose } from './propose.ts';
+import { namesIn } from './file-name.ts';
+import { propose } from './propose.ts';
 
 const about = {
   stem: 'table',
