@@ -26,6 +26,8 @@ grant select on public.almanac_migrations to almanac_data_api, almanac_accounts_
 grant usage on schema data to almanac_data_api;
 grant select on all tables in schema data to almanac_data_api;
 alter default privileges in schema data grant select on tables to almanac_data_api;
+-- What was published is the loader's own record: the URL of a file may carry a token.
+revoke all on data.published_files from almanac_data_api;
 
 -- accounts-api and its worker write the rows of schema accounts, and own what is in schema jobs.
 grant usage on schema accounts to almanac_accounts_api;

@@ -51,4 +51,15 @@ test('an owner who is no superuser migrates a database of its own, and gives the
       ...{ loads: true, releases: true, foresees: false, pries: false },
     },
   ]);
+
+  const reader = new pg.Client({
+    connectionString: Object.assign(new URL(server), { pathname: `/${name}` }).href,
+  });
+  await reader.connect();
+  t.teardown(() => reader.end());
+  await reader.query('set session authorization almanac_data_api');
+  await t.notThrowsAsync(reader.query('select from data.series'));
+  // The URL of a published file may carry a token.
+  const denied = { code: '42501', message: /published_files/ };
+  await t.throwsAsync(reader.query('select from data.published_files'), denied);
 });

@@ -185,7 +185,9 @@ function report(
   const failed = results.flatMap((result) => result.failed);
   const unconfirmed = results.flatMap((result) => result.unconfirmed);
   const unreadable = plans.flatMap((plan) => plan.unreadable);
-  const leftOut = plans.flatMap((plan) => plan.tables.filter(({ state }) => state === 'skipped'));
+  const tables = plans.flatMap((plan) => plan.tables);
+  const noTables = tables.filter(({ state }) => state === 'no table');
+  const leftOut = [...tables.filter(({ state }) => state === 'skipped'), ...noTables];
   const unchanged = results.reduce((sum, result) => sum + result.unchanged, 0);
   const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host;
   const address = (id: string) => `http://${host}:${settings.port}/v1/series/${id}`;
@@ -207,7 +209,11 @@ function report(
         notes: summary.notes,
       })),
       unchanged,
-      left_out: leftOut.map(({ path, entry }) => ({ path, reason: entry.skip ?? '' })),
+      left_out: leftOut.map(({ path, state, entry }) => ({
+        path,
+        reason: entry.skip ?? '',
+        on_purpose: state === 'skipped',
+      })),
       failed: [
         ...failed.map(({ table, failure }) => ({ path: table.path, reason: failure.message })),
         ...unreadable,
@@ -228,9 +234,18 @@ function report(
   }
   const faults = failed.length + unreadable.length;
   if (faults > 0) throw new Error(`${faults} tables were not loaded; the others were.`);
+  const files = plans.map(({ descriptionPath }) => descriptionPath).join(', ');
+  if (noTables.length > 0)
+    throw new Error(
+      `${noTables.length} files were left out, as no table was found in them: ${noTables
+        .map(({ path }) => path)
+        .slice(0, 5)
+        .join(', ')}${noTables.length > 5 ? ' …' : ''}. ` +
+        `Describe them in ${files}, or delete their lines "guessed" there to leave them out on purpose.`,
+    );
   if (unconfirmed.length > 0)
     throw new Error(
-      `${unconfirmed.length} tables were not loaded, as nobody has confirmed their guesses: correct ${plans.map(({ descriptionPath }) => descriptionPath).join(', ')} ` +
+      `${unconfirmed.length} tables were not loaded, as nobody has confirmed their guesses: correct ${files} ` +
         'and delete the lines "guessed" there, or accept them by --yes.',
     );
 }

@@ -182,7 +182,9 @@ export function addEntries(file: DescriptionFile, entries: readonly NewEntry[]):
     const guesses = node.items.find(({ key }) => (key as Scalar).value === 'guessed');
     if (guesses !== undefined)
       (guesses.key as Scalar).commentBefore =
-        ' Nobody has confirmed these. Delete this line when they are right, or load by --yes.';
+        entry.skip === undefined
+          ? ' Nobody has confirmed these. Delete this line when they are right, or load by --yes.'
+          : ' Delete this line to leave the file out on purpose; until then the exit code is 1. Delete the entry to have a mended file read anew.';
     tables.add(node);
     file.description.tables.push(entry);
   }

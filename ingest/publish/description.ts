@@ -64,7 +64,12 @@ export const tableSchema = z.strictObject({
       'The file, below the folder of almanac.yml, or a URL; * stands for any text: all files of that name are loaded in this way',
     ),
   sheet: title.optional().describe('The sheet of a workbook; left out: its first'),
-  skip: z.string().optional().describe('The file is not loaded, for this reason'),
+  skip: z
+    .string()
+    .optional()
+    .describe(
+      'The file is not loaded, for this reason; with "guessed", the exit code is 1 until somebody confirms it',
+    ),
   encoding: z.string().optional().describe('utf-8, utf-16le, windows-1252 …; left out: detected'),
   delimiter: z.string().optional().describe('The sign between the cells; left out: detected'),
   header: z

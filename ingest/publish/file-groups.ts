@@ -2,7 +2,8 @@
 import { dateInText } from './detect/date-forms.ts';
 import type { TableDescription } from './description.ts';
 import type { NewEntry } from './description-file.ts';
-import { namesIn, type Proposal } from './detect/propose.ts';
+import { namesIn } from './detect/file-name.ts';
+import type { Proposal } from './detect/proposal.ts';
 import { idPart } from './templates.ts';
 
 /** A table that was found in a file without an entry. */
@@ -36,7 +37,7 @@ const nothing: FoundTable = { path: '', sheet: undefined, proposal: { entry: {},
 
 function shared(group: readonly FoundTable[], all: readonly FoundTable[]): NewEntry {
   const [first = nothing] = group;
-  const { path, sheet, proposal } = first;
+  const { path, sheet } = first;
   const pattern = shapeOf(path);
   const members = new Set(group.map((table) => table.path));
   const isExact = all.every((table) => members.has(table.path) || !matches(pattern, table.path));
@@ -49,7 +50,8 @@ function shared(group: readonly FoundTable[], all: readonly FoundTable[]): NewEn
       ...merged(group.map((table) => (isDated ? table.proposal.entry : withoutStem(table)))),
     },
     evidence: {
-      ...proposal.evidence,
+      // The first that has a key, as `merged` takes keys that the first file does not need.
+      ...Object.assign({}, ...group.map((table) => table.proposal.evidence).toReversed()),
       file: `${members.size} files whose names differ only in ${isDated ? 'a date' : 'a number'}, and whose tables are alike`,
     },
     title: `${sum} rows of data were read in ${members.size} files`,

@@ -14,7 +14,7 @@ import { lackingIn, type LoadableTable, type TableDescription } from './descript
 import { factsChanged } from './entry-changes.ts';
 import { fileNameOf } from './file-groups.ts';
 import type { PlannedTable } from './plan.ts';
-import { namesIn } from './detect/propose.ts';
+import { namesIn } from './detect/file-name.ts';
 import { rememberPublished } from './published.sql.ts';
 import { reshape, type Reshaped } from './reshape.ts';
 import { tableRows } from './table-rows.ts';

@@ -17,7 +17,8 @@ import {
 import { entryChanges } from './entry-changes.ts';
 import { fetchFile, type FetchedFile } from './fetch.ts';
 import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
-import { namesIn, propose } from './detect/propose.ts';
+import { namesIn } from './detect/file-name.ts';
+import { propose } from './detect/propose.ts';
 import { findPublished, type PublishedFile } from './published.sql.ts';
 import { samplesOf } from './table-rows.ts';
 
@@ -43,8 +44,9 @@ export interface PlannedTable {
   file: string;
   bytes: number;
   contentSha256: string;
-  /** `guessed`: loaded only if the guesses are accepted. */
-  state: 'new' | 'file changed' | 'entry changed' | 'unchanged' | 'skipped';
+  /** `no table`: left out by its own entry, which nobody has confirmed; `skipped`: left out on purpose. */
+  state: 'new' | 'file changed' | 'entry changed' | 'unchanged' | 'skipped' | 'no table';
+  /** Loaded only if the guesses are accepted. */
   isGuessed: boolean;
   /** What the edit of the entry changes, since the table was loaded. */
   changes: string[];
@@ -244,18 +246,21 @@ async function plannedTable(
   const last = remembered.get(`${name}\n${entry.sheet ?? ''}`);
   const loadedWith = (last?.entry ?? null) as TableDescription | null;
   const changes = loadedWith === null ? [] : entryChanges(loadedWith, entry);
+  const isGuessed = (entry.guessed ?? []).length > 0;
   return {
     entry,
     path: name,
     file,
     bytes: statSync(file).size,
     contentSha256,
-    isGuessed: (entry.guessed ?? []).length > 0,
+    isGuessed: isGuessed && entry.skip === undefined,
     changes,
     loadedWith,
     state:
       entry.skip !== undefined
-        ? 'skipped'
+        ? isGuessed
+          ? 'no table'
+          : 'skipped'
         : last === undefined
           ? 'new'
           : changes.length > 0

@@ -35,7 +35,8 @@ export interface Published {
 /** What a run would load. */
 export function toLoad(plan: Plan, acceptGuesses: boolean): PlannedTable[] {
   return plan.tables.filter(
-    ({ state, isGuessed }) => state !== 'unchanged' && state !== 'skipped' && (acceptGuesses || !isGuessed),
+    ({ state, isGuessed }) =>
+      !['unchanged', 'skipped', 'no table'].includes(state) && (acceptGuesses || !isGuessed),
   );
 }
 

@@ -194,6 +194,31 @@ test('a bad cell stops its file alone, with its line and column, and the next ru
   t.regex(again.stdout, /1 tables loaded, 1 unchanged\n/);
 });
 
+test('a file without a table fails the run, also with --yes, until somebody says that it is left out on purpose', async (t) => {
+  const folder = folderOf('left-out', {
+    'left-good.csv': 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n',
+    'left-names.csv': 'Name,Town\nAda,London\nPaul,Bern\n',
+  });
+  for (const flags of [['--yes'], ['--yes'], []]) {
+    const ran = await publish(folder, ...flags);
+    t.is(ran.code, 1);
+    t.regex(
+      ran.stderr,
+      /1 files were left out, as no table was found in them: left-names\.csv\. .*"guessed"/,
+    );
+  }
+  t.is(Object.keys(await published(database, 'left-good')).length, 3);
+  const description = path.join(folder, 'almanac.yml');
+  const text = readFileSync(description, 'utf8');
+  t.regex(text, /skip: no line has a number\n/);
+  writeFileSync(description, text.replace(/^ *guessed: .*\n/m, ''));
+  const ran = await publish(folder, '--json');
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual((JSON.parse(ran.stdout) as { left_out: unknown }).left_out, [
+    { path: 'left-names.csv', reason: 'no line has a number', on_purpose: true },
+  ]);
+});
+
 test('a column that the entry does not name is told, and not left out in silence', async (t) => {
   const long = (more: string) =>
     `Date,Country,Value${more}\n2024-01-01,Chad,1${more && ',x'}\n2024-01-01,Peru,2${more && ',y'}\n2024-02-01,Chad,3${more && ',z'}\n2024-02-01,Peru,3${more && ',z'}\n2024-03-01,Peru,3${more && ',z'}\n`;
@@ -220,7 +245,10 @@ test('--dry-run stores nothing and writes nothing', async (t) => {
 /** A server that answers with the text, or stops halfway. */
 async function serverOf(text: string, { isCut = false } = {}): Promise<{ server: Server; url: string }> {
   const server = createServer((request, response) => {
-    if (request.headers['if-none-match'] === '"1"') return void response.writeHead(304).end();
+    if (request.headers['if-none-match'] === '"1"') {
+      response.writeHead(304).end();
+      return;
+    }
     response.writeHead(200, { etag: '"1"', 'content-type': 'text/csv' });
     response.write(text);
     if (isCut) response.destroy();

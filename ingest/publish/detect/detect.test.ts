@@ -4,7 +4,8 @@ import type { Sample } from '../table-rows.ts';
 import { likelyDelimiter } from '../table-rows.ts';
 import { dateInText, detectDates, detectFrequency } from './date-forms.ts';
 import { detectNumbers, flagReader } from './number-forms.ts';
-import { namesIn, propose } from './propose.ts';
+import { namesIn } from './file-name.ts';
+import { propose } from './propose.ts';
 
 const about = {
   stem: 'table',
@@ -47,6 +48,17 @@ test('flags after numbers and marks of missing ones are found, and taken off as 
   t.deepEqual(read(': c'), { number: ':', status: 'c' });
   t.is(read('131,0'), null);
   t.is(read('stop'), null, 'a word that ends in a flag is a bad cell, and stays one');
+});
+
+test('a sign alone among numbers is a guess, as it may mean something else; two points are not', (t) => {
+  for (const sign of ['@', '^', '#', '*']) {
+    const { missing } = detectNumbers(['1.5', sign, '2', sign]);
+    t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
+    t.regex(missing?.evidence ?? '', /stands alone 2 times/);
+    const data = months.map((month, at) => [month, at === 3 ? sign : `${at}.5`]);
+    t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
+  }
+  t.true(detectNumbers(['1.5', '..', 'n/a']).missing?.isSure);
 });
 
 test('day and month are told apart by a day above 12, or by regular steps, and are else a guess', (t) => {
@@ -180,15 +192,20 @@ test('a line of units below the titles gives each series its unit; a line of cod
 });
 
 test('rows that state a point again are a guess where they are few, and no table where they are many', (t) => {
-  const rows = Array.from({ length: 60 }, (_, at) => [
-    new Date(Date.UTC(2020, at, 15)).toISOString().slice(0, 10),
+  const rows = Array.from({ length: 120 }, (_, at) => [
+    new Date(Date.UTC(2010, at, 15)).toISOString().slice(0, 10),
     '1.5',
   ]);
-  const few = propose(sampleOf([['Date', 'Rate'], ...rows, ['2020-03-16', '9']]), about);
+  const few = propose(sampleOf([['Date', 'Rate'], ...rows, ['2012-03-16', '9']]), about);
   t.is(few.entry.skip_invalid, true);
   t.true(few.entry.guessed?.includes('skip_invalid'));
-  const many = propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about);
-  t.regex(many.entry.skip ?? '', /no column tells them apart/);
+  t.regex(few.evidence['skip_invalid'] ?? '', /^1 of 121 rows .* the first is kept, and 1 is left out$/);
+  const many = propose(
+    sampleOf([['Date', 'Rate'], ...rows, ['2012-03-16', '9'], ['2012-04-16', '9']]),
+    about,
+  );
+  t.regex(many.entry.skip ?? '', /^2 of 122 rows .* at most 1 % may: no column tells them apart/);
+  t.deepEqual(many.entry.guessed, ['skip']);
 });
 
 test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {

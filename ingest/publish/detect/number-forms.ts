@@ -15,6 +15,8 @@ export interface NumberForms {
   flags: Finding<Record<string, string | null>> | null;
 }
 
+/** A sign alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
+const loneSign = /^[*^@#$~†‡§]{1,2}$/;
 /** Texts that mean missing wherever they stand in a column of numbers. */
 const missingMark =
   /^(?:n\.?\s?a\.?n?|n\/a|#n\/a|nan|null|none|nil|nd|n\.d\.|not available|missing|-+|–+|—+|\.+|…|:+|[*^@#$~†‡§]{1,2}|\?|x|\(na\)|\(d\))$/i;
@@ -36,27 +38,37 @@ export function isMissingMark(text: string): boolean {
 
 /** @param texts the cells of columns of values, none empty. */
 export function detectNumbers(texts: Iterable<string>): NumberForms {
-  const missing = new Set<string>();
+  const missing = new Map<string, number>();
+  const count = (mark: string) => missing.set(mark, (missing.get(mark) ?? 0) + 1);
   const flags = new Map<string, number>();
   const plain: string[] = [];
   for (const text of texts) {
     if (numberText.test(text)) plain.push(text);
-    else if (missingMark.test(text)) missing.add(text);
+    else if (missingMark.test(text)) count(text);
     else {
       const [, number = '', flag = ''] = flagged.exec(text) ?? [];
       if (flag === '' || !(numberText.test(number) || missingMark.test(number))) continue;
       flags.set(flag, (flags.get(flag) ?? 0) + 1);
       if (numberText.test(number)) plain.push(number);
-      else missing.add(number);
+      else count(number);
     }
   }
   return {
     ...marksOf(plain),
-    missing:
-      missing.size === 0
-        ? null
-        : { value: [...missing], isSure: true, evidence: 'the texts among the numbers that mean missing' },
+    missing: missingFound(missing),
     flags: flagsFound(flags),
+  };
+}
+
+function missingFound(marks: ReadonlyMap<string, number>): NumberForms['missing'] {
+  if (marks.size === 0) return null;
+  const signs = [...marks].filter(([mark]) => loneSign.test(mark));
+  const counted = signs.map(([sign, count]) => `${sign} stands alone ${count} times`).join(', ');
+  const evidence = 'the texts among the numbers that mean missing';
+  return {
+    value: [...marks.keys()],
+    isSure: signs.length === 0,
+    evidence: signs.length === 0 ? evidence : `${evidence}; ${counted}, and may mean something else`,
   };
 }
 

@@ -2,41 +2,15 @@
 // A pure function: it knows the rows, the name of the file, and what the command line says of all new tables.
 import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
-import { dateInText, detectFrequency, type DateSpan, type FrequencyFound } from './date-forms.ts';
-import type { TableDescription } from '../description.ts';
-import { detectColumns, isDetermined, type Columns } from './columns.ts';
-import { detectLayout, periodTitle, type Layout } from './layout.ts';
-import { detectNumbers, isMissingMark } from './number-forms.ts';
+import { detectColumns, type Columns } from './columns.ts';
+import { detectLayout, type Layout } from './layout.ts';
+import { detectNumbers } from './number-forms.ts';
+import type { About, Draft, Entry, Proposal } from './proposal.ts';
+import { addRepeated, repeatedShareMax } from './repeated-rows.ts';
 import { sdmxEntry } from './sdmx.ts';
+import { addFacts, addSeries } from './series-facts.ts';
 import type { Sample } from '../table-rows.ts';
 import { idPart } from '../templates.ts';
-
-/** What is known of a table beside its rows. */
-export interface About {
-  /** The name of the file without folder and endings, and without a date in it. */
-  stem: string;
-  /** The date in the name of the file. */
-  dateInName: string | null;
-  sheet: string | undefined;
-  /** The folder's name. */
-  folder: string;
-  /** Facts of new series by the command line. */
-  facts: Readonly<Record<string, string>>;
-  /** YYYY-MM-DD. */
-  today: string;
-}
-
-export interface Proposal {
-  /** Without the file. */
-  entry: Omit<TableDescription, 'file'>;
-  /** By the key of the entry, `series.unit` of a part. */
-  evidence: Record<string, string>;
-  /** The rows of data that were read. */
-  rows: number;
-}
-
-type Entry = Proposal['entry'];
-type Draft = { entry: Entry; evidence: Record<string, string>; guessed: string[] };
 
 /** @returns an entry with `skip` if the rows are no table that can be loaded. */
 export function propose(sample: Sample, about: About): Proposal {
@@ -63,14 +37,15 @@ export function propose(sample: Sample, about: About): Proposal {
   addNumbers(draft, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
   const repeated = addRepeated(draft, { layout, columns, rows });
-  if (repeated > repeatedShareMax)
+  if (repeated.rows > repeated.of * repeatedShareMax)
     return skipped(
-      `${Math.round(repeated * 100)} % of its rows state a point that an earlier row states: no column tells them apart`,
+      `${repeated.rows} of ${repeated.of} rows state a point that an earlier row states, and at most 1 % may: no column tells them apart`,
     );
   return finished(draft, rows.length, layout);
 }
 
-const skipped = (skip: string): Proposal => ({ entry: { skip }, evidence: {}, rows: 0 });
+/** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
+const skipped = (skip: string): Proposal => ({ entry: { skip, guessed: ['skip'] }, evidence: {}, rows: 0 });
 
 function finished({ entry, evidence, guessed }: Draft, rows: number, layout: Layout): Proposal {
   evidence['first'] = layout.evidence;
@@ -201,303 +176,10 @@ function addNumbers(
   if (missing !== null) {
     entry.missing = missing.value;
     evidence['missing'] = missing.evidence;
+    if (!missing.isSure) guessed.push('missing');
   }
   if (flags !== null) {
     entry.flags = flags.value;
     evidence['flags'] = flags.evidence;
   }
-}
-
-interface Seen {
-  layout: Layout;
-  columns: Columns;
-  rows: readonly string[][];
-}
-
-const isCode = (title: string) =>
-  /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
-
-function addSeries(draft: Draft, { layout, columns, rows, about }: Seen & { about: About }): void {
-  const { entry, evidence } = draft;
-  const title = (at: number) => entryAt(layout.titles, at);
-  const parts = idColumns(columns, rows);
-  const several = layout.dates.kind !== 'across' && columns.values.length > 1;
-  const stem = idPart(about.stem) || idPart(about.folder) || 'table';
-  const isNamedByCodes =
-    several &&
-    parts.length === 0 &&
-    columns.values.filter((at) => isCode(title(at))).length >= columns.values.length * 0.8;
-  const place = parts.map((at) => `{${title(at)}}`).join('.');
-  const base = columns.key !== null ? `{${title(columns.key)}}` : place === '' ? stem : `${stem}.${place}`;
-  const id = isNamedByCodes ? '{column}' : several ? `${base}.{column}` : base;
-  const { evidence: why, isSure, value: frequency } = frequencyOf(layout, columns, rows);
-  entry.series = { id, frequency, unit: 'not stated', source: about.folder };
-  evidence['series.id'] =
-    columns.key !== null
-      ? `the column ${title(columns.key)} names the series`
-      : parts.length > 0
-        ? 'the name of the file, and what the unit depends on'
-        : isNamedByCodes
-          ? 'the titles are codes'
-          : 'the name of the file';
-  evidence['series.frequency'] = why;
-  if (!isSure) draft.guessed.push('series.frequency');
-  // What is in an id is no dimension.
-  if (entry.dimensions !== undefined) {
-    const inId = new Set(parts.map(title));
-    const left = Object.entries(entry.dimensions).filter(([, each]) => !inId.has(each));
-    if (left.length === 0) delete entry.dimensions;
-    else entry.dimensions = Object.fromEntries(left);
-  }
-  const facts = {
-    name:
-      columns.name !== null
-        ? `{${title(columns.name)}}`
-        : [about.sheet ?? '', ...parts.map((at) => `{${title(at)}}`), several ? '{column}' : '']
-            .filter((part) => part !== '' && part !== about.sheet)
-            .join(', ') || words(about.stem),
-    ...unitOf(layout, columns, rows, about),
-    ...about.facts,
-  };
-  addFacts(draft, facts, about);
-  if (several) addOwnUnits(draft, layout, columns);
-  const named = new Set([
-    ...parts,
-    columns.key,
-    columns.name,
-    columns.unit,
-    columns.currency,
-    ...columns.dimensions,
-    ...columns.values,
-  ]);
-  const ignored = [...columns.ignored].filter(([at]) => !named.has(at));
-  const mentioned = JSON.stringify(entry.series);
-  const idle = [columns.frequency, columns.currency, columns.unit].filter(
-    (at) => at !== null && !mentioned.includes(`{${title(at)}}`),
-  );
-  for (const at of idle) if (at !== null) ignored.push([at, 'it says what the entry says']);
-  if (ignored.length > 0) {
-    entry.ignore = ignored.map(([at]) => title(at));
-    evidence['ignore'] = ignored.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
-  }
-}
-
-const currencies = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'INR'];
-
-/** A column of units or currencies was written for one of the columns of values: for the others it is a guess, or their title says another. */
-function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, columns: Columns): void {
-  if (columns.unit === null && columns.currency === null) return;
-  if (!guessed.includes('series.unit')) guessed.push('series.unit');
-  evidence['series.unit'] = 'columns of the file; they may not hold for every column of values';
-  for (const at of columns.values) {
-    const title = entryAt(titles, at);
-    const own = currencies.find((code) => title.toUpperCase().includes(code));
-    const { currency } = columns;
-    if (own === undefined || currency === null || entry.series === undefined) continue;
-    entry.columns = {
-      ...entry.columns,
-      [title]: { unit: entry.series.unit.replace(`{${entryAt(titles, currency)}}`, own) },
-    };
-    evidence['columns'] = 'the title has a currency';
-    guessed.push('columns');
-  }
-}
-
-/** The unit belongs to a series: what it depends on is part of the id. */
-function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]): number[] {
-  if (key !== null || unit === null) return [];
-  const body = rows.filter((row) => (row[unit] ?? '').trim() !== '').slice(0, 20_000);
-  if (isDetermined(body, [], unit)) return [];
-  const one = dimensions.find((at) => isDetermined(body, [at], unit));
-  return one !== undefined ? [one] : isDetermined(body, dimensions, unit) ? [...dimensions] : [];
-}
-
-/** The facts of the series, those of the command line above what was found. */
-function addFacts(
-  { entry, evidence, guessed }: Draft,
-  facts: Readonly<Record<string, string>>,
-  about: About,
-): void {
-  const { id = idPart(about.stem) || 'table', frequency = 'irregular' } = entry.series ?? {};
-  const given = about.facts;
-  const found: Record<string, string> = {
-    name: words(about.stem),
-    unit: 'not stated',
-    source: about.folder,
-    ...facts,
-  };
-  for (const name of Object.keys(given)) evidence[`series.${name}`] = 'the command line';
-  if (found['unit'] === 'not stated') {
-    evidence['series.unit'] = 'no line of the file says it';
-    guessed.push('series.unit');
-  } else if (given['unit'] === undefined && found['unit']?.includes('{') !== true)
-    guessed.push('series.unit');
-  if (facts['source'] === undefined) {
-    evidence['series.source'] = "no line of the file says who publishes it: the folder's name";
-    guessed.push('series.source');
-  }
-  const { name = '', unit = '', source = '', frequency: stated, ...others } = found;
-  entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...others };
-}
-
-function unitOf(
-  { dates, titles, unitRow }: Layout,
-  columns: Columns,
-  rows: readonly string[][],
-  about: About,
-): { unit?: string } {
-  const title = (at: number) => `{${entryAt(titles, at)}}`;
-  if (columns.unit !== null)
-    return {
-      unit:
-        columns.currency === null
-          ? title(columns.unit)
-          : `${title(columns.currency)} per ${title(columns.unit)}`,
-    };
-  if (unitRow !== null) return { unit: '{unit line}' };
-  if (columns.currency !== null) return { unit: title(columns.currency) };
-  const { name } = columns;
-  const names =
-    name === null ? [] : [...new Set(rows.slice(0, 1_000).map((row) => (row[name] ?? '').trim()))];
-  const [oneName = '', anotherName] = names.filter((text) => text !== '');
-  const named =
-    anotherName === undefined && oneName !== ''
-      ? oneName
-      : dates.kind === 'across'
-        ? about.stem
-        : columns.values.length === 1
-          ? entryAt(titles, entryAt(columns.values, 0))
-          : '';
-  const inBrackets = /\(([^()]+)\)\s*$/.exec(named)?.[1];
-  if (inBrackets !== undefined) return { unit: inBrackets };
-  return /percent|%|yield|inflation/i.test(named) ? { unit: '%' } : {};
-}
-
-const words = (stem: string) => stem.replaceAll(/[_\s]+/g, ' ').trim() || 'Table';
-
-/** The dates of each series, and how often they come where enough series agree. */
-function frequencyOf({ dates, titles }: Layout, columns: Columns, rows: readonly string[][]): FrequencyFound {
-  if (dates.kind === 'across')
-    return detectFrequency(
-      dates.columns
-        .map((at) => dates.form.value.read(periodTitle(entryAt(titles, at))))
-        .filter((span) => span !== null),
-    );
-  if (dates.kind !== 'column')
-    return {
-      value: 'monthly',
-      isSure: false,
-      repeated: 0,
-      evidence: 'the file is of one day; a month is the most common distance',
-    };
-  const groups = spansByKey(dates.column, dates.form.value.read, columns, rows);
-  const found = [...groups.values()].slice(0, 200).map((spans) => detectFrequency(spans));
-  const telling = found.filter(({ isSure }) => isSure);
-  const [first = found[0]] = telling;
-  if (first === undefined) return detectFrequency([]);
-  const agree = telling.filter(({ value }) => value === first.value);
-  if (agree.length >= telling.length * 0.9) return first;
-  const common =
-    [...Map.groupBy(telling, ({ value }) => value)].toSorted((a, b) => b[1].length - a[1].length)[0]?.[1] ??
-    telling;
-  const most = entryAt(common, 0);
-  return {
-    ...most,
-    isSure: false,
-    evidence: `${common.length} of ${telling.length} series: ${most.evidence}`,
-  };
-}
-
-function spansByKey(
-  dateColumn: number,
-  read: (text: string) => DateSpan | null,
-  { key, dimensions }: Columns,
-  rows: readonly string[][],
-): Map<string, DateSpan[]> {
-  const by = [...(key === null ? [] : [key]), ...dimensions];
-  const groups = new Map<string, DateSpan[]>();
-  const known = new Map<string, DateSpan | null>();
-  for (const row of rows) {
-    const text = (row[dateColumn] ?? '').trim();
-    let span = known.get(text);
-    if (span === undefined) known.set(text, (span = read(text)));
-    if (span === null) continue;
-    const group = by.map((at) => (row[at] ?? '').trim()).join('\u001f');
-    const spans = groups.get(group);
-    if (spans === undefined) groups.set(group, [span]);
-    else spans.push(span);
-  }
-  return groups;
-}
-
-const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
-
-const repeatedShareMax = 0.1;
-
-/** Where few rows state a period a second time, the first is kept, and that is a guess. @returns their share. */
-function addRepeated(
-  { entry, evidence, guessed }: Draft,
-  { layout: { dates, titles }, columns, rows }: Seen,
-): number {
-  const months = monthsOf[entry.series?.frequency ?? ''];
-  const by = [...(columns.key === null ? [] : [columns.key]), ...columns.dimensions];
-  const seen = new Set<string>();
-  let repeated = 0;
-  let counted = 0;
-  let example = '';
-  for (const row of rows) {
-    if (!isLoaded(row, titles, entry, columns)) continue;
-    counted++;
-    let period = '';
-    if (dates.kind === 'column') {
-      const span = dates.form.value.read((row[dates.column] ?? '').trim());
-      if (span === null) continue;
-      const month = Number(span.to.slice(0, 4)) * 12 + Number(span.to.slice(5, 7)) - 1;
-      period = months === undefined ? span.to : String(Math.floor(month / months));
-    }
-    const point = [period, ...by.map((at) => (row[at] ?? '').trim())].join('\u001f');
-    if (seen.has(point)) {
-      repeated++;
-      example ||=
-        dates.kind === 'column' ? (row[dates.column] ?? '') : by.map((at) => row[at] ?? '').join(', ');
-    }
-    seen.add(point);
-  }
-  if (repeated === 0) return 0;
-  entry.skip_invalid = true;
-  evidence['skip_invalid'] =
-    `${repeated} of ${counted} rows state a point that an earlier row states (${example}): the first is kept`;
-  guessed.push('skip_invalid');
-  return repeated / counted;
-}
-
-function isLoaded(
-  row: readonly string[],
-  titles: readonly string[],
-  entry: Entry,
-  { values }: Columns,
-): boolean {
-  if (
-    values.every((at) => (row[at] ?? '').trim() === '' || isMissingMark((row[at] ?? '').trim())) &&
-    values.length > 1
-  )
-    return false;
-  const cell = (title: string) => (row[titles.indexOf(title)] ?? '').trim();
-  if (Object.entries(entry.only ?? {}).some(([title, form]) => !new RegExp(form).test(cell(title))))
-    return false;
-  return !Object.entries(entry.leave_out ?? {}).some(([title, texts]) => texts.includes(cell(title)));
-}
-
-/** The name of a file without its endings, and without a date in it; the date. */
-export function namesIn(fileName: string): { stem: string; dateInName: string | null } {
-  const bare = fileName.replace(/(?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|gz))+$/i, '');
-  const found = dateInText(bare);
-  if (found === null) return { stem: bare, dateInName: null };
-  const without = bare
-    .replace(found.text, ' ')
-    .replaceAll(/(?<![0-9a-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![0-9a-z])/g, ' ')
-    .replaceAll(/[\s_.-]*\s[\s_.-]*/g, ' ')
-    .replaceAll(/\b(?:as )?on\s*(?=\(|$)/gi, '')
-    .trim();
-  return { stem: without, dateInName: found.date };
 }

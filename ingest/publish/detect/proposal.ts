@@ -1,0 +1,39 @@
+// What detection is given and what it proposes: the types that its steps share.
+import type { TableDescription } from '../description.ts';
+import type { Columns } from './columns.ts';
+import type { Layout } from './layout.ts';
+
+/** What is known of a table beside its rows. */
+export interface About {
+  /** The name of the file without folder and endings, and without a date in it. */
+  stem: string;
+  /** The date in the name of the file. */
+  dateInName: string | null;
+  sheet: string | undefined;
+  /** The folder's name. */
+  folder: string;
+  /** Facts of new series by the command line. */
+  facts: Readonly<Record<string, string>>;
+  /** YYYY-MM-DD. */
+  today: string;
+}
+
+export interface Proposal {
+  /** Without the file. */
+  entry: Omit<TableDescription, 'file'>;
+  /** By the key of the entry, `series.unit` of a part. */
+  evidence: Record<string, string>;
+  /** The rows of data that were read. */
+  rows: number;
+}
+
+export type Entry = Proposal['entry'];
+/** A proposal in the making. */
+export type Draft = { entry: Entry; evidence: Record<string, string>; guessed: string[] };
+
+/** What is known of the table when its series are described. */
+export interface Seen {
+  layout: Layout;
+  columns: Columns;
+  rows: readonly string[][];
+}
