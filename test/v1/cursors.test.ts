@@ -24,7 +24,7 @@ const ask = async (path: string): Promise<{ status: number; page: Page }> => {
 };
 
 /** Parameters that shape a page and choose no rows: a cursor is good with any of them. */
-const shapes = ['limit', 'fields', 'format', 'facets', 'adjusted', 'count_only'];
+const shapes = ['limit', 'fields', 'include', 'format', 'facets', 'adjusted', 'count_only'];
 /** How an auction pays is its `format` too. */
 const auctionFormats = ['competitive', 'non_competitive'];
 
