@@ -18,12 +18,10 @@ export const rowsOfPoint = (columns: string, condition: string): string => `
   select ${columns} from data.observations o
   where ${ofPoint('o')} and o.superseded_on <> 'infinity' and ${condition}`;
 
-/** The row of the point p that stands at the end of a day. */
-const standingAt = (day: string): string =>
-  rowsOfPoint(
-    'o.ctid as row_id, true as stands, o.value, o.status',
-    `o.published_on <= ${day} and o.superseded_on > ${day}`,
-  );
+/** Of fold_rows: the row of a point that stands at the end of a day. */
+const standsAt = (row: string, of: string, day: string): string =>
+  `(${row}.series_no, ${row}.dims_no, ${row}.date) = (${of}.series_no, ${of}.dims_no, ${of}.date)
+     and ${row}.published_on <= ${day} and ${row}.superseded_on > ${day}`;
 
 /**
  * Keeps what loads stated by a confirmation or a complete vintage, before the value of that day changes.
@@ -84,7 +82,8 @@ export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
     create temp table if not exists fold_rows (
       series_no integer not null, dims_no integer not null, date date not null, row_id tid not null,
-      published_on date not null, superseded_on date not null, load_no bigint not null, value numeric, status text
+      published_on date not null, superseded_on date not null, load_no bigint not null,
+      is_own boolean not null, value numeric, status text
     ) on commit drop`);
   await on.query(`
     create temp table if not exists fold_wanted (
@@ -171,7 +170,7 @@ const point = 'series_no, dims_no, date';
 const said = `
   select ${point}, w.day, o.published_on, o.load_no, 0 as rank, true as states, o.value, o.status
   from fold_wanted w join fold_rows o using (${point}) join data.loads l using (load_no)
-  where o.published_on <= w.day and ${isOwnRow('o', 'l')} and ${isInForce('w')}
+  where o.is_own and o.published_on <= w.day and ${isInForce('w')}
   union all
   select ${point}, w.day, m.published_on, m.load_no, 0, m.states, m.value, m.status
   from fold_wanted w join data.statements m using (${point}) join data.loads l using (load_no)
@@ -179,15 +178,14 @@ const said = `
   union all
   select p.*, f.* from fold_wanted p cross join lateral (
     select f.published_on, f.load_no, 1, true, o.value, o.status
-    from data.confirmations f join data.loads l using (load_no) cross join lateral (${standingAt('f.published_on')}) o
+    from data.confirmations f join data.loads l using (load_no) join fold_rows o on ${standsAt('o', 'p', 'f.published_on')}
     where (f.series_no, f.dims_no) = (p.series_no, p.dims_no) and f.published_on <= p.day and f.dates @> p.date
       and (l.vintage <> f.published_on or ${isInForce('p')})
     order by f.published_on desc, f.load_no desc limit 1) f
   union all
   select w.*, v.published_on, v.load_no, 1, o.row_id is not null, o.value, o.status
   from fold_wanted w join complete v using (series_no, day)
-  left join fold_rows o on (o.series_no, o.dims_no, o.date) = (w.series_no, w.dims_no, w.date)
-    and o.published_on <= v.published_on and o.superseded_on > v.published_on
+  left join fold_rows o on ${standsAt('o', 'w', 'v.published_on')}
   union all
   select w.*, '-infinity', 0, 1, false, null, null from fold_wanted w`;
 
@@ -199,13 +197,13 @@ const complete = `
     where v.series_no = d.series_no and v.published_on <= d.day and v.complete and ${isInForce('d')}
     order by v.published_on desc, v.load_no desc limit 1) v`;
 
-/** Fills fold_rows for the points of fold_points. */
+/** Fills fold_rows for the points of fold_points; `is_own`: see isOwnRow. */
 async function findRows(on: Transaction): Promise<void> {
   for (const isStored of [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`])
     await on.query(
       `insert into fold_rows
-       select ${point}, o.ctid, o.published_on, o.superseded_on, o.load_no, o.value, o.status
-       from fold_points join data.observations o using (${point}) where ${isStored}`,
+       select ${point}, o.ctid, o.published_on, o.superseded_on, o.load_no, coalesce(${isOwnRow('o', 'l')}, false), o.value, o.status
+       from fold_points join data.observations o using (${point}) left join data.loads l using (load_no) where ${isStored}`,
     );
   await on.query('create index if not exists fold_rows_point on fold_rows (series_no, dims_no, date)');
   await on.query('analyze fold_rows');
@@ -216,7 +214,8 @@ async function findRows(on: Transaction): Promise<void> {
  * @param days a query of the days of each point: series_no, dims_no, date, day.
  */
 async function fold(on: Transaction, days: string, values: readonly unknown[]): Promise<void> {
-  await on.query(`insert into fold_wanted ${days}`, [...values]);
+  // In the order of the indexes, which the lookups of confirmations then find in memory.
+  await on.query(`insert into fold_wanted select * from (${days}) d order by ${point}, day`, [...values]);
   await on.query('analyze fold_wanted');
   await on.query(
     `insert into fold_days
@@ -226,8 +225,7 @@ async function fold(on: Transaction, days: string, values: readonly unknown[]): 
      from (
        select distinct on (${point}, day) * from (${said}) said
        order by ${point}, day, published_on desc, load_no desc, rank) n
-     left join fold_rows old on (old.series_no, old.dims_no, old.date) = (n.series_no, n.dims_no, n.date)
-       and old.published_on <= n.day and old.superseded_on > n.day`,
+     left join fold_rows old on ${standsAt('old', 'n', 'n.day')}`,
   );
   await on.query('analyze fold_days');
 }

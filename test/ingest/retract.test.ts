@@ -165,6 +165,19 @@ test.serial(
   },
 );
 
+test.serial(
+  'a value that an older vintage only moved to a later day is no statement of that vintage',
+  async (t) => {
+    const first = await loaded('MOVED', ['2024-01-01 1'], { vintage: '2024-02-01' });
+    const last = await loaded('MOVED', ['2024-01-01 1'], { vintage: '2024-04-01' });
+    await loaded('MOVED', ['2024-01-01 2'], { vintage: '2024-03-01' });
+    await retracted(first, { erase: true });
+    t.deepEqual(await published(database, 'MOVED'), { '2024-01-01': '1' });
+    await retracted(last, { erase: true });
+    t.deepEqual(await published(database, 'MOVED'), { '2024-01-01': '2' });
+  },
+);
+
 test.serial('a load of a table is refused, with what to do instead', async (t) => {
   await load(database, {
     ...{
