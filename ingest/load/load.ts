@@ -104,7 +104,7 @@ async function attempt(
               ? await loadPoints(on, input, options, straight)
               : await loadTable(on, dataset, input, options);
         if (options.dryRun === true) throw new DryRunEnds(result);
-        await options.alongside?.(on);
+        await options.alongside?.(on, result.loadNo);
         return result;
       })
       .catch((error: unknown) => {
@@ -199,7 +199,7 @@ async function* withoutRows(
 }
 
 function summarise(
-  result: LoadResult,
+  { loadNo: _, ...result }: LoadResult,
   rejects: Rejects,
   notes: string[],
   seconds: number,
