@@ -199,13 +199,14 @@ async function* withoutRows(
 }
 
 function summarise(
-  { loadNo: _, ...result }: LoadResult,
+  result: LoadResult,
   rejects: Rejects,
   notes: string[],
   seconds: number,
 ): Omit<LoadSummary, 'rowsSkipped'> {
+  const { loadNo: _, ...counts } = result;
   return {
-    ...result,
+    ...counts,
     rowsRejected: rejects.count,
     seconds,
     rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rowsRead / seconds),
