@@ -18,8 +18,8 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   rows?: () => AsyncGenerator<CsvBatch>;
   /** With `full` and `rows`: the series that the file states although it may have no row of them; asked once all rows are read. */
   covers?: () => readonly string[];
-  /** Runs in the transaction of the load, after it: what is true if and only if the load is stored. */
-  alongside?: (on: Transaction) => Promise<void>;
+  /** Runs in the transaction of the load, after it: what is true if and only if the load is stored. loadNo: see LoadResult. */
+  alongside?: (on: Transaction, loadNo: number | null) => Promise<void>;
   /** The name of the input in the record of loads; default: the path. */
   sourceName?: string;
   /** Creates missing series, from the constants of `set` and from columns of the file. */
@@ -65,9 +65,11 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
 export interface LoadResult extends LoadCounts {
   /** Non-empty rows of the file. */
   rowsRead: number;
+  /** The first of the loads of the file; null: it has no rows, and one vintage for each row. */
+  loadNo: number | null;
 }
 
-export interface LoadSummary extends LoadResult {
+export interface LoadSummary extends Omit<LoadResult, 'loadNo'> {
   /** Rows left out by --skip-where; they are not among the rows read. */
   rowsSkipped: number;
   /** In a wide file: cells. */

@@ -80,7 +80,7 @@ export async function loadTable(
   };
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });
   await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
-  return { ...counts, rowsRead };
+  return { ...counts, rowsRead, loadNo };
 }
 
 function refuseForeignOptions(dataset: Dataset, input: LoadInput, options: LoadOptions): void {

@@ -104,7 +104,7 @@ async function attempt(
               ? await loadPoints(on, input, options, straight)
               : await loadTable(on, dataset, input, options);
         if (options.dryRun === true) throw new DryRunEnds(result);
-        await options.alongside?.(on);
+        await options.alongside?.(on, result.loadNo);
         return result;
       })
       .catch((error: unknown) => {
@@ -204,8 +204,9 @@ function summarise(
   notes: string[],
   seconds: number,
 ): Omit<LoadSummary, 'rowsSkipped'> {
+  const { loadNo: _, ...counts } = result;
   return {
-    ...result,
+    ...counts,
     rowsRejected: rejects.count,
     seconds,
     rowsPerSecond: seconds === 0 ? 0 : Math.round(result.rowsRead / seconds),

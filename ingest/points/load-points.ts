@@ -79,7 +79,7 @@ export async function loadPoints(
   const sum = sumOf([...stored.values()]);
   await tellOfPoints(on, stored, sum, options);
   await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
-  return { ...sum, rowsRead };
+  return { ...sum, rowsRead, loadNo: stored.size === 0 ? null : Math.min(...stored.keys()) };
 }
 
 interface FilePlan {

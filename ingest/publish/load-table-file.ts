@@ -83,7 +83,7 @@ export async function loadTableFile(
     ...(table.multiply !== undefined && { multiply: { value: table.multiply } }),
     noGateway: true,
     onProgress: (rowsRead) => onProgress?.(rowsRead, bytes),
-    alongside: async (on) => {
+    alongside: async (on, loadNo) => {
       if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
       await rememberPublished(on, {
         publication,
@@ -91,6 +91,7 @@ export async function loadTableFile(
         sheet: entry.sheet ?? '',
         contentSha256: planned.contentSha256,
         entry,
+        loadNo,
       });
     },
   });

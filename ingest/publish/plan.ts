@@ -45,7 +45,7 @@ export interface PlannedTable {
   bytes: number;
   contentSha256: string;
   /** `no table`: left out by its own entry, which nobody has confirmed; `skipped`: left out on purpose. */
-  state: 'new' | 'file changed' | 'entry changed' | 'unchanged' | 'skipped' | 'no table';
+  state: 'new' | 'file changed' | 'entry changed' | 'load retracted' | 'unchanged' | 'skipped' | 'no table';
   /** Loaded only if the guesses are accepted. */
   isGuessed: boolean;
   /** What the edit of the entry changes, since the table was loaded. */
@@ -239,7 +239,7 @@ function uniqueIds(entries: NewEntry[]): NewEntry[] {
 async function plannedTable(
   { path: name, file, sha256 }: SourceFile,
   entry: TableDescription,
-  remembered: ReadonlyMap<string, PublishedFile>,
+  remembered: ReadonlyMap<string, PublishedFile & { isRetracted: boolean }>,
   again: boolean,
 ): Promise<PlannedTable> {
   const contentSha256 = sha256 ?? (await sha256Of(file));
@@ -267,7 +267,9 @@ async function plannedTable(
             ? 'entry changed'
             : last.contentSha256 !== contentSha256 || again
               ? 'file changed'
-              : 'unchanged',
+              : last.isRetracted
+                ? 'load retracted'
+                : 'unchanged',
   };
 }
 

@@ -11,12 +11,18 @@ export interface PublishedFile {
   contentSha256: string;
   /** The entry of almanac.yml. */
   entry: object;
+  /** The first load of the file; null: it is not known. */
+  loadNo: number | null;
 }
 
-export async function findPublished(on: Queryable, publication: string): Promise<PublishedFile[]> {
-  return on.query<PublishedFile>(
-    `select publication, path, sheet, encode(content_sha256, 'hex') as "contentSha256", entry
-     from data.published_files where publication = $1`,
+export async function findPublished(
+  on: Queryable,
+  publication: string,
+): Promise<(PublishedFile & { isRetracted: boolean })[]> {
+  return on.query<PublishedFile & { isRetracted: boolean }>(
+    `select publication, path, sheet, encode(content_sha256, 'hex') as "contentSha256", entry, load_no as "loadNo",
+       coalesce(erased_by is not null or upper_inf(out_of_force), false) as "isRetracted"
+     from data.published_files left join data.loads using (load_no) where publication = $1`,
     [publication],
   );
 }
@@ -24,10 +30,11 @@ export async function findPublished(on: Queryable, publication: string): Promise
 /** Replaces what is remembered of the file. */
 export async function rememberPublished(on: Queryable, file: PublishedFile): Promise<void> {
   await on.query(
-    `insert into data.published_files (publication, path, sheet, content_sha256, entry)
-     values ($1, $2, $3, decode($4, 'hex'), $5)
+    `insert into data.published_files (publication, path, sheet, content_sha256, entry, load_no)
+     values ($1, $2, $3, decode($4, 'hex'), $5, $6)
      on conflict (publication, path, sheet)
-       do update set content_sha256 = excluded.content_sha256, entry = excluded.entry, loaded_at = now()`,
-    [file.publication, file.path, file.sheet, file.contentSha256, JSON.stringify(file.entry)],
+       do update set content_sha256 = excluded.content_sha256, entry = excluded.entry, load_no = excluded.load_no,
+         loaded_at = now()`,
+    [file.publication, file.path, file.sheet, file.contentSha256, JSON.stringify(file.entry), file.loadNo],
   );
 }

@@ -14,10 +14,10 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs `almanac …`. @param more of the environment, and what stands on standard input. */
+/** Runs `almanac …`. @param more of the environment, and what stands on standard input; isTerminal: somebody types it. */
 export type RunCommand = (
   words: readonly string[],
-  more?: { env?: Readonly<Record<string, string>>; stdin?: string },
+  more?: { env?: Readonly<Record<string, string>>; stdin?: string; isTerminal?: boolean },
 ) => Promise<Ran>;
 
 /** An environment of settings alone: the database, and a directory of its own for everything else. */
@@ -27,11 +27,11 @@ export function settingsOf(databaseUrl: string): Record<string, string> {
 }
 
 export function commandLine(settings: Readonly<Record<string, string>>): RunCommand {
-  return async (words, { env = {}, stdin = '' } = {}) => {
+  return async (words, { env = {}, stdin = '', isTerminal = false } = {}) => {
     const ran: Ran = { code: -1, stdout: '', stderr: '' };
     ran.code = await main(words, {
       env: { ...settings, ...env },
-      stdin: Readable.from([Buffer.from(stdin)]),
+      stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: isTerminal }),
       stdout: { write: (text) => (ran.stdout += text) },
       stderr: { write: (text) => (ran.stderr += text) },
     });

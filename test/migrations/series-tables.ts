@@ -479,6 +479,7 @@ function publishedFiles(): TableCases {
   };
   return {
     table: 'data.published_files',
+    before: twoLoads,
     row,
     defaults: { loaded_at: 'now()' },
     cases: [
@@ -505,6 +506,15 @@ function publishedFiles(): TableCases {
         ['[]', '1', 'null'].map((entry) => ({ entry })),
         [{ entry: '{"a": 1}' }],
       ),
+    ],
+    references: [
+      {
+        constraint: 'published_files_load_no_fkey',
+        refused: { load_no: '3' },
+        accepted: { load_no: '1' },
+        deleteParent: 'delete from data.loads where load_no = 1',
+        outcome: 'it is refused',
+      },
     ],
   };
 }

@@ -6,7 +6,7 @@ import { detectColumns, type Columns } from './columns.ts';
 import { detectLayout, type Layout } from './layout.ts';
 import { detectNumbers } from './number-forms.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
-import { addRepeated, repeatedShareMax } from './repeated-rows.ts';
+import { addRepeated } from './repeated-rows.ts';
 import { sdmxEntry } from './sdmx.ts';
 import { addFacts, addSeries } from './series-facts.ts';
 import type { Sample } from '../table-rows.ts';
@@ -36,11 +36,8 @@ export function propose(sample: Sample, about: About): Proposal {
   addColumns(draft, layout, columns);
   addNumbers(draft, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
-  const repeated = addRepeated(draft, { layout, columns, rows });
-  if (repeated.rows > repeated.of * repeatedShareMax)
-    return skipped(
-      `${repeated.rows} of ${repeated.of} rows state a point that an earlier row states, and at most 1 % may: no column tells them apart`,
-    );
+  const tooMany = addRepeated(draft, { layout, columns, rows });
+  if (tooMany !== null) return skipped(tooMany);
   return finished(draft, rows.length, layout);
 }
 

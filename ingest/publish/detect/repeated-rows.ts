@@ -5,18 +5,22 @@ import type { Draft, Entry, Seen } from './proposal.ts';
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
 
-/** Beyond this, a column that tells the rows apart has been overlooked. */
-export const repeatedShareMax = 0.01;
+/** Beyond these, a column that tells the rows apart has been overlooked: of rows with other values than the first, and of all that repeat a point. */
+const [contradictingShareMax, repeatedShareMax] = [0.01, 0.1];
 
-/** Where few rows state a period a second time, the first is kept, and that is a guess. @returns how many of the rows do. */
+/**
+ * Where few rows state a point a second time, the first is kept, and that is a guess.
+ * @returns the reason in words if there are too many: the rows are no table then.
+ */
 export function addRepeated(
   { entry, evidence, guessed }: Draft,
   { layout: { dates, titles }, columns, rows }: Seen,
-): { rows: number; of: number } {
+): string | null {
   const months = monthsOf[entry.series?.frequency ?? ''];
   const by = [...(columns.key === null ? [] : [columns.key]), ...columns.dimensions];
-  const seen = new Set<string>();
+  const seen = new Map<string, readonly string[]>();
   let repeated = 0;
+  let contradicting = 0;
   let counted = 0;
   let example = '';
   for (const row of rows) {
@@ -30,19 +34,32 @@ export function addRepeated(
       period = months === undefined ? span.to : String(Math.floor(month / months));
     }
     const point = [period, ...by.map((at) => (row[at] ?? '').trim())].join('\u001f');
-    if (seen.has(point)) {
+    const first = seen.get(point);
+    if (first === undefined) seen.set(point, row);
+    else {
       repeated++;
+      if (!isAlike(first, row, columns)) contradicting++;
       example ||=
         dates.kind === 'column' ? (row[dates.column] ?? '') : by.map((at) => row[at] ?? '').join(', ');
     }
-    seen.add(point);
   }
-  if (repeated === 0) return { rows: 0, of: counted };
+  if (repeated === 0) return null;
+  const said = `${repeated} of ${counted} rows state a point that an earlier row states (${example}), ${contradicting} of them another value`;
+  if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
+    return `${said}; at most 1 % may: no column tells them apart`;
   entry.skip_invalid = true;
   evidence['skip_invalid'] =
-    `${repeated} of ${counted} rows state a point that an earlier row states (${example}): the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
+    `${said}: the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
   guessed.push('skip_invalid');
-  return { rows: repeated, of: counted };
+  return null;
+}
+
+/** Whether no cell of the one contradicts the other. */
+function isAlike(one: readonly string[], other: readonly string[], { values }: Columns): boolean {
+  return values.every((at) => {
+    const [a, b] = [(one[at] ?? '').trim(), (other[at] ?? '').trim()];
+    return a === '' || b === '' || a === b;
+  });
 }
 
 function isLoaded(

@@ -1,0 +1,148 @@
+// What a run of almanac publish asks, and what it does after a retraction; full tables, factors, SDMX-CSV and URLs, through the command.
+import { createServer } from 'node:http';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { openDatabase } from '../../kernel/database.ts';
+import { projectRoot } from '../../kernel/settings.ts';
+import { endChildren, startChild } from '../run/processes.ts';
+import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { commandLine, settingsOf } from '../cli/terminal.ts';
+import { published, seriesRow } from './loading.ts';
+
+const testDatabase = await createTestDatabase();
+const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await endChildren();
+  await database.close();
+  await testDatabase.drop();
+});
+const settings = settingsOf(testDatabase.url);
+const almanac = commandLine(settings);
+
+function folderOf(name: string, files: Readonly<Record<string, string>>): string {
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(path.join(folder, file), text);
+  return folder;
+}
+
+const facts = ['--set', 'source=Tests', '--set', 'unit=Index'];
+const monthly = (title: string, ...values: (number | string)[]) =>
+  [`Date,${title}`, ...values.map((value, at) => `2024-0${at + 1}-01,${value}`)].join('\n');
+const descriptionOf = (folder: string) => path.join(folder, 'almanac.yml');
+
+/** Adds lines to the only entry of the description. */
+function describe(folder: string, ...lines: string[]): void {
+  const text = readFileSync(descriptionOf(folder), 'utf8').trimEnd();
+  writeFileSync(descriptionOf(folder), [text, ...lines.map((line) => `    ${line}`), ''].join('\n'));
+}
+
+test('on a terminal it asks whether the guesses are right, and loads them for yes alone', async (t) => {
+  const folder = folderOf('asked', { 'asked.csv': monthly('Rate', 1, 2, 3) });
+  const ask = (stdin: string) => almanac(['publish', folder], { stdin, isTerminal: true });
+  for (const answer of ['n\n', '\n', '', 'yesterday\n']) {
+    const ran = await ask(answer);
+    t.is(ran.code, 1, JSON.stringify(answer));
+    t.regex(ran.stderr, /Load 1 tables with the guesses above\? \[y\/N\] /);
+    t.is(await seriesRow(database, 'asked'), undefined);
+  }
+  const ran = await ask('Yes\n');
+  t.is(ran.code, 0, ran.stderr);
+  t.is(Object.keys(await published(database, 'asked')).length, 3);
+  t.notRegex(readFileSync(descriptionOf(folder), 'utf8'), /guessed:/);
+  t.notRegex((await ask('')).stderr, /Load/, 'nothing is left to ask');
+});
+
+test('a full table deletes the points that it leaves out, also of columns that are empty', async (t) => {
+  const table = (...rows: string[]) => ['Date,FULLA,FULLB', ...rows].join('\n');
+  const folder = folderOf('whole', {
+    'whole.csv': table('2024-01-01,1,10', '2024-02-01,2,20', '2024-03-01,3,30'),
+  });
+  const ran = await almanac(['publish', folder, ...facts, '--yes']);
+  t.is(ran.code, 0, ran.stderr);
+  describe(folder, 'full: true');
+  writeFileSync(path.join(folder, 'whole.csv'), table('2024-01-01,1,', '2024-03-01,4,'));
+  const again = await almanac(['publish', folder]);
+  t.is(again.code, 0, again.stderr);
+  t.deepEqual(await published(database, 'FULLA'), { '2024-01-31': '1', '2024-03-31': '4' });
+  t.deepEqual(await published(database, 'FULLB'), {}, 'the file has the column, and no value in it');
+});
+
+test('the values are multiplied by the factor of the entry', async (t) => {
+  const folder = folderOf('factor', { 'factor.csv': monthly('Rate', 1.5, 2, 3) });
+  t.is((await almanac(['publish', folder, ...facts, '--dry-run'])).code, 0);
+  t.is((await almanac(['publish', folder, '--set', 'source=Tests'])).code, 1, 'it waits with a guess');
+  describe(folder, 'multiply: 1000');
+  const ran = await almanac(['publish', folder, '--yes']);
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(Object.values(await published(database, 'factor')), ['1500', '2000', '3000']);
+});
+
+test('SDMX-CSV is loaded without a question: dataflow, frequency, unit, status and dimensions', async (t) => {
+  const rows = [
+    'DATAFLOW,FREQ,CURRENCY,TIME_PERIOD,OBS_VALUE,OBS_STATUS,UNIT_MEASURE',
+    'ECB:EXR(1.0),M,USD,2024-01,1.09,A,EUR',
+    'ECB:EXR(1.0),M,USD,2024-02,1.08,P,EUR',
+    'ECB:EXR(1.0),M,GBP,2024-01,0.86,A,EUR',
+  ];
+  const ran = await almanac(['publish', folderOf('sdmx', { 'download.csv': rows.join('\n') })]);
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(await published(database, 'EXR'), {
+    '2024-01-31 USD': '1.09',
+    '2024-02-29 USD': '1.08',
+    '2024-01-31 GBP': '0.86',
+  });
+  t.like(await seriesRow(database, 'EXR'), { frequency: 'monthly', unit: 'EUR', source: 'ECB' });
+});
+
+test('a file whose load was retracted is loaded again by the next run', async (t) => {
+  const folder = folderOf('taken-back', {
+    'back-a.csv': monthly('Rate', 1, 2, 3),
+    'back-b.csv': monthly('Rate', 7, 8),
+  });
+  const run = () => almanac(['publish', folder, ...facts, '--yes']);
+  t.is((await run()).code, 0);
+  for (const flags of [[], ['--erase']]) {
+    const [remembered] = await database.query<{ load: number }>(
+      `select load_no as load from data.published_files where path = 'back-a.csv'`,
+    );
+    const retracted = await almanac(['loads', 'retract', String(remembered?.load), ...flags]);
+    t.is(retracted.code, 0, retracted.stderr);
+    t.deepEqual(await published(database, 'back-a'), {});
+    const again = await run();
+    t.is(again.code, 0, again.stderr);
+    t.regex(again.stdout, /1 tables loaded, 1 unchanged\n/);
+    t.deepEqual(Object.values(await published(database, 'back-a')), ['1', '2', '3']);
+  }
+  t.regex((await run()).stdout, /^0 tables loaded, 2 unchanged\n/);
+});
+
+test('a URL is published by the command, and again only once its file has changed', async (t) => {
+  let text = monthly('Rate', 1, 2, 3);
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/csv' }).end(text);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fetched_rates.csv`;
+  const cwd = folderOf('web', {});
+  const publish = async (...flags: string[]) => {
+    const program = path.join(projectRoot, 'almanac.js');
+    const child = startChild(process.execPath, [program, 'publish', url, ...flags], {
+      name: 'almanac publish',
+      cwd,
+      env: { ...process.env, ...settings },
+    });
+    t.is(await child.ended, 0, child.output());
+    return child.output();
+  };
+  t.regex(await publish(...facts), /\/v1\/series\/fetched_rates\n/);
+  t.deepEqual(Object.values(await published(database, 'fetched_rates')), ['1', '2', '3']);
+  t.true(readFileSync(descriptionOf(cwd), 'utf8').includes(`file: ${url}\n`), 'where the command was called');
+  t.regex(await publish(), /^0 tables loaded, 1 unchanged$/m);
+  text = monthly('Rate', 1, 2, 4);
+  t.regex(await publish(), /1 series, 0 new, 1 revised, 2 unchanged/);
+});
