@@ -70,6 +70,11 @@ export const commands: readonly TableEntry[] = [
     load: async () => (await import('./commands/history/loads.ts')).loads,
   },
   {
+    name: 'series',
+    summary: 'rename a series',
+    load: async () => (await import('./commands/history/series.ts')).series,
+  },
+  {
     name: 'dashboard',
     summary: 'build the dashboard ahead of the first start',
     load: async () => (await import('./commands/dashboard.ts')).dashboard,

@@ -109,11 +109,14 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   };
 }
 
-/** Series of one load have the same row version: an identity that does not say of which series it is gets it. */
+/**
+ * Series of one load have the same row version: an identity that does not say of which series it is gets it, and by which id it was
+ * asked for, which the answer tells.
+ */
 function namingSeries(reply: SeriesReply): Reply {
   const { ofSeries, identity } = reply;
   if (ofSeries === undefined || identity === undefined) return reply;
-  return { ...reply, identity: [ofSeries.seriesNo, ...identity] };
+  return { ...reply, identity: [ofSeries.seriesNo, ofSeries.renamedFrom, ...identity] };
 }
 
 /** The schema of the answers in a format: text, unless it is JSON of some kind. */

@@ -70,6 +70,10 @@ export type SeriesMeta = {
     fiscal_year_end: string | null;
     tags: Array<string>;
     category: string | null;
+    /**
+     * The id that was asked for, where it is an earlier one of the series.
+     */
+    renamed_from?: string;
     transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
     /**
      * As requested.
@@ -289,6 +293,10 @@ export type Triangle = {
         fiscal_year_end: string | null;
         tags: Array<string>;
         category: string | null;
+        /**
+         * The id that was asked for, where it is an earlier one of the series.
+         */
+        renamed_from?: string;
         transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
         /**
          * As requested.
@@ -3267,6 +3275,10 @@ export type GetCatalogByIdResponses = {
             fiscal_year_end: string | null;
             tags: Array<string>;
             category: string | null;
+            /**
+             * The id that was asked for, where it is an earlier one of the series.
+             */
+            renamed_from?: string;
             related: Array<{
                 id: string;
                 name: string;
@@ -3371,6 +3383,10 @@ export type GetCatalogByIdPreviewResponses = {
             fiscal_year_end: string | null;
             tags: Array<string>;
             category: string | null;
+            /**
+             * The id that was asked for, where it is an earlier one of the series.
+             */
+            renamed_from?: string;
             transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
             /**
              * As requested.
@@ -3516,6 +3532,10 @@ export type GetPreviewsResponses = {
             dims: {
                 [key: string]: string;
             };
+            /**
+             * The id that was asked for, where it is an earlier one of the series.
+             */
+            renamed_from?: string;
             data: Array<{
                 date: string;
                 /**

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
+import { presentId } from '../series/series.sql.ts';
 
 export const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled'] as const;
 export const importances = ['low', 'medium', 'high'] as const;
@@ -70,7 +71,7 @@ export async function listReleases(database: Queryable, query: ReleaseQuery): Pr
      -- Time zones are within a day of UTC: the index finds the surrounding days, and the second line filters exactly.
      where release_at between $1::date - interval '1 day' and $2::date + interval '2 days'
        and ${releaseDate} between $1 and $2
-       and ($4::text is null or source = $4) and ($5::text is null or series_ids @> array[$5])
+       and ($4::text is null or source = $4) and ($5::text is null or series_ids @> array[${presentId('$5')}])
        and ($6::text is null or ${statusAt('$3')} = $6) and ($7::text is null or importance = $7)
        and ($8::timestamptz is null or (release_at, release_id) ${ahead} ($8, $9::text))
      order by release_at ${direction}, release_id ${direction} limit $10`,

@@ -13,7 +13,7 @@ import { defaultPointFields, seriesJson } from '../series/series-envelope.ts';
 import { metaOf } from '../series/series-meta.ts';
 import { requireSeries } from '../series/series-read.ts';
 import { dimsParam } from '../series/series-request.ts';
-import { seriesSchemaWithMeta } from '../series/series-schema.ts';
+import { renamedFromSchema, seriesSchemaWithMeta } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
 import { seriesParam } from '../series/series.ts';
 import { readNewestOfMany } from './preview.sql.ts';
@@ -113,6 +113,7 @@ export function newestOf(series: Series, dimsNos: readonly number[], wanted: 'va
 const sparklineSchema = z.object({
   series: z.string().describe('Its id.'),
   dims: z.record(z.string(), z.string()).describe('The combination shown: the first of the series.'),
+  renamed_from: renamedFromSchema,
   data: z.array(z.object({ date: z.iso.date(), value: z.number().describe('With its published digits.') })),
 });
 
@@ -144,7 +145,9 @@ export const getPreviews = endpoint({
           const texts = await call.stage('sql', () => readNewestOfMany(database, found, points));
           const envelopes = found.map((series, i) => {
             const dims = JSON.stringify(series.combinations[0]?.dims ?? {});
-            return `{"series":${JSON.stringify(series.id)},"dims":${dims},"data":${texts[i] ?? '[]'}}`;
+            const { renamedFrom: from } = series;
+            const renamed = from === null ? '' : `"renamed_from":${JSON.stringify(from)},`;
+            return `{"series":${JSON.stringify(series.id)},"dims":${dims},${renamed}"data":${texts[i] ?? '[]'}}`;
           });
           const count = envelopes.length;
           const pagination = JSON.stringify({ next_cursor: null, count });

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { utc } from '../instants.sql.ts';
+import { presentId } from '../series/series.sql.ts';
 import { importances, releaseDate, releaseSchema, statusAt } from './calendar.sql.ts';
 import type { relatedSchema } from './discovery.sql.ts';
 
@@ -57,7 +58,7 @@ export type PublicationName = Pick<Publication, 'source' | 'name'>;
 /** The releases that bring a series. */
 export async function findPublicationsOf(database: Queryable, seriesId: string): Promise<PublicationName[]> {
   return database.query<PublicationName>(
-    `select distinct source, ${name} as name from data.releases where series_ids @> array[$1]`,
+    `select distinct source, ${name} as name from data.releases where series_ids @> array[${presentId('$1')}]`,
     [seriesId],
     'publications_of_series',
   );

@@ -6,6 +6,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';
+import { presentId } from '../series/series.sql.ts';
 
 /** `n` is a NAV, `f` its fund. A price with a load has four decimals, or as many as the NAV if that is more. */
 export const navList: List = {
@@ -170,7 +171,7 @@ export async function readLevels(database: Queryable, seriesId: string): Promise
   const [row] = await database.query<{ levels: string | null }>(
     `select (select string_agg(date || ' ' || value, ',') from data.observations o
        where o.series_no = s.series_no and o.dims_no = 0 and o.superseded_on = 'infinity' and o.value is not null) as levels
-     from data.series s where s.series_id = $1`,
+     from data.series s where s.series_id = ${presentId('$1')}`,
     [seriesId],
     'read_levels',
   );

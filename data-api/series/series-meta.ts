@@ -36,9 +36,15 @@ export function metaOf(
   };
 }
 
+/** Told only to those who asked by an earlier id. */
+export function renamedFrom({ renamedFrom: from }: Pick<Series, 'renamedFrom'>): { renamed_from?: string } {
+  return from === null ? {} : { renamed_from: from };
+}
+
 /** The facts of a series, as sent. */
 export function factsOf(series: Series) {
   return {
+    ...renamedFrom(series),
     name: series.name,
     unit: series.unit,
     frequency: series.frequency,

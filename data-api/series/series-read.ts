@@ -78,7 +78,7 @@ export async function withPointNotes(
   if (!includesNotes(request)) return series;
   const found = await findPointNotes(dependencies.database, series.seriesNo, request);
   if (found?.rowVersion === series.rowVersion) return { ...series, pointNotes: found.notes };
-  const current = await requireSeries(dependencies, call, series.id, request.vintage); // a load came between the two statements
+  const current = await requireSeries(dependencies, call, series.renamedFrom ?? series.id, request.vintage); // a load came between the two statements
   return withPointNotes(dependencies, call, current, request);
 }
 
@@ -109,7 +109,7 @@ export async function readWithKnown<Page>(
 
 /** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that does not exist yet. */
 export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
-  const query = canonicalRequest(series.id, request);
+  const query = canonicalRequest(series.seriesNo, request);
   const [version = request.version ?? series.version, date, dimsNo] =
     request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
   if (request.version !== null && request.version !== version)

@@ -156,11 +156,11 @@ export function requireFewPoints({
 /** Whether the answer has the notes on its points. They have no vintages, so no URL pins them. */
 export const includesNotes = ({ fields }: SeriesRequest): boolean => fields.includes('notes');
 
-/** The canonical form of all that determines the points and their order: a cursor is valid only for the same. */
-export function canonicalRequest(seriesId: string, request: SeriesRequest): string {
+/** The canonical form of all that determines the points and their order: a cursor is valid only for the same, and outlasts a new id. */
+export function canonicalRequest(seriesNo: number, request: SeriesRequest): string {
   const { from, to, sort, filter, vintage, release, wanted, transform, base } = request;
   return JSON.stringify([
-    seriesId,
+    seriesNo,
     from,
     to,
     sort,

@@ -16,6 +16,11 @@ const footnoteSchema = z
   })
   .meta({ id: 'Footnote' });
 
+export const renamedFromSchema = z
+  .string()
+  .optional()
+  .describe('The id that was asked for, where it is an earlier one of the series.');
+
 /** The facts of a series, in the order in which they are sent. */
 export const factShapes = {
   name: z.string(),
@@ -54,6 +59,7 @@ export const factShapes = {
   fiscal_year_end: text,
   tags: z.array(z.string()),
   category: text,
+  renamed_from: renamedFromSchema,
 };
 
 const metaSchema = z

@@ -25,6 +25,8 @@ export interface Footnote {
 export interface Series {
   seriesNo: number;
   id: string;
+  /** The earlier id that was asked for; null if it was the present one. */
+  renamedFrom: string | null;
   name: string;
   unit: string;
   frequency: Frequency;
@@ -77,13 +79,17 @@ const ofVintage = `
     exists (select from data.vintages v
       where v.series_no = s.series_no and v.published_on > $2 and v.points_deleted > 0) as "vintageHasLostPoints"`;
 
+/** The present id of the series that has the id of the parameter, now or earlier; the same if there is none. */
+export const presentId = (parameter: string): string =>
+  `coalesce((select n.series_id from data.series_aliases a join data.series n using (series_no) where a.alias = ${parameter}), ${parameter})`;
+
 /** Of a row `f`. */
 const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
 
 // Two statements, not one whose second parameter may be null: that would cost less to run when planned for null, so PostgreSQL
 // would plan it anew for each call, which takes four times as long as the statement itself (2026-11-23).
 const seriesSql = (vintageFields: string): string => `
-  select s.series_no as "seriesNo", s.series_id as id, s.name, s.unit, s.frequency, s.source, s.description, s.geography,
+  select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.name, s.unit, s.frequency, s.source, s.description, s.geography,
     s.seasonal_adjustment as "seasonalAdjustment", s.unit_multiplier as "unitMultiplier", s.decimals, s.licence,
     s.licence_url as "licenceUrl", s.attribution, s.fiscal_year_end as "fiscalYearEnd", s.tags, s.category,
     s.methodology_url as "methodologyUrl", s.dimensions, s.first_date as "firstDate",
@@ -110,12 +116,12 @@ const seriesSql = (vintageFields: string): string => `
         select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')
         from unnest(s.dimensions) with ordinality as named(name, place) where d.dims ? name)) order by d.dims_no)
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations
-  from data.series s where s.series_id = $1`;
+  from data.series s where s.series_id = ${presentId('$1')}`;
 
 const seriesNowSql = seriesSql('null as "vintagePublishedOn", false as "vintageHasLostPoints"');
 const seriesAtSql = seriesSql(ofVintage);
 
-/** The series with the id, or undefined. @param vintage fills the two fields about a vintage. */
+/** The series with the id, now or earlier, or undefined. @param vintage fills the two fields about a vintage. */
 export async function findSeries(
   database: Queryable,
   id: string,
@@ -128,13 +134,15 @@ export async function findSeries(
   return series;
 }
 
-/** id → rowVersion of the series that exist. */
+/** id → rowVersion of the series that exist, by the ids asked for, present or earlier. */
 export async function readRowVersions(
   database: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<{ id: string; rowVersion: string }>(
-    'select series_id as id, xmin::text as "rowVersion" from data.series where series_id = any($1)',
+    `select series_id as id, xmin::text as "rowVersion" from data.series where series_id = any($1)
+     union all
+     select a.alias, s.xmin::text from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)`,
     [ids],
     'series_row_versions',
   );

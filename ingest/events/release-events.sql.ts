@@ -56,7 +56,10 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
      from complete, lateral (
        select place / $3 as pack, array_agg(id order by place) as series
        from (select id, row_number() over (order by id collate "C") - 1 as place
-             from (select distinct unnest(series_ids) as id) ids) placed
+             from (select unnest(series_ids) as id
+                   union
+                   select a.alias from data.series_aliases a join data.series s using (series_no)
+                   where s.series_id = any(series_ids)) ids) placed
        group by pack) part
      order by release_at, release_id, part.pack`,
     [at, seriesTimeZone, seriesMax, comparedMax],

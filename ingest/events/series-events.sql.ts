@@ -22,18 +22,21 @@ export async function noteChanged(on: Transaction, loadNo: number): Promise<void
 }
 
 /**
- * Writes `series.updated` and `series.revised` of the series in load_changed: each series with the newest load that changed it, and
- * at most 250 series of one load in an event.
+ * Writes `series.updated` and `series.revised` of the series in load_changed: each series by its present and its earlier ids,
+ * with the newest load that changed it, and at most 250 series of one load in an event.
  */
 export async function insertSeriesEvents(on: Transaction, at: Date): Promise<void> {
   await on.query('analyze load_changed'); // without it, the planner reads all series to find the few that changed
   await on.query(
     `with told as (
-       select type, s.series_id, max(c.load_no) as load_no
-       from load_changed c join data.series s using (series_no)
+       select type, id as series_id, max(c.load_no) as load_no
+       from load_changed c
+       -- Endpoints that filter by an earlier id go on.
+       join (select series_no, series_id from data.series union all select series_no, alias from data.series_aliases)
+         as s (series_no, id) using (series_no)
        cross join (values ('series.updated'), ('series.revised')) kind (type)
        where type = 'series.updated' or c.revised
-       group by type, s.series_id
+       group by type, id
      ), placed as (
        select *, row_number() over (partition by type, load_no order by series_id collate "C") - 1 as place from told
      ), packed as (

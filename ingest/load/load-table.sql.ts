@@ -24,6 +24,22 @@ export async function createTableStage(on: Transaction, columns: readonly Column
   );
 }
 
+/** Puts the present ids of series in the place of earlier ones. */
+export async function takePresentIds(on: Transaction, columns: readonly Column[]): Promise<void> {
+  for (const { name } of columns.filter(({ type }) => type === 'series_id'))
+    await on.query(
+      `update load_table t set ${name} = s.series_id
+       from data.series_aliases a join data.series s using (series_no) where a.alias = t.${name}`,
+    );
+  if (columns.some(({ name }) => name === 'series_ids'))
+    await on.query(
+      `update load_table t set series_ids = array(
+         select coalesce(s.series_id, id) from unnest(t.series_ids) with ordinality as named (id, place)
+         left join data.series_aliases a on a.alias = id left join data.series s using (series_no) order by place)
+       where exists (select from data.series_aliases a where a.alias = any(t.series_ids))`,
+    );
+}
+
 /**
  * Gives rows whose identity is that of a stored row, or of an earlier row of the file, the key of that row. A row whose key is
  * stored keeps it.

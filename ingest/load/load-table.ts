@@ -22,6 +22,7 @@ import {
   takeDangling,
   takeIncomplete,
   takeOverKeys,
+  takePresentIds,
   takeRedatings,
   takeRepeatedKeys,
   takeShared,
@@ -53,6 +54,7 @@ export async function loadTable(
   const reader = cellReader(options);
   const rowsStaged = await stageRows(on, staged, input, reader);
   const rowsRead = input.rowsRead?.() ?? rowsStaged;
+  await takePresentIds(on, columns);
   await datePoints(on, columns, options.dateFormat, input);
   await refuseStaged(on, dataset, columns, reader, input);
   if (options.skipInvalid !== true) file.rejects.throwIfAny();

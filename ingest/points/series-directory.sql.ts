@@ -22,6 +22,18 @@ export function findSeries(on: Queryable, ids: readonly string[]): Promise<Serie
   );
 }
 
+/** Earlier id → present id, of those that are earlier ones. */
+export async function findPresentIds(
+  on: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await on.query<{ alias: string; series_id: string }>(
+    'select a.alias, s.series_id from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)',
+    [ids],
+  );
+  return new Map(rows.map(({ alias, series_id }) => [alias, series_id]));
+}
+
 /** The combinations of dimension values of the series, in the order of their numbers. */
 export function findDims(
   on: Queryable,

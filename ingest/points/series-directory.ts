@@ -8,6 +8,7 @@ import { IdleFacts } from './idle-facts.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,
+  findPresentIds,
   findSeries,
   insertDims,
   insertSeries,
@@ -90,11 +91,26 @@ export class SeriesDirectory {
   }
 
   /**
-   * Looks up the ids, and creates missing series if the load may.
+   * Looks up the ids, present or earlier, and creates missing series if the load may.
    * No other statement of the transaction may be under way.
    * @param metadataOf the facts of a series to create; null if they are incomplete (its rows are refused).
    */
   async learn(ids: readonly string[], metadataOf: (id: string) => SeriesMetadata | null): Promise<void> {
+    const presentIds = await findPresentIds(this.#on, ids.filter(isSeriesId));
+    const present = [...new Set(ids.map((id) => presentIds.get(id) ?? id))];
+    // A series has one entry, whatever ids the file has for it: its combinations are numbered there.
+    await this.#learnPresent(
+      present.filter((id) => !this.#known.has(id)),
+      metadataOf,
+    );
+    for (const [alias, id] of presentIds) this.#known.set(alias, this.#known.get(id) ?? null);
+    this.#remembered += ids.length;
+  }
+
+  async #learnPresent(
+    ids: readonly string[],
+    metadataOf: (id: string) => SeriesMetadata | null,
+  ): Promise<void> {
     const missing = new Set(ids);
     const found = await findSeries(this.#on, ids.filter(isSeriesId));
     for (const row of found) missing.delete(row.series_id);
@@ -113,7 +129,6 @@ export class SeriesDirectory {
     }
     for (const id of missing) this.#known.set(id, null);
     await this.#remember(found);
-    this.#remembered += ids.length;
   }
 
   /** What to say of constants that changed nothing, as the series exist with other facts. */

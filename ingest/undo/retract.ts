@@ -21,6 +21,7 @@ import {
 } from '../load/statements.sql.ts';
 import { storeDifference } from '../points/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
+import { inTransaction } from './dry-run.ts';
 import { refold } from './refold.ts';
 import {
   countFoldedSeries,
@@ -61,33 +62,16 @@ export interface Retraction extends LoadCounts {
   since: string;
 }
 
-/** Thrown to roll back a dry run; carries its result. */
-class DryRunEnds extends Error {
-  readonly result: Retraction;
-
-  constructor(result: Retraction) {
-    super('the dry run is over');
-    this.result = result;
-  }
-}
-
 /**
  * Retracts the load; when it resolves, no call that begins later is answered from before.
  * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
  */
 export async function retract(database: Database, options: RetractOptions): Promise<Retraction> {
-  const result = await database
-    .transaction(async (on) => {
-      await relaxLimits(on);
-      await lockLoads(on, options.onWaiting);
-      const retraction = await retractWithin(on, options);
-      if (options.dryRun === true) throw new DryRunEnds(retraction);
-      return retraction;
-    })
-    .catch((error: unknown) => {
-      if (error instanceof DryRunEnds) return error.result;
-      throw error;
-    });
+  const result = await inTransaction(database, options.dryRun === true, async (on) => {
+    await relaxLimits(on);
+    await lockLoads(on, options.onWaiting);
+    return retractWithin(on, options);
+  });
   if (options.dryRun !== true && options.noGateway !== true) await inForce();
   return result;
 }

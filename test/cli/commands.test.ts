@@ -247,6 +247,26 @@ test.serial('loads are listed, shown and retracted, as text and with --json as o
   );
 });
 
+test.serial('a series is renamed, as text and with --json as one document', async (t) => {
+  const csv = path.join(folder, 'renamed.csv');
+  writeFileSync(csv, 'date,value\n2024-01-01,1\n');
+  const set = ['--create', '--set', 'series_id=BEFORE,frequency=daily,unit=Index,source=Test'];
+  await almanac(['ingest', 'observations', csv, '--vintage', '2024-02-01', ...set]);
+  const tried = await almanac(['series', 'rename', 'BEFORE', 'AFTER', '--dry-run']);
+  t.is(tried.stdout, 'nothing kept (--dry-run): AFTER renamed from BEFORE\n');
+  const done = documentOf(
+    t,
+    await almanac(['series', 'rename', 'BEFORE', 'AFTER', '--reason', 'a test', '--json']),
+  );
+  t.like(done, { dry_run: false, series: 'AFTER' });
+  const load = documentOf(t, await almanac(['loads', 'show', String(done['load']), '--json']));
+  t.like(load, { dataset: 'series', reason: 'a test' });
+  for (const id of ['BEFORE', 'AFTER'])
+    t.is((documentOf(t, await almanac(['vintages', id, '--json']))['vintages'] as unknown[]).length, 1, id);
+  const again = await almanac(['series', 'rename', 'AFTER', 'BEFORE']);
+  t.regex(again.stdout, /^BEFORE renamed from AFTER, by load \d+\n$/);
+});
+
 test.serial('check exits with 0 if everything configured works, and hides the passwords', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());
@@ -357,6 +377,7 @@ test.serial('a command ends with 1 where it fails, and says why on standard erro
     [['usage', 'nobody@example.org'], /There is no account/],
     [['loads', 'show', '99999'], /There is no load 99999/],
     [['loads', 'retract', '99999'], /There is no load 99999/],
+    [['series', 'rename', 'NOWHERE', 'X'], /There is no series "NOWHERE"/],
     [['vintages', 'NOWHERE'], /There is no series "NOWHERE"/],
   ];
   for (const [words, message, env = {}] of failures) {

@@ -41,9 +41,17 @@ const search: TriggerCase[] = [
     async seen(db) {
       await db.insert('data.series');
       await db.run(`update data.series set name = 'Consumer prices', geography = 'PK'`);
-      return entries(db, 'series');
+      const changed = await entries(db, 'series');
+      await db.run(
+        `insert into data.series_aliases (alias, series_no) select 'A', series_no from data.series`,
+      );
+      await db.run(`update data.series set series_id = 'B'`);
+      return [...changed, ...(await entries(db, 'series'))];
     },
-    expected: [['A', 'Consumer prices', 'PK']],
+    expected: [
+      ['A', 'Consumer prices', 'PK'],
+      ['B', 'Consumer prices', 'PK A'],
+    ],
   },
   {
     trigger: 'data.series.search_gone_series',

@@ -102,7 +102,31 @@ function dims(): TableCases[] {
   const label = { series_no: '1', dimension: 'city', value: 'K', label: 'Karachi' };
   const notes = checksOf('footnotes');
   const note = { series_no: '1', text: 'Estimated' };
+  const aliases = checksOf('series_aliases');
+  const alias = { alias: 'OLD', series_no: '1' };
   return [
+    {
+      table: 'data.series_aliases',
+      before: twoSeries,
+      row: alias,
+      defaults: { renamed_at: 'now()' },
+      cases: [
+        key('series_aliases_pkey', ['alias'], { ...alias, series_no: '2' }, { alias: 'old' }),
+        ...aliases.pattern(
+          'alias',
+          ['A', '9', 'a.B_c-9', 'a'.repeat(128)],
+          ['', '.a', '-a', 'a b', 'a/b', 'é', 'a'.repeat(129)],
+        ),
+      ],
+      references: [
+        {
+          constraint: 'series_aliases_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+      ],
+    },
     {
       table: 'data.series_dims',
       before: twoSeries,

@@ -14,7 +14,7 @@ import { createOpener } from '../../kernel/identity.ts';
 import type { Answer, DataService } from '../services/data-service.ts';
 import { freeAccount } from '../services/data-service.ts';
 import { declaredParameters, endpoints, requestsFor, withParameter } from './endpoint-requests.ts';
-import { changes } from './every-change.ts';
+import { changes, seriesCommands } from './every-change.ts';
 import { initialLoads, loadInto } from './every-dataset.ts';
 import { startTestGateway, type TestGateway } from '../gateway/recording-upstream.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
@@ -326,6 +326,18 @@ test.serial(
       const after = await dirtyMarker(t, change.name, now, ledger);
       t.true(after.changed.length > 0, `${change.name} changes some answer`);
       now = after.now;
+    }
+    const { databaseUrl, clock } = service;
+    const database = openDatabase(databaseUrl, silentLog, { applicationName: 'test' });
+    try {
+      for (const { name, run } of seriesCommands) {
+        await run(database, { seriesTimeZone: 'UTC', clock });
+        const after = await dirtyMarker(t, name, now, ledger);
+        t.true(after.changed.length > 0, `${name} changes some answer`);
+        now = after.now;
+      }
+    } finally {
+      await database.close();
     }
   },
 );

@@ -1,5 +1,8 @@
 // One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
 // They build on the data of test/v1/every-dataset.ts, in this order.
+import type { ChangeOptions } from '../../ingest/series/change.ts';
+import { renameSeries } from '../../ingest/series/rename.ts';
+import type { Database } from '../../kernel/database.ts';
 import { tradeConstants, type Load } from './every-dataset.ts';
 
 /** Loads that each change what some endpoint answers; the name says in which way. */
@@ -181,5 +184,26 @@ export const changes: readonly (Load & { name: string })[] = [
     name: 'the name of a commodity',
     dataset: 'trade-commodities',
     lines: ['classification,commodity_code,name,source', 'hs,100630,Rice,WCO'],
+  },
+];
+
+interface SeriesCommand {
+  name: string;
+  run(database: Database, options: Omit<ChangeOptions, 'id'>): Promise<unknown>;
+}
+
+/** Changes of series by the command line, which come after the loads. Every id is still answered to after them. */
+export const seriesCommands: readonly SeriesCommand[] = [
+  {
+    name: 'a renamed series',
+    run: (database, options) => renameSeries(database, { ...options, id: 'CPI', newId: 'PK.CPI' }),
+  },
+  {
+    name: 'a series renamed again',
+    run: (database, options) => renameSeries(database, { ...options, id: 'PK.CPI', newId: 'PAK.CPI' }),
+  },
+  {
+    name: 'a series with its first id again',
+    run: (database, options) => renameSeries(database, { ...options, id: 'PAK.CPI', newId: 'CPI' }),
   },
 ];

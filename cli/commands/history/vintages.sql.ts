@@ -9,10 +9,12 @@ export interface VintageRow {
   points_deleted: number;
 }
 
-/** The vintages of a series, oldest first; null if the series does not exist. */
+/** The vintages of the series with that id, now or earlier, oldest first; null if the series does not exist. */
 export async function findVintages(on: Queryable, seriesId: string): Promise<VintageRow[] | null> {
   const [series] = await on.query<{ series_no: number }>(
-    'select series_no from data.series where series_id = $1',
+    `select series_no from data.series where series_id = $1
+     union all
+     select series_no from data.series_aliases where alias = $1`,
     [seriesId],
   );
   if (series === undefined) return null;

@@ -1,0 +1,54 @@
+// The statements of a change of one series, and of its record as a load.
+import type { Transaction } from '../../kernel/database.ts';
+
+export interface FoundSeries {
+  seriesNo: number;
+  /** The present one. */
+  id: string;
+  /** Its prices are of an item of the commodities, which gives it its id and its facts. */
+  isOfItem: boolean;
+}
+
+/** The series with the id, now or earlier. */
+export async function findById(on: Transaction, id: string): Promise<FoundSeries | undefined> {
+  const [found] = await on.query<FoundSeries>(
+    `select series_no as "seriesNo", series_id as id,
+       exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem"
+     from data.series s
+     where series_id = $1 or series_no = (select a.series_no from data.series_aliases a where a.alias = $1)`,
+    [id],
+  );
+  return found;
+}
+
+/** Records the change as a load of metadata without a file. @returns its number. */
+export async function insertSeriesLoad(
+  on: Transaction,
+  load: { vintage: string; sourceName: string; reason: string | null },
+): Promise<number> {
+  const [row] = await on.query<{ load_no: number }>(
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, reason)
+     values ('series', $1, $2, false, true, $3) returning load_no`,
+    [load.sourceName, load.vintage, load.reason],
+  );
+  if (row === undefined) throw new Error('the load got no number');
+  return row.load_no;
+}
+
+/** Gives the series the new id; the old one becomes an earlier id, and the calendar names the new one. */
+export async function giveId(
+  on: Transaction,
+  { seriesNo, from, to, loadNo }: { seriesNo: number; from: string; to: string; loadNo: number },
+): Promise<void> {
+  await on.query('delete from data.series_aliases where series_no = $1 and alias = $2', [seriesNo, to]);
+  // Before the series: its entry in the search is made anew with the row, and has the earlier ids.
+  await on.query('insert into data.series_aliases (alias, series_no) values ($1, $2)', [from, seriesNo]);
+  await on.query(
+    'update data.series set series_id = $2, data_version = $3, updated_at = now() where series_no = $1',
+    [seriesNo, to, loadNo],
+  );
+  await on.query(
+    'update data.releases set series_ids = array_replace(series_ids, $1, $2) where series_ids @> array[$1]',
+    [from, to],
+  );
+}

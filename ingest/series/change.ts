@@ -1,0 +1,86 @@
+// A change of one series by the command line: a load of its own, recorded and told of like a load of metadata.
+// Hides the transaction, the lock of the loads, and when the change is in force.
+import { dateIn, type Clock } from '../../kernel/clock.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import { tellOfRows } from '../events/load-events.ts';
+import { inForce } from '../load/load.ts';
+import { finishLoads, lockLoads, relaxLimits, type LoadUnderWay } from '../load/statements.sql.ts';
+import { insertAuditEvent, type AuditEvent } from '../undo/audit.sql.ts';
+import { inTransaction } from '../undo/dry-run.ts';
+import { findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
+
+export interface ChangeOptions {
+  /** The present id of the series. */
+  id: string;
+  /** Rolls back everything at the end. */
+  dryRun?: boolean;
+  reason?: string;
+  /** As in a load. */
+  seriesTimeZone: string;
+  clock: Clock;
+  noGateway?: boolean;
+  onWaiting?: (load: LoadUnderWay | undefined) => void;
+}
+
+export interface SeriesChange {
+  /** Of the change, as a load. */
+  loadNo: number;
+  /** The id of the series after it. */
+  series: string;
+}
+
+/** What the work is given: the series, locked until the end, and the number of the load that changes it. */
+export interface ChangeUnderWay {
+  on: Transaction;
+  series: FoundSeries;
+  loadNo: number;
+  today: string;
+}
+
+/** What was changed, for the record. */
+interface Changed {
+  /** The id of the series after it. */
+  series: string;
+  details: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Changes the series; when it resolves, no call that begins later is answered from before.
+ * @param refuse runs before anything is written. @throws Failure `not_found`, or that of `refuse`; then nothing is changed.
+ */
+export async function changeSeries(
+  database: Pick<Database, 'transaction'>,
+  action: AuditEvent['action'],
+  options: ChangeOptions,
+  work: {
+    refuse: (on: Transaction, series: FoundSeries) => Promise<void>;
+    apply: (change: ChangeUnderWay) => Promise<Changed>;
+  },
+): Promise<SeriesChange> {
+  const { id, dryRun = false, reason = null, clock, seriesTimeZone } = options;
+  const result = await inTransaction(database, dryRun, async (on) => {
+    await relaxLimits(on);
+    await lockLoads(on, options.onWaiting);
+    const series = await requireById(on, id);
+    await work.refuse(on, series);
+    const today = dateIn(seriesTimeZone, clock.now());
+    const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
+    const changed = await work.apply({ on, series, loadNo, today });
+    const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
+    await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+    await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+    await insertAuditEvent(on, { action, subject: id, loadNo, reason, details: changed.details });
+    return { loadNo, series: changed.series };
+  });
+  if (!dryRun && options.noGateway !== true) await inForce();
+  return result;
+}
+
+/** @throws Failure `not_found`; `conflict` for an earlier id, as whoever changes a series should know what it is called. */
+async function requireById(on: Transaction, id: string): Promise<FoundSeries> {
+  const series = (await findById(on, id)) ?? fail('not_found', `There is no series "${id}".`);
+  if (series.id !== id)
+    fail('conflict', `"${id}" is an earlier id of the series "${series.id}": give its present one.`);
+  return series;
+}

@@ -1,0 +1,164 @@
+// Changes of series by the command line, one by one: what is refused and why, what is recorded and told, and what loads do after.
+import test from 'ava';
+import { renameSeries } from '../../ingest/series/rename.ts';
+import type { ChangeOptions } from '../../ingest/series/change.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { fakeClock } from '../services/harness.ts';
+import { writtenEvents } from '../services/outbox.ts';
+import { daily, loadCsv, openIngestDatabase, published, seriesRow, today } from './loading.ts';
+
+const database = await openIngestDatabase(test);
+const how = { noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock(`${today}T12:00:00Z`) };
+
+/** Loads points, `id,date,value` each. */
+const loaded = (rows: readonly string[], options: Parameters<typeof loadCsv>[2] = {}) =>
+  loadCsv(database, ['series_id,date,value', ...rows], { create: true, set: daily, ...options });
+const renamed = (id: string, newId: string, options: Partial<ChangeOptions> = {}) =>
+  renameSeries(database, { ...how, id, newId, ...options });
+
+/** How the change is refused. */
+async function refusal(change: Promise<unknown>): Promise<string> {
+  try {
+    await change;
+  } catch (error) {
+    if (error instanceof Failure) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  throw new Error('the change should have been refused');
+}
+
+/** All that a refused or tried change may not touch. */
+const stored = () =>
+  database.query(
+    `select series_id, data_version, updated_at, xmin::text, (select count(*) from data.series_aliases) as aliases,
+       (select count(*) from data.loads) as loads, (select count(*) from data.audit_events) as events,
+       (select count(*) from events.outbox) as told
+     from data.series order by series_id`,
+  );
+
+test.serial('a rename is a load with its number, on record, and told of as of metadata', async (t) => {
+  await loaded(['PLAIN,2024-01-01,1']);
+  await renamed('PLAIN', 'PLAIN.NEW', { reason: 'one form' });
+  const told = (await writtenEvents(database)).at(-1);
+  const row = await seriesRow(database, 'PLAIN.NEW');
+  const load = Number(row?.['data_version']);
+  t.deepEqual(
+    await database.query(
+      'select load_no::int, dataset, source_name, vintage, points_revised::int, reason from data.loads order by load_no desc limit 1',
+    ),
+    [
+      {
+        ...{ load_no: load, dataset: 'series', source_name: 'series.renamed', vintage: today },
+        ...{ points_revised: 1, reason: 'one form' },
+      },
+    ],
+  );
+  t.deepEqual(
+    await database.query('select action, subject, load_no::int, reason, details from data.audit_events'),
+    [
+      {
+        ...{ action: 'series.renamed', subject: 'PLAIN', load_no: load, reason: 'one form' },
+        details: { renamed_to: 'PLAIN.NEW' },
+      },
+    ],
+  );
+  t.like(told, { type: 'dataset.updated', data: { load, dataset: 'series', rows_changed: 1 } });
+  t.is(await seriesRow(database, 'PLAIN'), undefined);
+  t.deepEqual(await published(database, 'PLAIN.NEW'), { '2024-01-01': '1' });
+});
+
+test.serial('a rename that cannot be is refused with the reason, and nothing is changed', async (t) => {
+  await loaded(['TAKEN,2024-01-01,1', 'OTHER,2024-01-01,1', 'FREE,2024-01-01,1']);
+  await renamed('OTHER', 'OTHER.NEW');
+  await loadCsv(database, ['item_id,name,unit,currency,frequency,source', 'rice,Rice,1 Kg,PKR,weekly,PBS'], {
+    dataset: 'commodity-items',
+  });
+  const before = await stored();
+  for (const [id, newId, expected] of [
+    ['NONE', 'NEW', /^not_found: There is no series "NONE"/],
+    ['OTHER', 'NEW', /^conflict: "OTHER" is an earlier id of the series "OTHER.NEW"/],
+    ['FREE', 'TAKEN', /^conflict: There is a series "TAKEN" already/],
+    ['FREE', 'FREE', /^conflict: There is a series "FREE" already/],
+    ['FREE', 'OTHER', /^conflict: "OTHER" is an earlier id of the series "OTHER.NEW"/],
+    ['FREE', 'a b', /^invalid_parameter: "a b" is no id of a series/],
+    ['FREE', 'commodity.wheat', /^conflict: .*prices of items/],
+    ['commodity.rice', 'RICE', /^conflict: .*prices of an item/],
+  ] as const)
+    t.regex(await refusal(renamed(id, newId)), expected);
+  t.deepEqual(await stored(), before);
+});
+
+test.serial('a dry run finds what a rename would, and stores nothing', async (t) => {
+  await loaded(['DRY,2024-01-01,1']);
+  const before = await stored();
+  t.like(await renamed('DRY', 'DRY.NEW', { dryRun: true }), { series: 'DRY.NEW' });
+  t.regex(await refusal(renamed('DRY', 'TAKEN', { dryRun: true })), /already/);
+  t.deepEqual(await stored(), before);
+});
+
+test.serial(
+  'a load by the earlier id goes to the series, long or wide, created or not, with the present id beside it',
+  async (t) => {
+    await loaded(['LOADED,2024-01-01,1'], { vintage: '2024-02-01' });
+    await renamed('LOADED', 'LOADED.NEW');
+    await loaded(['LOADED,2024-01-02,2'], { vintage: '2024-02-02' });
+    await loaded(['LOADED,2024-01-03,3', 'LOADED.NEW,2024-01-04,4', 'LOADED,2024-01-05,5'], {
+      vintage: '2024-02-03',
+    });
+    await loadCsv(database, ['date,LOADED', '2024-01-06,6'], { wide: true, vintage: '2024-02-04' });
+    t.deepEqual(Object.values(await published(database, 'LOADED.NEW')), ['1', '2', '3', '4', '5', '6']);
+    t.is(await seriesRow(database, 'LOADED'), undefined);
+  },
+);
+
+test.serial('by both ids, the combinations of dimension values are numbered once', async (t) => {
+  const load = (rows: readonly string[]) =>
+    loadCsv(database, ['series_id,date,value,side', ...rows], { create: true, set: daily });
+  await load(['SIDES,2024-01-01,1,buy']);
+  await renamed('SIDES', 'SIDES.NEW');
+  await load([
+    'SIDES,2024-01-01,2,sell',
+    'SIDES.NEW,2024-01-02,3,sell',
+    'SIDES.NEW,2024-01-01,4,mid',
+    'SIDES,2024-01-02,5,mid',
+  ]);
+  t.deepEqual(
+    await database.query(
+      `select dims->>'side' as side, dims_no from data.series_dims d join data.series s using (series_no)
+       where series_id = 'SIDES.NEW' order by dims_no`,
+    ),
+    [
+      { side: 'buy', dims_no: 0 },
+      { side: 'sell', dims_no: 1 },
+      { side: 'mid', dims_no: 2 },
+    ],
+  );
+});
+
+test.serial('datasets that name series take their earlier ids', async (t) => {
+  await loaded(['NAMED,2024-01-01,1']);
+  await renamed('NAMED', 'NAMED.NEW');
+  const load = (dataset: string, csv: readonly string[]) => loadCsv(database, csv, { dataset });
+  await load('series', ['series_id,name', 'NAMED,Another name']);
+  await load('footnotes', ['series_id,date,text', 'NAMED,2024-01-01,Estimated']);
+  await load('calendar', [
+    'release_id,title,source,release_at,time_zone,series_ids',
+    'r1,Prices,Test,2024-07-01T09:00,UTC,NAMED;LOADED;FREE',
+  ]);
+  t.like(await seriesRow(database, 'NAMED.NEW'), { name: 'Another name' });
+  t.deepEqual(
+    await database.query('select text, series_id from data.footnotes join data.series using (series_no)'),
+    [{ text: 'Estimated', series_id: 'NAMED.NEW' }],
+  );
+  t.deepEqual(await database.query(`select series_ids from data.releases where release_id = 'r1'`), [
+    { series_ids: ['NAMED.NEW', 'LOADED.NEW', 'FREE'] },
+  ]);
+});
+
+test.serial('a load is told of by the earlier ids too, for endpoints that filter by them', async (t) => {
+  await loaded(['TOLD,2024-01-01,1']);
+  await renamed('TOLD', 'TOLD.NEW');
+  await loaded(['TOLD,2024-01-02,1']);
+  const told = (await writtenEvents(database)).findLast(({ type }) => type === 'series.updated');
+  t.deepEqual(told?.data['series'], ['TOLD', 'TOLD.NEW']);
+});
