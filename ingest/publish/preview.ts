@@ -1,4 +1,5 @@
 // What a run will do, in words: the tables with what is sure and what is guessed, what edits change, and what is left out.
+import { stringify } from 'yaml';
 import type { Plan, PlannedTable } from './plan.ts';
 
 const tablesShown = 40;
@@ -39,10 +40,13 @@ function editOf({ path, changes }: PlannedTable): string[] {
 const textMax = 160;
 const shortened = (text: string) => (text.length > textMax ? `${text.slice(0, textMax)}…` : text);
 
+/** On one line, as almanac.yml has it. */
+const flow = (value: unknown) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+
 /** What stands under a key such as `series.unit`. */
 function valueAt(entry: object, key: string): string {
   let value: unknown = entry;
   for (const part of key.split('.')) value = (value as Record<string, unknown> | undefined)?.[part];
   if (value === undefined) return '';
-  return shortened(typeof value === 'string' ? value : JSON.stringify(value));
+  return shortened(typeof value === 'string' ? value : flow(value));
 }
