@@ -71,7 +71,7 @@ export const commands: readonly TableEntry[] = [
   },
   {
     name: 'series',
-    summary: 'rename a series',
+    summary: 'rename a series, delete it, restore it',
     load: async () => (await import('./commands/history/series.ts')).series,
   },
   {

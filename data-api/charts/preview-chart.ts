@@ -17,7 +17,7 @@ export const getPreviewChart = endpoint({
   format: 'svg',
   caching: 'public',
   isKept: true,
-  errors: ['not_found', 'unknown_dimension'],
+  errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
     const { series, dimsNos, pointsMax } = await askedPreview(dependencies, asked);

@@ -7,11 +7,14 @@ import { date, filled, json, number, sorted, text, word } from '../list-fields.t
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 import { hasWords, type FacetCount } from './search.sql.ts';
 
+/** All but the deleted ones. */
+const servedSeries = '(select * from data.series where deleted_on is null) series';
+
 /** The series in short form. */
 export const catalogList: List = {
   name: 'catalog',
   datasets: ['series', 'observations', 'commodity-items', 'commodity-prices'],
-  from: 'data.series',
+  from: servedSeries,
   fields: {
     id: sorted(filled(text('series_id'))),
     name: filled(text('name')),
@@ -69,7 +72,7 @@ export async function countCatalogFacets(
          select case when grouping(category) = 0 then 'category' when grouping(source) = 0 then 'source'
              when grouping(frequency) = 0 then 'frequency' else 'geography' end as facet,
            coalesce(category, source, frequency, geography) as value, count(*) as count
-         from data.series ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+         from ${servedSeries} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
          group by grouping sets ((category), (source), (frequency), (geography))) counted
        where value is not null) placed
      where place <= ${facetValuesMax} order by facet, place`,
@@ -94,9 +97,9 @@ export async function findRelated(database: Queryable, seriesNo: number): Promis
   return database.query<RelatedSeries>(
     `with one as materialized (select * from data.series where series_no = $1),
      near as (
-       (select s.* from data.series s where s.series_id > (select series_id from one) order by s.series_id limit ${neighbours})
+       (select s.* from data.series s where s.deleted_on is null and s.series_id > (select series_id from one) order by s.series_id limit ${neighbours})
        union all
-       (select s.* from data.series s where s.series_id < (select series_id from one) order by s.series_id desc limit ${neighbours})
+       (select s.* from data.series s where s.deleted_on is null and s.series_id < (select series_id from one) order by s.series_id desc limit ${neighbours})
      ), compared as (
        select n.series_id, n.name, n.unit, n.frequency,
          coalesce((n.category = one.category)::integer, 0) * 2

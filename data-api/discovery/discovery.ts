@@ -85,7 +85,7 @@ export const getCatalogEntry = endpoint({
   params: seriesParam,
   json: oneOf(entrySchema),
   caching: 'public',
-  errors: ['not_found'],
+  errors: ['not_found', 'gone'],
   handler:
     (dependencies) =>
     async ({ params, call }) => {

@@ -79,7 +79,7 @@ export const getPreview = endpoint({
   json: seriesSchemaWithMeta(previewFacts),
   caching: 'public',
   isKept: true,
-  errors: ['not_found', 'unknown_dimension'],
+  errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
     const { series, dimsNos: matching, pointsMax } = await askedPreview(dependencies, asked);
@@ -129,7 +129,7 @@ export const getPreviews = endpoint({
   },
   json: listOf(sparklineSchema),
   caching: 'public',
-  errors: ['not_found'],
+  errors: ['not_found', 'gone'],
   handler:
     (dependencies) =>
     async ({ query, call }) => {

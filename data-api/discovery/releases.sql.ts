@@ -74,7 +74,7 @@ export async function listSeriesOf(
   return database.query(
     `select s.series_id as id, s.name, s.unit, s.frequency
      from (select distinct unnest(series_ids) as series_id from data.releases where source = $1 and ${name} = $2) brought
-     join data.series s using (series_id) order by s.series_id limit ${seriesMax}`,
+     join data.series s using (series_id) where s.deleted_on is null order by s.series_id limit ${seriesMax}`,
     [source, named],
     'series_of_publication',
   );

@@ -44,7 +44,7 @@ export async function readSourceTotals(database: Queryable): Promise<SourceTotal
          filter (where licence is not null or licence_url is not null), '[]') as licences
      from (
        select source, licence, licence_url, count(*) as series_count, max(data_version) as data_version, max(last_date) as last_date
-       from data.series group by source, licence, licence_url) counted
+       from data.series where deleted_on is null group by source, licence, licence_url) counted
      group by source`,
   );
 }
@@ -84,7 +84,7 @@ export async function listSources(
      ), missed_series as (
        select r.source, min(r.last_at) as missed_at
        from released_series r join data.series s using (series_id) left join data.loads l on l.load_no = s.data_version
-       where l.loaded_at is null or l.loaded_at < r.last_at group by r.source
+       where s.deleted_on is null and (l.loaded_at is null or l.loaded_at < r.last_at) group by r.source
      ), sources as (
        select *, case when names_series then missed_at when loaded_at < last_at then last_at end as waits_since
        from loaded left join released using (source) left join missed_series using (source)

@@ -171,7 +171,7 @@ export async function readLevels(database: Queryable, seriesId: string): Promise
   const [row] = await database.query<{ levels: string | null }>(
     `select (select string_agg(date || ' ' || value, ',') from data.observations o
        where o.series_no = s.series_no and o.dims_no = 0 and o.superseded_on = 'infinity' and o.value is not null) as levels
-     from data.series s where s.series_id = ${presentId('$1')}`,
+     from data.series s where s.series_id = ${presentId('$1')} and s.deleted_on is null`,
     [seriesId],
     'read_levels',
   );

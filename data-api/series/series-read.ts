@@ -43,7 +43,7 @@ export interface PageQuery {
 
 /**
  * The series, with its coming releases: answers name the next one, and change when it comes.
- * @throws Failure `not_found`, which suggests the nearest id if there is one.
+ * @throws Failure `not_found`, which suggests the nearest id if there is one; `gone` if the series was deleted.
  */
 export async function requireSeries(
   { database, seriesFacts, clock }: Dependencies,
@@ -53,6 +53,8 @@ export async function requireSeries(
 ): Promise<Series> {
   const couldBe = isSeriesId(id);
   const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
+  if (series !== undefined && series.deletedOn !== null)
+    fail('gone', `The series "${id}" was deleted on ${series.deletedOn}.`, { param: 'id' });
   if (series !== undefined) return comingOnly(series, call, clock);
   const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
@@ -95,7 +97,7 @@ export async function readWithKnown<Page>(
   read: (pageQuery: PageQuery) => Promise<Page> | null,
 ): Promise<{ series: Series; page: Page } | null> {
   const known = seriesFacts.known(id, request.vintage);
-  if (known === undefined || includesNotes(request)) return null;
+  if (known === undefined || known.deletedOn !== null || includesNotes(request)) return null;
   try {
     const { selection, ...pageQuery } = pageQueryOf(known, request, cursors);
     if (selection.dimsNos.length === 0) return null; // there is nothing to read that would say so

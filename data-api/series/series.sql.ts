@@ -27,6 +27,8 @@ export interface Series {
   id: string;
   /** The earlier id that was asked for; null if it was the present one. */
   renamedFrom: string | null;
+  /** The day since when it is served to nobody; null for all others. */
+  deletedOn: string | null;
   name: string;
   unit: string;
   frequency: Frequency;
@@ -89,7 +91,7 @@ const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 
 // Two statements, not one whose second parameter may be null: that would cost less to run when planned for null, so PostgreSQL
 // would plan it anew for each call, which takes four times as long as the statement itself (2026-11-23).
 const seriesSql = (vintageFields: string): string => `
-  select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.name, s.unit, s.frequency, s.source, s.description, s.geography,
+  select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.deleted_on as "deletedOn", s.name, s.unit, s.frequency, s.source, s.description, s.geography,
     s.seasonal_adjustment as "seasonalAdjustment", s.unit_multiplier as "unitMultiplier", s.decimals, s.licence,
     s.licence_url as "licenceUrl", s.attribution, s.fiscal_year_end as "fiscalYearEnd", s.tags, s.category,
     s.methodology_url as "methodologyUrl", s.dimensions, s.first_date as "firstDate",
@@ -174,9 +176,9 @@ export async function findPointNotes(
 /** Up to six ids nearest to a mistyped one, by spelling or by case. */
 export async function findNeighbourIds(database: Queryable, id: string): Promise<string[]> {
   const rows = await database.query<{ id: string }>(
-    `select series_id as id from data.series where series_id in (upper($1), lower($1))
-     union (select series_id from data.series where series_id > $1 order by series_id limit 2)
-     union (select series_id from data.series where series_id < $1 order by series_id desc limit 2)`,
+    `select series_id as id from data.series where series_id in (upper($1), lower($1)) and deleted_on is null
+     union (select series_id from data.series where series_id > $1 and deleted_on is null order by series_id limit 2)
+     union (select series_id from data.series where series_id < $1 and deleted_on is null order by series_id desc limit 2)`,
     [id],
     'series_neighbours',
   );

@@ -14,7 +14,7 @@ export const getVintages = endpoint({
   params: seriesParam,
   query: { ...windowParams, ...paramsOf(vintagesList) },
   json: schemaOf(vintagesList),
-  errors: ['not_found', 'plan_required'],
+  errors: ['not_found', 'gone', 'plan_required'],
   handler:
     (dependencies) =>
     async ({ query, params, call }) => {

@@ -39,7 +39,7 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
      ), complete as (
        select e.*, c.load_no from candidate c join entry e using (release_id)
        where not exists (
-         select from unnest(e.series_ids) named_id join data.series s on s.series_id = named_id
+         select from unnest(e.series_ids) named_id join data.series s on s.series_id = named_id and s.deleted_on is null
          where not exists (select from changed c where c.series_id = named_id and c.vintage >= e.first_vintage)
            and not exists (
              select from data.vintages v join data.loads l using (load_no)

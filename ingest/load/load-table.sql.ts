@@ -40,6 +40,27 @@ export async function takePresentIds(on: Transaction, columns: readonly Column[]
     );
 }
 
+/** Removes rows that name deleted series. @returns them, with the column and the first such series. */
+export async function takeDeletedSeries(
+  on: Transaction,
+  columns: readonly Column[],
+): Promise<{ line: number; column: string; id: string }[]> {
+  const taken: { line: number; column: string; id: string }[] = [];
+  for (const { name, type } of columns) {
+    if (type !== 'series_id' && name !== 'series_ids') continue;
+    const named = type === 'series_id' ? `t.${name}` : `any(t.${name})`;
+    const rows = await on.query<{ line: number; column: string; id: string }>(
+      `delete from load_table t using (
+         select distinct on (t.line) t.line, s.series_id
+         from data.series s join load_table t on s.series_id = ${named}
+         where s.deleted_on is not null order by t.line, s.series_id) gone
+       where gone.line = t.line returning t.line, '${name}' as column, gone.series_id as id`,
+    );
+    taken.push(...rows);
+  }
+  return taken;
+}
+
 /**
  * Gives rows whose identity is that of a stored row, or of an earlier row of the file, the key of that row. A row whose key is
  * stored keeps it.

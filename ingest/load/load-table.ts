@@ -20,6 +20,7 @@ import {
   setPointDates,
   takeBreakers,
   takeDangling,
+  takeDeletedSeries,
   takeIncomplete,
   takeOverKeys,
   takePresentIds,
@@ -30,6 +31,7 @@ import {
   upsert,
 } from './load-table.sql.ts';
 import { cellText, hasCells, isEmpty, notFuture } from '../points/points.ts';
+import { notDeleted } from '../points/series-directory.ts';
 import { unfolded, type TableInput } from '../points/wide-table.ts';
 import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
 import { finishLoads, insertLoad } from './statements.sql.ts';
@@ -55,6 +57,8 @@ export async function loadTable(
   const rowsStaged = await stageRows(on, staged, input, reader);
   const rowsRead = input.rowsRead?.() ?? rowsStaged;
   await takePresentIds(on, columns);
+  for (const { line, column, id } of await takeDeletedSeries(on, columns))
+    input.rejects.add(line, column, id, notDeleted(id));
   await datePoints(on, columns, options.dateFormat, input);
   await refuseStaged(on, dataset, columns, reader, input);
   if (options.skipInvalid !== true) file.rejects.throwIfAny();

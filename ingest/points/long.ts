@@ -217,7 +217,8 @@ export class LongReader implements PointReader {
   #combination(row: readonly string[], line: number, series: KnownSeries): Combination | null {
     const { rejects, directory } = this.#context;
     if (series.misfit !== null) {
-      rejects.add(line, 'header', this.#plan.dimensions.map(({ name }) => name).join(', '), series.misfit);
+      const { column, value, expected } = series.misfit;
+      rejects.add(line, column, value, expected);
       return null;
     }
     const values = this.#dims;

@@ -8,6 +8,7 @@ export interface SeriesRow {
   frequency: Frequency;
   fiscal_year_end: string | null;
   dimensions: string[];
+  is_deleted: boolean;
   /** No point of it was ever published. */
   fresh: boolean;
 }
@@ -15,7 +16,7 @@ export interface SeriesRow {
 /** The existing series among the ids. */
 export function findSeries(on: Queryable, ids: readonly string[]): Promise<SeriesRow[]> {
   return on.query<SeriesRow>(
-    `select series_no, series_id, frequency, fiscal_year_end, dimensions,
+    `select series_no, series_id, frequency, fiscal_year_end, dimensions, deleted_on is not null as is_deleted,
        not exists (select from data.vintages v where v.series_no = s.series_no) as fresh
      from data.series s where series_id = any($1)`,
     [ids],
@@ -59,7 +60,7 @@ export function insertSeries(
      from jsonb_to_recordset($1) as row (series_id text, name text, unit text, frequency text, source text,
        description text, geography text, seasonal_adjustment text, unit_multiplier integer, decimals smallint,
        licence text, licence_url text, attribution text, fiscal_year_end text, tags text, category text, methodology_url text)
-     returning series_no, series_id, frequency, fiscal_year_end, dimensions, true as fresh`,
+     returning series_no, series_id, frequency, fiscal_year_end, dimensions, false as is_deleted, true as fresh`,
     [JSON.stringify(rows)],
   );
 }

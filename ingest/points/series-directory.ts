@@ -16,6 +16,13 @@ import {
   type SeriesRow,
 } from './series-directory.sql.ts';
 
+/** What a row is refused with: what is wrong of it, and what is expected instead. */
+interface Misfit {
+  readonly column: string;
+  readonly value: string;
+  readonly expected: string;
+}
+
 export interface KnownSeries {
   readonly seriesNo: number;
   readonly frequency: Frequency;
@@ -23,7 +30,7 @@ export interface KnownSeries {
   /** No point of it was ever published. */
   readonly fresh: boolean;
   /** Why the points of this file do not fit the series; null if they do. */
-  readonly misfit: string | null;
+  readonly misfit: Misfit | null;
   /** The dimension values, joined in the file's order → their combination. */
   readonly dims: Map<string, Combination>;
 }
@@ -147,7 +154,11 @@ export class SeriesDirectory {
     );
     for (const row of rows) {
       const stored = combinations.get(row.series_no) ?? [];
-      const misfit = stored.length === 0 ? null : this.#misfit(row.dimensions);
+      const misfit = row.is_deleted
+        ? { column: 'series_id', value: row.series_id, expected: notDeleted(row.series_id) }
+        : stored.length === 0
+          ? null
+          : this.#misfit(row.dimensions);
       const dims = new Map<string, Combination>();
       for (const { dims: values, dims_no } of misfit === null ? stored : [])
         dims.set(
@@ -167,11 +178,15 @@ export class SeriesDirectory {
     }
   }
 
-  #misfit(dimensions: readonly string[]): string | null {
+  #misfit(dimensions: readonly string[]): Misfit | null {
     const own = new Set(dimensions);
     if (own.size === this.#dimensions.length && this.#dimensions.every((name) => own.has(name))) return null;
     const list = (names: readonly string[]) => (names.length === 0 ? 'no dimensions' : names.join(', '));
-    return `the dimensions of the series (${list(dimensions)}), not those of the file (${list(this.#dimensions)})`;
+    return {
+      column: 'header',
+      value: this.#dimensions.join(', '),
+      expected: `the dimensions of the series (${list(dimensions)}), not those of the file (${list(this.#dimensions)})`,
+    };
   }
 
   /** The combination of dimension values, given in the file's order; a new one gets the next number. */
@@ -211,6 +226,10 @@ export class SeriesDirectory {
     if (this.#created.length > 0) await deleteSeriesWithoutDims(this.#on, this.#created);
   }
 }
+
+/** What is expected of a load in the place of a deleted series. */
+export const notDeleted = (id: string): string =>
+  `a series that is not deleted: "almanac series restore ${id}" brings it back`;
 
 function combination(seriesNo: number, dimsNo: number): Combination {
   return { prefix: `${seriesNo}\t${dimsNo}\t`, lastPlace: '' };

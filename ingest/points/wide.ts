@@ -136,12 +136,7 @@ export class WideReader implements PointReader {
       let known = directory.get(id) ?? null;
       if (known === null) rejects.add(headerLine, title, id, unknownSeries(create));
       else if (known.misfit !== null) {
-        rejects.add(
-          headerLine,
-          title,
-          this.#plan.dimensions.map(({ name }) => name).join(', '),
-          known.misfit,
-        );
+        rejects.add(headerLine, title, known.misfit.value, known.misfit.expected);
         known = null;
       }
       if (known !== null) this.seriesWithoutPoints.add(known.seriesNo);

@@ -5,6 +5,8 @@ export interface FoundSeries {
   seriesNo: number;
   /** The present one. */
   id: string;
+  /** `YYYY-MM-DD`; null if it is served. */
+  deletedOn: string | null;
   /** Its prices are of an item of the commodities, which gives it its id and its facts. */
   isOfItem: boolean;
 }
@@ -12,7 +14,7 @@ export interface FoundSeries {
 /** The series with the id, now or earlier. */
 export async function findById(on: Transaction, id: string): Promise<FoundSeries | undefined> {
   const [found] = await on.query<FoundSeries>(
-    `select series_no as "seriesNo", series_id as id,
+    `select series_no as "seriesNo", series_id as id, deleted_on as "deletedOn",
        exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem"
      from data.series s
      where series_id = $1 or series_no = (select a.series_no from data.series_aliases a where a.alias = $1)`,
@@ -50,5 +52,16 @@ export async function giveId(
   await on.query(
     'update data.releases set series_ids = array_replace(series_ids, $1, $2) where series_ids @> array[$1]',
     [from, to],
+  );
+}
+
+/** Takes the series away from all readers from the day on, or with null gives it back. */
+export async function setDeleted(
+  on: Transaction,
+  { seriesNo, deletedOn, loadNo }: { seriesNo: number; deletedOn: string | null; loadNo: number },
+): Promise<void> {
+  await on.query(
+    'update data.series set deleted_on = $2, data_version = $3, updated_at = now() where series_no = $1',
+    [seriesNo, deletedOn, loadNo],
   );
 }

@@ -54,7 +54,7 @@ export async function changeSeries(
   action: AuditEvent['action'],
   options: ChangeOptions,
   work: {
-    refuse: (on: Transaction, series: FoundSeries) => Promise<void>;
+    refuse: (series: FoundSeries, on: Transaction) => Promise<void> | void;
     apply: (change: ChangeUnderWay) => Promise<Changed>;
   },
 ): Promise<SeriesChange> {
@@ -63,7 +63,7 @@ export async function changeSeries(
     await relaxLimits(on);
     await lockLoads(on, options.onWaiting);
     const series = await requireById(on, id);
-    await work.refuse(on, series);
+    await work.refuse(series, on);
     const today = dateIn(seriesTimeZone, clock.now());
     const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
     const changed = await work.apply({ on, series, loadNo, today });

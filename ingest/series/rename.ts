@@ -18,7 +18,7 @@ export function renameSeries(
   { newId, ...options }: RenameOptions,
 ): Promise<SeriesChange> {
   return changeSeries(database, 'series.renamed', options, {
-    refuse: (on, series) => refuseId(on, series, newId),
+    refuse: (series, on) => refuseId(on, series, newId),
     async apply({ on, series, loadNo }) {
       await giveId(on, { seriesNo: series.seriesNo, from: series.id, to: newId, loadNo });
       return { series: newId, details: { renamed_to: newId } };
@@ -31,6 +31,11 @@ async function refuseId(on: Transaction, series: FoundSeries, newId: string): Pr
     fail(
       'invalid_parameter',
       `"${newId}" is no id of a series: up to 128 letters, digits, ".", "_" and "-", the first a letter or a digit.`,
+    );
+  if (series.deletedOn !== null)
+    fail(
+      'conflict',
+      `"${series.id}" was deleted on ${series.deletedOn}. almanac series restore brings it back.`,
     );
   if (series.isOfItem)
     fail('conflict', `"${series.id}" has the prices of an item, whose id it follows: it cannot be renamed.`);

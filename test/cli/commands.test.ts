@@ -267,6 +267,20 @@ test.serial('a series is renamed, as text and with --json as one document', asyn
   t.regex(again.stdout, /^BEFORE renamed from AFTER, by load \d+\n$/);
 });
 
+test.serial('a series is deleted and restored, as text and with --json as one document', async (t) => {
+  for (const [action, what] of [
+    ['delete', 'deleted'],
+    ['restore', 'restored'],
+  ] as const) {
+    const tried = await almanac(['series', action, 'BEFORE', '--dry-run', '--reason', 'a test']);
+    t.is(tried.stdout, `nothing kept (--dry-run): BEFORE ${what}\n`);
+    const done = documentOf(t, await almanac(['series', action, 'BEFORE', '--json']));
+    t.like(done, { dry_run: false, series: 'BEFORE' });
+    const twice = await almanac(['series', action, 'BEFORE']);
+    t.is(twice.code, 1);
+  }
+});
+
 test.serial('check exits with 0 if everything configured works, and hides the passwords', async (t) => {
   const mailbox = await startMailbox();
   t.teardown(() => mailbox.close());

@@ -1,11 +1,12 @@
 // Changes of series by the command line, one by one: what is refused and why, what is recorded and told, and what loads do after.
 import test from 'ava';
+import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
 import { renameSeries } from '../../ingest/series/rename.ts';
 import type { ChangeOptions } from '../../ingest/series/change.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
-import { daily, loadCsv, openIngestDatabase, published, seriesRow, today } from './loading.ts';
+import { daily, failureOf, loadCsv, openIngestDatabase, published, seriesRow, today } from './loading.ts';
 
 const database = await openIngestDatabase(test);
 const how = { noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock(`${today}T12:00:00Z`) };
@@ -162,3 +163,74 @@ test.serial('a load is told of by the earlier ids too, for endpoints that filter
   const told = (await writtenEvents(database)).findLast(({ type }) => type === 'series.updated');
   t.deepEqual(told?.data['series'], ['TOLD', 'TOLD.NEW']);
 });
+
+test.serial(
+  'a deletion and a restoration are loads on record; each is refused where it would change nothing',
+  async (t) => {
+    await loaded(['DELETED,2024-01-01,1']);
+    t.regex(
+      await refusal(restoreSeries(database, { ...how, id: 'DELETED' })),
+      /^conflict: "DELETED" is not deleted/,
+    );
+    t.regex(
+      await refusal(deleteSeries(database, { ...how, id: 'commodity.rice' })),
+      /^conflict: .*prices of an item/,
+    );
+    const gone = await deleteSeries(database, { ...how, id: 'DELETED', reason: 'licence' });
+    t.like(await seriesRow(database, 'DELETED'), { deleted_on: today, data_version: gone.loadNo });
+    t.regex(
+      await refusal(deleteSeries(database, { ...how, id: 'DELETED' })),
+      /deleted on 2024-06-30 already/,
+    );
+    t.regex(await refusal(renamed('DELETED', 'ELSE')), /deleted on 2024-06-30.*series restore/);
+    const before = await stored();
+    await restoreSeries(database, { ...how, id: 'DELETED', dryRun: true });
+    t.deepEqual(await stored(), before);
+    const back = await restoreSeries(database, { ...how, id: 'DELETED' });
+    t.like(await seriesRow(database, 'DELETED'), { deleted_on: null, data_version: back.loadNo });
+    t.deepEqual(
+      await database.query(
+        'select action, load_no::int, reason, details from data.audit_events order by event_no desc limit 2',
+      ),
+      [
+        { action: 'series.restored', load_no: back.loadNo, reason: null, details: { deleted_on: today } },
+        { action: 'series.deleted', load_no: gone.loadNo, reason: 'licence', details: {} },
+      ],
+    );
+  },
+);
+
+test.serial(
+  'loads that name a deleted series, by any of its ids, are refused and say how it is restored',
+  async (t) => {
+    await loaded(['TRASH,2024-01-01,1']);
+    await renamed('TRASH', 'TRASH.NEW');
+    await deleteSeries(database, { ...how, id: 'TRASH.NEW' });
+    const before = await stored();
+    const expected = 'a series that is not deleted: "almanac series restore TRASH.NEW" brings it back';
+    const rejectsOf = async (csv: readonly string[], options: Parameters<typeof loadCsv>[2]) =>
+      (await failureOf(loadCsv(database, csv, options))).rejects.map((reject) => [
+        reject.column,
+        reject.expected,
+      ]);
+    for (const id of ['TRASH', 'TRASH.NEW']) {
+      const observations = { create: true, set: daily };
+      t.deepEqual(await rejectsOf(['series_id,date,value', `${id},2024-01-02,2`], observations), [
+        ['series_id', expected],
+      ]);
+      t.deepEqual(await rejectsOf([`date,${id}`, '2024-01-02,2'], { wide: true }), [[id, expected]]);
+      t.deepEqual(await rejectsOf(['series_id,name', `${id},Other`], { dataset: 'series' }), [
+        ['series_id', expected],
+      ]);
+      t.deepEqual(await rejectsOf(['series_id,text', `${id},Note`], { dataset: 'footnotes' }), [
+        ['series_id', expected],
+      ]);
+      const calendar = [
+        'release_id,title,source,release_at,time_zone,series_ids',
+        `r2,P,T,2024-07-01T09:00,UTC,FREE;${id}`,
+      ];
+      t.deepEqual(await rejectsOf(calendar, { dataset: 'calendar' }), [['series_ids', expected]]);
+    }
+    t.deepEqual(await stored(), before);
+  },
+);

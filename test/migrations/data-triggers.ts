@@ -46,10 +46,15 @@ const search: TriggerCase[] = [
         `insert into data.series_aliases (alias, series_no) select 'A', series_no from data.series`,
       );
       await db.run(`update data.series set series_id = 'B'`);
-      return [...changed, ...(await entries(db, 'series'))];
+      const renamed = await entries(db, 'series');
+      await db.run(`update data.series set deleted_on = '2024-01-01'`);
+      const deleted = await entries(db, 'series');
+      await db.run(`update data.series set deleted_on = null`);
+      return [...changed, ...renamed, ...deleted, ...(await entries(db, 'series'))];
     },
     expected: [
       ['A', 'Consumer prices', 'PK'],
+      ['B', 'Consumer prices', 'PK A'],
       ['B', 'Consumer prices', 'PK A'],
     ],
   },

@@ -327,6 +327,14 @@ test.serial(
       t.true(after.changed.length > 0, `${change.name} changes some answer`);
       now = after.now;
     }
+  },
+);
+
+test.serial(
+  'after every change of a series by the command line each answer is the new one, under a new ETag where it changed',
+  async (t) => {
+    const ledger = new Ledger();
+    let { now } = await dirtyMarker(t, 'the start', new Map(), ledger);
     const { databaseUrl, clock } = service;
     const database = openDatabase(databaseUrl, silentLog, { applicationName: 'test' });
     try {

@@ -1,5 +1,6 @@
-// almanac series: renames a series.
+// almanac series: renames, deletes and restores a series.
 import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.ts';
+import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
 import { renameSeries } from '../../../ingest/series/rename.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
@@ -34,6 +35,28 @@ export const series: DeclareCommand = (command, terminal) => {
       change(terminal, flags, `renamed from ${id}`, (database, options) =>
         renameSeries(database, { ...options, id, newId }),
       ),
+    );
+  command
+    .command('delete')
+    .summary('serve a series to nobody any more, and load nothing into it; keeps its history')
+    .argument(...aSeries)
+    .option(...reasonFlag)
+    .option(...dryRunFlag)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac series delete CPI.M --reason "licence withdrawn"'))
+    .action((id, flags) =>
+      change(terminal, flags, 'deleted', (database, options) => deleteSeries(database, { ...options, id })),
+    );
+  command
+    .command('restore')
+    .summary('bring a deleted series back, with all its history')
+    .argument(...aSeries)
+    .option(...reasonFlag)
+    .option(...dryRunFlag)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac series restore CPI.M'))
+    .action((id, flags) =>
+      change(terminal, flags, 'restored', (database, options) => restoreSeries(database, { ...options, id })),
     );
 };
 

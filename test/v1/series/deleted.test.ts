@@ -1,0 +1,111 @@
+// What readers see of a deleted series, by any of its ids, and of a restored one: at once, whatever the caches had.
+import test from 'ava';
+import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
+import { renameSeries } from '../../../ingest/series/rename.ts';
+import { openDatabase } from '../../../kernel/database.ts';
+import { fakeClock, silentLog } from '../../services/harness.ts';
+import { startListService } from '../../services/list-service.ts';
+
+const service = await startListService();
+const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await database.close();
+  await service.close();
+});
+const how = { noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock('2024-06-30T12:00:00Z') };
+
+test.before(async () => {
+  const facts = { frequency: 'monthly', unit: 'Index', source: 'Office', category: 'prices' };
+  const load = (rows: readonly string[], vintage: string) =>
+    service.load('observations', ['series_id,date,value', ...rows], { create: true, set: facts, vintage });
+  await load(['CPI,2024-01,1', 'CPI,2024-02,2', 'CORE,2024-01,1'], '2024-03-10');
+  await load(['CPI,2024-02,3'], '2024-04-10');
+  await service.load('observations', ['series_id,date,value', 'GONE,2024-01,1'], {
+    ...{ create: true, set: { ...facts, source: 'Bureau' } },
+  });
+  await service.load('calendar', [
+    'release_id,title,source,release_at,time_zone,series_ids',
+    'one,Prices,Office,2024-05-10T09:00,UTC,CPI;CORE',
+  ]);
+  await renameSeries(database, { ...how, id: 'CPI', newId: 'PK.CPI' });
+});
+
+const ofOne = [
+  '/v1/series/ID',
+  '/v1/series/ID?vintage=2024-03-31',
+  '/v1/series/ID?format=csv',
+  '/v1/series/ID?include=notes',
+  '/v1/series/ID/latest',
+  '/v1/series/ID/vintages',
+  '/v1/series/ID/triangle',
+  '/v1/series/ID/cite',
+  '/v1/series/ID/chart.svg',
+  '/v1/series?ids=ID,CORE',
+  '/v1/catalog/ID',
+  '/v1/catalog/ID/preview',
+  '/v1/catalog/ID/chart.svg',
+  '/v1/previews?ids=ID,CORE',
+].flatMap((path) => ['CPI', 'PK.CPI'].map((id) => [path.replace('ID', id), id] as const));
+
+/** Of many series. */
+const lists = [
+  '/v1/catalog?facets=true',
+  '/v1/catalog?q=cpi',
+  '/v1/catalog/CORE',
+  '/v1/search?q=CPI',
+  '/v1/sources',
+  '/v1/releases',
+];
+const textsOf = async (paths: readonly string[]) =>
+  Promise.all(paths.map(async (path) => (await service.call(path)).text));
+const sourcesOfStatus = async () => {
+  const { data } = (await service.call('/v1/status')).json as { data: { sources: { source: string }[] } };
+  return data.sources.map(({ source }) => source);
+};
+
+test.serial(
+  'a deleted series is 410 everywhere with the day, is in no list, and comes back whole',
+  async (t) => {
+    const before = await textsOf(lists);
+    const points = await textsOf(['/v1/series/PK.CPI?format=csv', '/v1/series/PK.CPI/triangle?format=csv']);
+    for (const [path] of ofOne) t.is((await service.call(path)).status, 200, path);
+
+    await deleteSeries(database, { ...how, id: 'PK.CPI' });
+    for (const [path, id] of ofOne) {
+      const { status, json } = await service.call(path);
+      const { error } = json as { error: { code: string; message: string; param: string } };
+      const message = `The series "${id}" was deleted on 2024-06-30.`;
+      t.like({ status, ...error }, { status: 410, code: 'gone', message, param: 'id' }, path);
+    }
+    t.deepEqual(await service.column('/v1/catalog', 'id'), ['CORE', 'GONE']);
+    for (const path of ['/v1/catalog?q=cpi', '/v1/search?q=CPI', '/v1/search?q=PK.CPI'])
+      t.deepEqual(await service.column(path, 'id'), [], path);
+    t.like((await service.list('/v1/catalog?facets=true')).meta, {
+      facets: { category: [{ value: 'prices', count: 2 }] },
+    });
+    t.false((await service.call('/v1/catalog/CORE')).text.includes('PK.CPI'));
+    t.regex(
+      (await service.call('/v1/series/PK.CP')).text,
+      /There is no series .* GET \/v1\/catalog lists them/,
+    );
+
+    await restoreSeries(database, { ...how, id: 'PK.CPI' });
+    for (const [path] of ofOne) t.is((await service.call(path)).status, 200, path);
+    t.deepEqual(
+      await textsOf(['/v1/series/PK.CPI?format=csv', '/v1/series/PK.CPI/triangle?format=csv']),
+      points,
+    );
+    t.deepEqual(
+      (await textsOf(lists)).map((text) => text.replaceAll(/"last_success_at":"[^"]*"/g, '')),
+      before.map((text) => text.replaceAll(/"last_success_at":"[^"]*"/g, '')),
+    );
+  },
+);
+
+test.serial('a source whose series are all deleted is none', async (t) => {
+  t.deepEqual(await sourcesOfStatus(), ['Bureau', 'Office']);
+  await deleteSeries(database, { ...how, id: 'GONE' });
+  service.clock.set('2027-01-01T00:00:00Z'); // the status is kept for a second
+  t.deepEqual(await sourcesOfStatus(), ['Office']);
+  t.false((await service.call('/v1/sources')).text.includes('Bureau'));
+});
