@@ -69,7 +69,7 @@ async function rightsOf(url: string): Promise<Record<string, string[]>> {
     (rights[schema] ??= new Set()).add([reads ? 'read' : [], writes ? 'write' : []].flat().join(' '));
   }
   await client.end();
-  return Object.fromEntries(Object.entries(rights).map(([schema, found]) => [schema, [...found]]));
+  return Object.fromEntries(Object.entries(rights).map(([schema, found]) => [schema, [...found].toSorted()]));
 }
 
 /** What no service may do, whatever it is told to run. */
@@ -88,7 +88,7 @@ const forbiddenToAll = [
 test.serial('the embedded data-api reads schema data, writes nothing, and reaches no account', async (t) => {
   const url = installation.dataApiDatabaseUrl;
   t.deepEqual(await rightsOf(url), {
-    data: ['read'],
+    data: ['', 'read'], // all but what was published by whom
     accounts: [''],
     events: [''],
     jobs: [''],
@@ -96,6 +96,8 @@ test.serial('the embedded data-api reads schema data, writes nothing, and reache
     public: ['read'],
   });
   t.is(await attempt(url, 'select * from accounts.accounts'), forbidden);
+  t.is(await attempt(url, 'select * from data.published_files'), forbidden);
+  t.deepEqual(await attempt(url, 'select from data.series where false'), []);
   t.is(await attempt(url, 'select events.new_id()'), forbidden);
   t.is(await attempt(url, "update data.series set name = 'x'"), '25006', 'read-only');
   t.is(await attempt(url, writing, "update data.series set name = 'x'"), forbidden);
@@ -185,7 +187,7 @@ test.serial(
     );
     const [{ accountsDatabaseUrl, dataApiDatabaseUrl }] = opened;
     t.deepEqual(await rightsOf(dataApiDatabaseUrl), {
-      data: ['read'],
+      data: ['', 'read'],
       accounts: [''],
       events: [''],
       jobs: [''],

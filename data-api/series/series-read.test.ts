@@ -6,7 +6,7 @@ import { withPointNotes } from './series-read.ts';
 
 const note = (text: string): Footnote => ({ mark: null, text, dims: {} });
 const facts = (rowVersion: string) =>
-  ({ id: 'A', seriesNo: 1, rowVersion, releases: [] }) as unknown as Series;
+  ({ id: 'A', seriesNo: 1, rowVersion, releases: [], deletedOn: null }) as unknown as Series;
 const request = { fields: ['date', 'notes'], from: '0001-01-01', to: '9999-12-31', vintage: null } as unknown as SeriesRequest; // prettier-ignore
 const call = { changesAt: () => undefined };
 

@@ -20,6 +20,7 @@ test('only start, seed, migrate and restore create a database; every other comma
     ingest: ['ingest', 'observations', '-'],
     publish: ['publish', published, '--yes'],
     loads: ['loads', 'list'],
+    series: ['series', 'delete', 'CLI'],
     releases: ['releases', 'list'],
     accounts: ['accounts', 'list'],
     keys: ['keys', 'list', 'a@b.example'],
