@@ -14,8 +14,8 @@ const asTheyAre = ['config', 'dashboard/.build', 'openapi/openapi.json', 'LICENS
 // Packages have sources, types, source maps and manuals, which no service reads.
 const notRun = /\.(?:[cm]?tsx?|map|md|flow)$|(?:^|\/)\.[^/]*$/;
 
-/** Imports of the project's own files, and of packages. */
-const ownImport = /(\bfrom\s+|\bimport\s+|\bimport\()(['"])(\.{1,2}\/[^'"\n]+)\.ts\2/g;
+/** Imports of the project's own files, threads that run one (`new URL`), and imports of packages. */
+const ownImport = /(\bfrom\s+|\bimport\s+|\bimport\(|\bnew URL\()(['"])(\.{1,2}\/[^'"\n]+)\.ts\2/g;
 const packageImport =
   /(?:\bfrom\s+|\bimport\s+|\bimport\(|\brequire\(|\bcreateRequire\([^()]*\)\(\s*)['"]((?:@[\w.-]+\/)?[a-z][\w.-]*)(?=['"/])/g;
 

@@ -68,7 +68,7 @@ function draw(order: ImageOrder): Promise<Buffer> {
 
 async function drawNow(order: ImageOrder): Promise<Buffer> {
   clearTimeout(idle);
-  thread ??= new Worker(new URL('png-thread.ts', import.meta.url), {
+  thread ??= new Worker(new URL('./png-thread.ts', import.meta.url), {
     resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
   });
   thread.ref();

@@ -72,11 +72,14 @@ test('secrets, tests and what is built elsewhere are not sent to the builder', (
 
 test('sources become JavaScript that imports JavaScript, line by line', (t) => {
   const code = toJavaScript(
-    `import type { A } from './a.ts';\nimport { b } from '../b.ts';\nconst c: A = await import('./c.ts');\nimport z from 'zod';\n`,
+    `import type { A } from './a.ts';\nimport { b } from '../b.ts';\nconst c: A = await import('./c.ts');\nimport z from 'zod';\nnew Worker(new URL('./d.ts', import.meta.url));`,
   );
   t.deepEqual(
     code.split('\n').map((line) => line.trim().replaceAll(/ +/g, ' ')),
-    ['', `import { b } from '../b.mjs';`, `const c = await import('./c.mjs');`, `import z from 'zod';`, ''],
+    [
+      ...['', `import { b } from '../b.mjs';`, `const c = await import('./c.mjs');`, `import z from 'zod';`],
+      `new Worker(new URL('./d.mjs', import.meta.url));`,
+    ],
   );
   const onNeed = `createRequire(import.meta.url)(\n  'redis',\n);`;
   t.deepEqual(importedPackages(`${code}require('@node-rs/argon2/x');import 'node:fs';${onNeed}`), [
