@@ -1,9 +1,11 @@
 // The real-data run: loads published files by the command line alone and queries known values through the gateway.
-// Usage: npm run try-real -- <folder of the files> [check …]. If the folder does not exist it says so and exits with 0.
+// Usage: npm run try-real -- <folder of the files> [check …], or [--except check …] for all others. If the folder does not exist it says so and
+// exits with 0.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
@@ -41,14 +43,22 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
 
 const refusalsMax = 100;
 
-const [folder, ...named] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { except: { type: 'string', multiple: true, default: [] } },
+});
+const [folder, ...named] = positionals;
+const all = Object.keys(checks);
 if (folder === undefined || !existsSync(folder)) {
   process.stdout.write(
     `The real-data run is left out: there is no folder ${folder ?? '(none was named)'}.\n`,
   );
 } else {
   // Absolute: the commands run in a directory of their own.
-  const [absolute, names] = [path.resolve(folder), named.length === 0 ? Object.keys(checks) : named];
+  const absolute = path.resolve(folder);
+  for (const name of [...named, ...values.except])
+    assert.ok(all.includes(name), `There is no check ${name}; there are ${all.join(', ')}.`);
+  const names = (named.length === 0 ? all : named).filter((name) => !values.except.includes(name));
   await underGuard(async () => tryReal(absolute, names).then(() => 0));
 }
 
@@ -69,7 +79,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
     };
     for (const name of names) {
       const check = checks[name];
-      assert.ok(check, `There is no check ${name}; there are ${Object.keys(checks).join(', ')}.`);
+      assert.ok(check, name);
       const started = performance.now();
       await check({ instance, folder: dataFolder, seen });
       process.stdout.write(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
