@@ -128,9 +128,11 @@ export function tokenIn(mail: ReceivedMail): string {
 export function readMail(raw: string, to: string): ReceivedMail {
   const lines = raw.replaceAll('\r\n', '\n');
   const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(lines)?.[1] ?? '';
-  const part = /Content-Type: text\/plain[^\n]*\n(?:[^\n]+\n)*\n([\s\S]*?)\n--/i.exec(lines);
-  const encoding = /Content-Transfer-Encoding: (\S+)/i.exec(part?.[0] ?? '')?.[1] ?? '7bit';
-  const body = part?.[1] ?? '';
+  const boundary = /boundary="([^"]+)"/i.exec(lines)?.[1] ?? '';
+  const head = /Content-Type: text\/plain[^\n]*\n(?:[^\n]+\n)*\n/i.exec(lines);
+  const encoding = /Content-Transfer-Encoding: (\S+)/i.exec(head?.[0] ?? '')?.[1] ?? '7bit';
+  const from = head === null ? lines.length : head.index + head[0].length;
+  const body = lines.slice(from, lines.indexOf(`\n--${boundary}`, from)); // a line of a token may begin with -- too
   const plain =
     encoding.toLowerCase() === 'quoted-printable'
       ? body
