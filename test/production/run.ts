@@ -17,7 +17,7 @@ const leftOut = [
   'test/v1/account-lists.test.ts', // webhooks to names that the test resolves
 ];
 
-const httpTests = ['test/v1', 'test/v1/series', 'test/auth']
+const httpTests = ['test/v1', 'test/v1/series']
   .flatMap((folder) => readdirSync(path.join(projectRoot, folder)).map((name) => `${folder}/${name}`))
   .filter((file) => file.endsWith('.test.ts') && !leftOut.includes(file));
 
