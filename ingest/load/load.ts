@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dateIn } from '../../kernel/clock.ts';
-import type { Database } from '../../kernel/database.ts';
+import { inTransaction, type Database } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { readCsv } from '../files/csv.ts';
 import { isDataPackage, packageOptions } from '../files/datapackage.ts';
@@ -24,16 +24,6 @@ import { Rejects } from './rejects.ts';
 import { lockLoads, relaxLimits } from './statements.sql.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
-
-/** Thrown to roll back a dry run; carries its result. */
-class DryRunEnds extends Error {
-  readonly result: LoadResult;
-
-  constructor(result: LoadResult) {
-    super('the dry run is over');
-    this.result = result;
-  }
-}
 
 /**
  * Loads the file; when it resolves, no call that begins later is answered from before. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
@@ -82,8 +72,7 @@ async function attempt(
   const read = dataset.name === 'calendar' ? readCalendar : readCsv;
   const batches = options.rows?.() ?? read(options.input, csv);
   try {
-    const result = await database
-      .transaction(async (on) => {
+    const result = await inTransaction(database, options.dryRun === true, async (on) => {
         await relaxLimits(on);
         await lockLoads(on, options.onWaiting);
         const { rows, ...head } = await headerAndRows(batches, options);
@@ -97,19 +86,14 @@ async function attempt(
           notes,
           onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
         };
-        const result =
+        const stored =
           dataset.name === 'commodity-prices'
             ? await loadPrices(on, input, options)
             : dataset.kind === 'points'
               ? await loadPoints(on, input, options, straight)
               : await loadTable(on, dataset, input, options);
-        if (options.dryRun === true) throw new DryRunEnds(result);
-        await options.alongside?.(on, result.loadNo);
-        return result;
-      })
-      .catch((error: unknown) => {
-        if (error instanceof DryRunEnds) return error.result;
-        throw error;
+        await options.alongside?.(on, stored.loadNo);
+        return stored;
       });
     const seconds = (performance.now() - started) / 1000;
     if (options.dryRun !== true && options.noGateway !== true) await inForce();

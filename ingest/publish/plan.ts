@@ -256,21 +256,16 @@ async function plannedTable(
     isGuessed: isGuessed && entry.skip === undefined,
     changes,
     loadedWith,
-    state:
-      entry.skip !== undefined
-        ? isGuessed
-          ? 'no table'
-          : 'skipped'
-        : last === undefined
-          ? 'new'
-          : changes.length > 0
-            ? 'entry changed'
-            : last.contentSha256 !== contentSha256 || again
-              ? 'file changed'
-              : last.isRetracted
-                ? 'load retracted'
-                : 'unchanged',
+    state: state(),
   };
+
+  function state(): PlannedTable['state'] {
+    if (entry.skip !== undefined) return isGuessed ? 'no table' : 'skipped';
+    if (last === undefined) return 'new';
+    if (changes.length > 0) return 'entry changed';
+    if (last.contentSha256 !== contentSha256 || again) return 'file changed';
+    return last.isRetracted ? 'load retracted' : 'unchanged';
+  }
 }
 
 async function sha256Of(file: string): Promise<string> {

@@ -19,12 +19,17 @@ export function isWorkbook(file: string): boolean {
   return /\.(?:xlsx|xlsm|xlsb|xls)$/i.test(file);
 }
 
+/** The workbook that was read last: its sheets are loaded one after the other, and each would read all of it. */
+let lastRead: { file: string; size: number; mtimeMs: number; sheets: Sheet[] } | undefined;
+
 /**
  * The sheets that are not hidden. A cell merged over several lines is repeated in each; one merged over columns stands in the first.
  * @throws IngestFailure if the file is too large or no workbook.
  */
 export function readWorkbook(file: string): Sheet[] {
-  const { size } = statSync(file);
+  const { size, mtimeMs } = statSync(file);
+  if (lastRead?.file === file && lastRead.size === size && lastRead.mtimeMs === mtimeMs)
+    return lastRead.sheets;
   if (size > workbookBytesMax)
     throw new IngestFailure(
       'invalid_file',
@@ -37,11 +42,13 @@ export function readWorkbook(file: string): Sheet[] {
     throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook.`, { cause: error });
   }
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
-  return workbook.SheetNames.flatMap((name, at) => {
+  const sheets = workbook.SheetNames.flatMap((name, at) => {
     const sheet = workbook.Sheets[name];
     const isHidden = (workbook.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0;
     return sheet === undefined || isHidden ? [] : [sheetOf(name, sheet, from1904)];
   });
+  lastRead = { file, size, mtimeMs, sheets };
+  return sheets;
 }
 
 function sheetOf(name: string, sheet: WorkSheet, from1904: boolean): Sheet {

@@ -1,13 +1,12 @@
 // A change of one series by the command line: a load of its own, recorded and told of like a load of metadata.
 // Hides the transaction, the lock of the loads, and when the change is in force.
 import { dateIn, type Clock } from '../../kernel/clock.ts';
-import type { Database, Transaction } from '../../kernel/database.ts';
+import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { tellOfRows } from '../events/load-events.ts';
 import { inForce } from '../load/load.ts';
 import { finishLoads, lockLoads, relaxLimits, type LoadUnderWay } from '../load/statements.sql.ts';
 import { insertAuditEvent, type AuditEvent } from '../undo/audit.sql.ts';
-import { inTransaction } from '../undo/dry-run.ts';
 import { findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 
 export interface ChangeOptions {

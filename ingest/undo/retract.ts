@@ -1,7 +1,7 @@
 // Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is a load
 // itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
 import { dateIn, type Clock } from '../../kernel/clock.ts';
-import type { Database, Transaction } from '../../kernel/database.ts';
+import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
 import { tellOfPoints } from '../events/load-events.ts';
@@ -21,7 +21,6 @@ import {
 } from '../load/statements.sql.ts';
 import { storeDifference } from '../points/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
-import { inTransaction } from './dry-run.ts';
 import { refold } from './refold.ts';
 import {
   countFoldedSeries,
