@@ -12,7 +12,7 @@ import { loadTable } from '../load/load-table.ts';
 import { Rejects } from '../load/rejects.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from './description.ts';
 import { factsChanged } from './entry-changes.ts';
-import { fileNameOf } from './file-groups.ts';
+import { fileNameOf, isUrl } from './file-groups.ts';
 import type { PlannedTable } from './plan.ts';
 import { namesIn } from './detect/file-name.ts';
 import { rememberPublished } from './published.sql.ts';
@@ -70,7 +70,7 @@ export async function loadTableFile(
     dataset: 'observations',
     input: file,
     rows,
-    sourceName: entry.sheet === undefined ? name : `${name}, ${entry.sheet}`,
+    sourceName: sourceNameOf(name, entry.sheet),
     create: true,
     set: constants,
     ...(vintage !== undefined && { vintage }),
@@ -96,6 +96,12 @@ export async function loadTableFile(
     },
   });
   return { summary, seriesIds: [...series.keys()].slice(0, idsKept), series: series.size };
+}
+
+/** The name in the record of loads, which data-api may read too: a URL without its query, where a token may be. */
+function sourceNameOf(name: string, sheet: string | undefined): string {
+  const plain = isUrl(name) ? name.replace(/[?#].*$/s, '') : name;
+  return sheet === undefined ? plain : `${plain}, ${sheet}`;
 }
 
 function loadable(entry: TableDescription, name: string): LoadableTable {

@@ -114,7 +114,7 @@ test('a file whose load was retracted is loaded again by the next run', async (t
     t.deepEqual(await published(database, 'back-a'), {});
     const again = await run();
     t.is(again.code, 0, again.stderr);
-    t.regex(again.stdout, /1 tables loaded, 1 unchanged\n/);
+    t.regex(again.stdout, /1 table loaded, 1 unchanged\n/);
     t.deepEqual(Object.values(await published(database, 'back-a')), ['1', '2', '3']);
   }
   t.regex((await run()).stdout, /^0 tables loaded, 2 unchanged\n/);
@@ -127,7 +127,7 @@ test('a URL is published by the command, and again only once its file has change
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fetched_rates.csv`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fetched_rates.csv?token=secret-of-the-url`;
   const cwd = folderOf('web', {});
   const publish = async (...flags: string[]) => {
     const program = path.join(projectRoot, 'almanac.js');
@@ -145,4 +145,12 @@ test('a URL is published by the command, and again only once its file has change
   t.regex(await publish(), /^0 tables loaded, 1 unchanged$/m);
   text = monthly('Rate', 1, 2, 4);
   t.regex(await publish(), /1 series, 0 new, 1 revised, 2 unchanged/);
+  const named = await database.query<{ name: string }>(
+    `select source_name as name from data.loads where source_name like '%fetched_rates%'`,
+  );
+  t.deepEqual(
+    new Set(named.map(({ name }) => name)),
+    new Set([url.replace(/\?.*$/, '')]),
+    'a token in a query is not recorded',
+  );
 });
