@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { Database } from '../../kernel/database.ts';
-import { keptUntilChanged } from './kept-list.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { keptUntilChanged, sharedAmongEndpoints } from './kept-list.ts';
 
 /** A list whose computations are counted; `state` says what the database and the clock answer. */
 function counted(untilMs: (nowMs: number) => number = () => Infinity) {
@@ -55,4 +56,13 @@ test('a failure is not kept', async (t) => {
   await t.throwsAsync(read, { message: 'no connection' });
   state.fails = false;
   t.is((await read()).value, 2);
+});
+
+test('the endpoints of a server share a kept value, and two servers do not', (t) => {
+  const made: unknown[] = [];
+  const kept = sharedAmongEndpoints((dependencies) => ({ place: made.push(dependencies) }));
+  const [one, other] = [{}, {}] as [Dependencies, Dependencies];
+  t.is(kept(one), kept(one));
+  t.not(kept(one), kept(other));
+  t.deepEqual(made, [one, other]);
 });

@@ -46,6 +46,18 @@ export function keptUntilChanged<Value>(
   };
 }
 
+/** The same for all endpoints that read from the same server, so that each kept value is computed once. */
+export function sharedAmongEndpoints<Value>(
+  make: (dependencies: Dependencies) => Value,
+): (dependencies: Dependencies) => Value {
+  const made = new WeakMap<Dependencies, Value>();
+  return (dependencies) => {
+    const known = made.get(dependencies) ?? make(dependencies);
+    made.set(dependencies, known);
+    return known;
+  };
+}
+
 interface KeptListRequest {
   sort: string;
   limit?: number | undefined;

@@ -7,11 +7,10 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listOf, listParams, oneOf, rowOf } from '../../kernel/http/list.ts';
 import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { relatedSchema } from './discovery.sql.ts';
-import { keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
+import { keptListReply, keptUntilChanged, sharedAmongEndpoints, type Computed } from './kept-list.ts';
 import {
   findPublicationsOf,
   listDatesOf,
@@ -32,23 +31,19 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 const idOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
 /** The releases, kept until the calendar or the clock changes them. */
-export function keptReleases({ database, clock }: Pick<Dependencies, 'database' | 'clock'>) {
-  return keptUntilChanged(
-    { database, clock },
-    ['calendar'],
-    async (now): Promise<Computed<PublicationRow[]>> => {
-      const found = await listPublications(database, now);
-      return {
-        value: found.map(({ changes_at: _changesAt, ...row }) => ({
-          id: idOf(row),
-          ...row,
-          source_id: nameId(row.source),
-        })),
-        untilMs: earliestMs(found),
-      };
-    },
-  );
-}
+export const keptReleases = sharedAmongEndpoints(({ database, clock }) =>
+  keptUntilChanged({ database, clock }, ['calendar'], async (now): Promise<Computed<PublicationRow[]>> => {
+    const found = await listPublications(database, now);
+    return {
+      value: found.map(({ changes_at: _changesAt, ...row }) => ({
+        id: idOf(row),
+        ...row,
+        source_id: nameId(row.source),
+      })),
+      untilMs: earliestMs(found),
+    };
+  }),
+);
 
 /** When the clock changes one of the rows next, in ms; Infinity: never. */
 export function earliestMs(rows: readonly { changes_at: string | null }[]): number {

@@ -5,11 +5,10 @@ import { nameId } from '../../domain/name-id.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { listOf, listParams, oneOf, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { catalogList } from './discovery.sql.ts';
-import { keptListReply, keptUntilChanged, type Computed } from './kept-list.ts';
+import { keptListReply, keptUntilChanged, sharedAmongEndpoints, type Computed } from './kept-list.ts';
 import { earliestMs, keptReleases, publicationSchema, requireNamed } from './releases.ts';
 import { currencyShape, licenceSchema, listSources, readSourceTotals, sourceStates } from './sources.sql.ts';
 
@@ -22,7 +21,7 @@ const sourceSchema = z.object({
 type SourceRow = z.output<typeof sourceSchema>;
 
 /** The sources, kept until a load or the clock changes them: their series are scanned once a load, whatever is asked. */
-function keptSources({ database, clock }: Pick<Dependencies, 'database' | 'clock'>) {
+const keptSources = sharedAmongEndpoints(({ database, clock }) => {
   const datasets = [...catalogList.datasets, 'calendar'];
   return keptUntilChanged({ database, clock }, datasets, async (now): Promise<Computed<SourceRow[]>> => {
     const found = await listSources(database, now, await readSourceTotals(database));
@@ -35,7 +34,7 @@ function keptSources({ database, clock }: Pick<Dependencies, 'database' | 'clock
       untilMs: earliestMs(found),
     };
   });
-}
+});
 
 export const getSources = endpoint({
   summary: 'The sources: who publishes the series.',
