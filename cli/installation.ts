@@ -161,6 +161,19 @@ export async function withDatabase<T>(
   }
 }
 
+/** Runs a command's work on the data of the installation, whose statements may take as long as they need. */
+export function withData<T>(
+  env: Environment,
+  command: string,
+  work: (database: Database, installation: Installation) => Promise<T>,
+): Promise<T> {
+  return withInstallation(env, (installation) => {
+    const { databaseUrl, settings } = installation;
+    const connection = { command, logLevel: settings.logLevel, statementTimeoutMs: 0 };
+    return withDatabase(databaseUrl, connection, (database) => work(database, installation));
+  });
+}
+
 /** Secrets of webhooks that were encrypted before WEBHOOK_SECRET_KEY was set can be decrypted after that. */
 export function webhookSettings({ settings, identitySecret }: Installation): WebhookSettings {
   const { secretKey, previousSecretKey, allowCidrs, allowHttp } = settings.webhooks;

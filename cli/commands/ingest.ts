@@ -7,6 +7,7 @@ import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadSummary } from '../../ingest/load/load-options.ts';
 import { load } from '../../ingest/load/load.ts';
 import type { Due } from '../../ingest/publisher/accept.ts';
+import { reportOf } from '../../ingest/publisher/report.ts';
 import type { LoadUnderWay } from '../../ingest/load/statements.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../command.ts';
-import { withDatabase, withInstallation, type Environment } from '../installation.ts';
+import { withData, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
 import { acceptInto, countsText, printAccepted, type Wish } from '../embargo/accept.ts';
 
@@ -189,12 +190,9 @@ function asUsage(error: unknown): unknown {
 }
 
 function loadInto(env: Environment, wish: Wish): Promise<LoadSummary> {
-  return withInstallation(env, ({ databaseUrl, settings }) => {
-    const { logLevel, seriesTimeZone, fiscalYearFirstMonth } = settings;
-    return withDatabase(databaseUrl, { command: 'ingest', logLevel, statementTimeoutMs: 0 }, (database) =>
-      load(database, { ...wish, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock }),
-    );
-  });
+  return withData(env, 'ingest', (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) =>
+    load(database, { ...wish, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock }),
+  );
 }
 
 function waitingFor(other: LoadUnderWay | undefined, isRelease: boolean): string {
@@ -244,19 +242,8 @@ function fileSize(file: string): number | undefined {
 
 function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: boolean): void {
   if (json) {
-    return printJson(terminal, {
-      dry_run: dryRun,
-      rows_read: summary.rowsRead,
-      points_new: summary.pointsNew,
-      points_revised: summary.pointsRevised,
-      points_unchanged: summary.pointsUnchanged,
-      points_deleted: summary.pointsDeleted,
-      rows_rejected: summary.rowsRejected,
-      rows_skipped: summary.rowsSkipped,
-      seconds: summary.seconds,
-      rows_per_second: summary.rowsPerSecond,
-      notes: summary.notes,
-    });
+    const { rejects: _, ...report } = reportOf(summary); // refused rows are in the report file
+    return printJson(terminal, { dry_run: dryRun, ...report, rows_per_second: summary.rowsPerSecond });
   }
   for (const note of summary.notes) terminal.stderr.write(`note: ${note}\n`);
   terminal.stdout.write(`${dryRun ? 'nothing kept (--dry-run): ' : ''}${countsText(summary)}\n`);

@@ -8,17 +8,10 @@ import { previewOf } from '../../ingest/publish/preview.ts';
 import { publish as publishPlan, toLoad, type Published } from '../../ingest/publish/publish.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
-import {
-  UsageError,
-  collect,
-  examples,
-  jsonFlag,
-  printJson,
-  type DeclareCommand,
-  type Terminal,
-} from '../command.ts';
-import { withDatabase, withInstallation, type Installation } from '../installation.ts';
+import { UsageError, collect, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
+import { withData, type Installation } from '../installation.ts';
 import { createProgress } from '../progress.ts';
+import { countsOf, printPublished, printPublishedJson, requireAllPublished } from '../published-report.ts';
 
 interface Wish {
   targets: string[];
@@ -52,13 +45,9 @@ export const publish: DeclareCommand = (command, terminal) => {
     .action(async (targets, options) => {
       const { yes = false, dryRun = false, again = false, json = false } = options;
       const wish = { targets, facts: factsOf(options.set ?? []), yes, dryRun, again, json };
-      await withInstallation(terminal.env, async (installation) => {
-        const { databaseUrl, settings } = installation;
-        const connection = { command: 'publish', logLevel: settings.logLevel, statementTimeoutMs: 0 };
-        await withDatabase(databaseUrl, connection, (database) =>
-          publishAll(database, installation, wish, terminal),
-        );
-      });
+      await withData(terminal.env, 'publish', (database, installation) =>
+        publishAll(database, installation, wish, terminal),
+      );
     });
 };
 
@@ -99,7 +88,10 @@ async function publishAll(
   try {
     const results: Published[] = [];
     for (const plan of plans) results.push(await publishOne(database, installation, plan, wish, terminal));
-    report(plans, results, installation, wish, terminal);
+    const run = { plans, results, dryRun: wish.dryRun };
+    if (wish.json) printPublishedJson(terminal, run);
+    else printPublished(terminal, run, installation.settings);
+    requireAllPublished(run);
   } finally {
     for (const plan of plans) await plan.close();
   }
@@ -161,93 +153,6 @@ async function confirmed(plan: Plan, { dryRun, json }: Wish, terminal: Terminal)
   } finally {
     lines.close();
   }
-}
-
-const countsOf = (summary: {
-  pointsNew: number;
-  pointsRevised: number;
-  pointsUnchanged: number;
-  pointsDeleted: number;
-}) =>
-  `${summary.pointsNew} new, ${summary.pointsRevised} revised, ${summary.pointsUnchanged} unchanged, ${summary.pointsDeleted} deleted points`;
-
-const addressesShown = 5;
-
-/** @throws Error if a table was not loaded, after all has been told. */
-function report(
-  plans: readonly Plan[],
-  results: readonly Published[],
-  { settings }: Installation,
-  { json, dryRun }: Wish,
-  terminal: Terminal,
-): void {
-  const loaded = results.flatMap((result) => result.loaded);
-  const failed = results.flatMap((result) => result.failed);
-  const unconfirmed = results.flatMap((result) => result.unconfirmed);
-  const unreadable = plans.flatMap((plan) => plan.unreadable);
-  const tables = plans.flatMap((plan) => plan.tables);
-  const noTables = tables.filter(({ state }) => state === 'no table');
-  const leftOut = [...tables.filter(({ state }) => state === 'skipped'), ...noTables];
-  const unchanged = results.reduce((sum, result) => sum + result.unchanged, 0);
-  const host = settings.host === '0.0.0.0' || settings.host === '::' ? '127.0.0.1' : settings.host;
-  const address = (id: string) => `http://${host}:${settings.port}/v1/series/${id}`;
-  if (json)
-    printJson(terminal, {
-      dry_run: dryRun,
-      descriptions: plans.map(({ descriptionPath }) => descriptionPath),
-      loaded: loaded.map(({ table, loaded: { summary, series, seriesIds } }) => ({
-        path: table.path,
-        sheet: table.entry.sheet ?? null,
-        series,
-        series_ids: seriesIds,
-        rows_read: summary.rowsRead,
-        points_new: summary.pointsNew,
-        points_revised: summary.pointsRevised,
-        points_unchanged: summary.pointsUnchanged,
-        points_deleted: summary.pointsDeleted,
-        rows_rejected: summary.rowsRejected,
-        notes: summary.notes,
-      })),
-      unchanged,
-      left_out: leftOut.map(({ path, state, entry }) => ({
-        path,
-        reason: entry.skip ?? '',
-        on_purpose: state === 'skipped',
-      })),
-      failed: [
-        ...failed.map(({ table, failure }) => ({ path: table.path, reason: failure.message })),
-        ...unreadable,
-      ],
-      unconfirmed: unconfirmed.map(({ path, entry }) => ({ path, guessed: entry.guessed ?? [] })),
-    });
-  else {
-    const { stdout } = terminal;
-    const ids = loaded
-      .flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesShown))
-      .slice(0, 20);
-    stdout.write(
-      `${loaded.length} tables loaded, ${unchanged} unchanged${leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml says why)`}\n`,
-    );
-    if (!dryRun) for (const id of ids) stdout.write(`  ${address(id)}\n`);
-    if (!dryRun && ids[0] !== undefined)
-      stdout.write(`Call: curl -H "X-API-Key: $KEY" "${address(ids[0])}?limit=5"\n`);
-  }
-  const faults = failed.length + unreadable.length;
-  if (faults > 0) throw new Error(`${faults} tables were not loaded; the others were.`);
-  const files = plans.map(({ descriptionPath }) => descriptionPath).join(', ');
-  if (noTables.length > 0)
-    throw new Error(
-      `${noTables.length} files were left out, as no table was found in them: ${noTables
-        .map(({ path }) => path)
-        .slice(0, 5)
-        .join(', ')}${noTables.length > 5 ? ' …' : ''}. ` +
-        `Describe them in ${files}, or delete their lines "guessed" there to leave them out on purpose.`,
-    );
-  if (unconfirmed.length > 0)
-    throw new Error(
-      `${unconfirmed.length} tables were not loaded, as nobody has confirmed their guesses: correct ${files} ` +
-        'and delete the lines "guessed" there, or accept them by --yes.',
-    );
 }
 
 /** A wrong call is told as such, wherever it was detected. */

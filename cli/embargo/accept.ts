@@ -1,11 +1,10 @@
 // The part of `almanac ingest` about loads under embargo: hands the file over, and says what was accepted.
 import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/accept.ts';
-import { secondsSinceSeen } from '../../ingest/publisher/embargo.sql.ts';
-import { publisherUnseenSecondsMax } from '../../ingest/publisher/publishing.ts';
 import { reportOf } from '../../ingest/publisher/report.ts';
+import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
 import { printJson, type Terminal } from '../command.ts';
-import { withDatabase, withInstallation, type Environment } from '../installation.ts';
+import { withData, type Environment } from '../installation.ts';
 
 /** A load as the command line describes it. */
 export type Wish = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
@@ -18,15 +17,10 @@ export interface AcceptedHere {
 
 /** @throws IngestFailure as `acceptUnderEmbargo` does. */
 export function acceptInto(env: Environment, wish: Wish, due: Due): Promise<AcceptedHere> {
-  return withInstallation(env, ({ databaseUrl, settings }) => {
-    const { logLevel, seriesTimeZone, fiscalYearFirstMonth } = settings;
-    const connection = { command: 'ingest', logLevel, statementTimeoutMs: 0 };
-    return withDatabase(databaseUrl, connection, async (database) => {
-      const load = { ...wish, seriesTimeZone, fiscalYearFirstMonth };
-      const accepted = await acceptUnderEmbargo(database, load, due);
-      const seconds = await secondsSinceSeen(database);
-      return { accepted, isPublisherAlive: seconds !== null && seconds < publisherUnseenSecondsMax };
-    });
+  return withData(env, 'ingest', async (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) => {
+    const load = { ...wish, seriesTimeZone, fiscalYearFirstMonth };
+    const accepted = await acceptUnderEmbargo(database, load, due);
+    return { accepted, isPublisherAlive: await isPublisherAlive(database) };
   });
 }
 

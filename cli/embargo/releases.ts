@@ -1,14 +1,14 @@
 // almanac releases: the loads under embargo, and what operators do with them. The rules are in ingest/publisher/.
 import {
-  secondsSinceSeen,
   selectHistory,
   selectReleases,
   type HistoryEntry,
   type Release,
 } from '../../ingest/publisher/embargo.sql.ts';
 import { cancelRelease, findRelease, releaseNow } from '../../ingest/publisher/operate.ts';
-import { lateMs, publisherUnseenSecondsMax } from '../../ingest/publisher/publishing.ts';
+import { lateMs } from '../../ingest/publisher/publishing.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
+import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log.ts';
 import {
@@ -20,7 +20,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../command.ts';
-import { withDatabase, withInstallation } from '../installation.ts';
+import { withData } from '../installation.ts';
 
 const aRelease = ['<number>', 'of a release, as "almanac releases list" shows it', releaseNumber] as const;
 
@@ -63,15 +63,12 @@ interface Call {
 }
 
 function inDatabase(terminal: Terminal, work: (database: Database) => Promise<void>): Promise<void> {
-  return withInstallation(terminal.env, ({ databaseUrl, settings: { logLevel } }) =>
-    withDatabase(databaseUrl, { command: 'releases', logLevel, statementTimeoutMs: 0 }, work),
-  );
+  return withData(terminal.env, 'releases', work);
 }
 
 async function list(database: Database, terminal: Terminal, json: boolean): Promise<void> {
   const found = await selectReleases(database);
-  const seconds = await secondsSinceSeen(database);
-  const isAlive = seconds !== null && seconds < publisherUnseenSecondsMax;
+  const isAlive = await isPublisherAlive(database);
   if (json) return printJson(terminal, { publisher_alive: isAlive, releases: found.map(toJson) });
   printTable(
     terminal,

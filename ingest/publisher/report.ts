@@ -1,15 +1,21 @@
 // What is told of a load under embargo: the counts of its check or of its release, or why it failed.
 import { IngestFailure } from '../load/failure.ts';
 import type { LoadSummary } from '../load/load-options.ts';
+import type { LoadCounts } from '../load/statements.sql.ts';
+
+/** What a load changed, for machines. */
+export const pointCounts = ({ pointsNew, pointsRevised, pointsUnchanged, pointsDeleted }: LoadCounts) => ({
+  points_new: pointsNew,
+  points_revised: pointsRevised,
+  points_unchanged: pointsUnchanged,
+  points_deleted: pointsDeleted,
+});
 
 /** The counts of a load, as `almanac ingest --json` has them. */
 export function reportOf(summary: LoadSummary) {
   return {
     rows_read: summary.rowsRead,
-    points_new: summary.pointsNew,
-    points_revised: summary.pointsRevised,
-    points_unchanged: summary.pointsUnchanged,
-    points_deleted: summary.pointsDeleted,
+    ...pointCounts(summary),
     rows_rejected: summary.rowsRejected,
     rows_skipped: summary.rowsSkipped,
     seconds: summary.seconds,

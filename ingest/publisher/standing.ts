@@ -13,10 +13,15 @@ export interface Standing {
 
 const lateSecondsMax = 10;
 
+/** Whether a publisher is at work, which makes releases. */
+export async function isPublisherAlive(on: Queryable): Promise<boolean> {
+  const unseen = await secondsSinceSeen(on);
+  return unseen !== null && unseen < publisherUnseenSecondsMax;
+}
+
 export async function describeReleases(on: Queryable): Promise<Standing> {
   const { pending, held, failed, lateSeconds, nextAt } = await countReleases(on, await readClock(on));
-  const unseen = await secondsSinceSeen(on);
-  const isAlive = unseen !== null && unseen < publisherUnseenSecondsMax;
+  const isAlive = await isPublisherAlive(on);
   const isLate = lateSeconds > lateSecondsMax;
   const parts = [
     `${pending} under embargo${nextAt === null ? '' : `, the next due ${nextAt.toISOString()}`}`,

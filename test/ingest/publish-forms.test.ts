@@ -191,7 +191,7 @@ test('a bad cell stops its file alone, with its line and column, and the next ru
   t.is(await seriesRow(database, 'b-bad.Exports'), undefined);
   writeFileSync(path.join(folder, 'b-bad.csv'), bad.join('\n').replace('oops', '4'));
   const again = await publish(folder);
-  t.regex(again.stdout, /1 tables loaded, 1 unchanged\n/);
+  t.regex(again.stdout, /1 table loaded, 1 unchanged\n/);
 });
 
 test('a file without a table fails the run, also with --yes, until somebody says that it is left out on purpose', async (t) => {
@@ -202,10 +202,7 @@ test('a file without a table fails the run, also with --yes, until somebody says
   for (const flags of [['--yes'], ['--yes'], []]) {
     const ran = await publish(folder, ...flags);
     t.is(ran.code, 1);
-    t.regex(
-      ran.stderr,
-      /1 files were left out, as no table was found in them: left-names\.csv\. .*"guessed"/,
-    );
+    t.regex(ran.stderr, /No table was found in left-names\.csv, left out\. .*"guessed"/);
   }
   t.is(Object.keys(await published(database, 'left-good')).length, 3);
   const description = path.join(folder, 'almanac.yml');

@@ -1,5 +1,6 @@
 // almanac loads: lists loads, shows one, retracts one.
 import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/undo/load-list.sql.ts';
+import { pointCounts } from '../../../ingest/publisher/report.ts';
 import { retract, type Retraction } from '../../../ingest/undo/retract.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
@@ -14,7 +15,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../../command.ts';
-import { withDatabase, withInstallation } from '../../installation.ts';
+import { withData } from '../../installation.ts';
 
 const aLoad = ['<load>', 'its number, as in almanac loads list'] as const;
 /** The most series that are named. */
@@ -97,13 +98,7 @@ function withLoads<T>(
   { env }: Terminal,
   work: (database: Database, settings: Settings) => Promise<T>,
 ): Promise<T> {
-  return withInstallation(env, ({ databaseUrl, settings }) =>
-    withDatabase(
-      databaseUrl,
-      { command: 'loads', logLevel: settings.logLevel, statementTimeoutMs: 0 },
-      (database) => work(database, settings),
-    ),
-  );
+  return withData(env, 'loads', (database, { settings }) => work(database, settings));
 }
 
 const loadNumber = (text: string): number =>
@@ -163,10 +158,7 @@ function printRetraction(
       loads: concerned,
       effect,
       since,
-      points_new: pointsNew,
-      points_revised: pointsRevised,
-      points_unchanged: pointsUnchanged,
-      points_deleted: pointsDeleted,
+      ...pointCounts(result),
     });
   const which =
     concerned.length === 1

@@ -5,7 +5,7 @@ import { renameSeries } from '../../../ingest/series/rename.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../../command.ts';
-import { withDatabase, withInstallation } from '../../installation.ts';
+import { withData } from '../../installation.ts';
 
 const aSeries = ['<series>', 'its id, exact case'] as const;
 const reasonFlag = ['--reason <text>', 'why, for the record'] as const;
@@ -67,19 +67,14 @@ async function change(
   what: string,
   work: (database: Database, options: Omit<ChangeOptions, 'id'>) => Promise<SeriesChange>,
 ): Promise<void> {
-  const { series: id, loadNo } = await withInstallation(terminal.env, ({ databaseUrl, settings }) =>
-    withDatabase(
-      databaseUrl,
-      { command: 'series', logLevel: settings.logLevel, statementTimeoutMs: 0 },
-      (database) =>
-        work(database, {
-          dryRun,
-          ...(reason === undefined ? {} : { reason }),
-          seriesTimeZone: settings.seriesTimeZone,
-          clock: systemClock,
-          onWaiting: () => terminal.stderr.write('A load is under way; the change waits for it.\n'),
-        }),
-    ),
+  const { series: id, loadNo } = await withData(terminal.env, 'series', (database, { settings }) =>
+    work(database, {
+      dryRun,
+      ...(reason === undefined ? {} : { reason }),
+      seriesTimeZone: settings.seriesTimeZone,
+      clock: systemClock,
+      onWaiting: () => terminal.stderr.write('A load is under way; the change waits for it.\n'),
+    }),
   );
   if (json) return printJson(terminal, { dry_run: dryRun, ...(dryRun ? {} : { load: loadNo }), series: id });
   terminal.stdout.write(

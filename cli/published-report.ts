@@ -1,0 +1,102 @@
+// What almanac publish says at its end: what was loaded and how to call it, and with which fault it ends.
+import type { LoadCounts } from '../ingest/load/statements.sql.ts';
+import type { Plan } from '../ingest/publish/plan.ts';
+import type { Published } from '../ingest/publish/publish.ts';
+import { pointCounts } from '../ingest/publisher/report.ts';
+import type { Settings } from '../kernel/settings.ts';
+import { printJson, type Terminal } from './command.ts';
+
+/** All folders of a run together. */
+export interface PublishedRun {
+  plans: readonly Plan[];
+  results: readonly Published[];
+  dryRun: boolean;
+}
+
+/** The counts of a load, for people. */
+export const countsOf = ({ pointsNew, pointsRevised, pointsUnchanged, pointsDeleted }: LoadCounts) =>
+  `${pointsNew} new, ${pointsRevised} revised, ${pointsUnchanged} unchanged, ${pointsDeleted} deleted points`;
+
+const tablesOf = (count: number) => `${count} ${count === 1 ? 'table' : 'tables'}`;
+const addressesOfTable = 5;
+const addressesMax = 20;
+const namesMax = 5;
+
+export function printPublishedJson(terminal: Terminal, run: PublishedRun): void {
+  const { loaded, failed, unconfirmed, unreadable, leftOut, unchanged } = sumOf(run);
+  printJson(terminal, {
+    dry_run: run.dryRun,
+    descriptions: run.plans.map(({ descriptionPath }) => descriptionPath),
+    loaded: loaded.map(({ table, loaded: { summary, series, seriesIds } }) => ({
+      path: table.path,
+      sheet: table.entry.sheet ?? null,
+      series,
+      series_ids: seriesIds,
+      rows_read: summary.rowsRead,
+      ...pointCounts(summary),
+      rows_rejected: summary.rowsRejected,
+      notes: summary.notes,
+    })),
+    unchanged,
+    left_out: leftOut.map(({ path, state, entry }) => ({
+      path,
+      reason: entry.skip ?? '',
+      on_purpose: state === 'skipped',
+    })),
+    failed: [
+      ...failed.map(({ table, failure }) => ({ path: table.path, reason: failure.message })),
+      ...unreadable,
+    ],
+    unconfirmed: unconfirmed.map(({ path, entry }) => ({ path, guessed: entry.guessed ?? [] })),
+  });
+}
+
+/** @param settings where the gateway of this machine listens. */
+export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, port }: Settings): void {
+  const { loaded, leftOut, unchanged } = sumOf(run);
+  const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml says why)`;
+  stdout.write(`${tablesOf(loaded.length)} loaded, ${unchanged} unchanged${left}\n`);
+  if (run.dryRun) return;
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const addresses = loaded
+    .flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesOfTable))
+    .slice(0, addressesMax)
+    .map((id) => `http://${reached}:${port}/v1/series/${id}`);
+  for (const address of addresses) stdout.write(`  ${address}\n`);
+  if (addresses[0] !== undefined) stdout.write(`Call: curl -H "X-API-Key: $KEY" "${addresses[0]}?limit=5"\n`);
+}
+
+/** @throws Error if a table was not loaded, or none was found in a file. */
+export function requireAllPublished(run: PublishedRun): void {
+  const { failed, unreadable, noTables, unconfirmed } = sumOf(run);
+  const faults = failed.length + unreadable.length;
+  if (faults > 0)
+    throw new Error(`${tablesOf(faults)} ${faults === 1 ? 'was' : 'were'} not loaded; the others were.`);
+  const files = run.plans.map(({ descriptionPath }) => descriptionPath).join(', ');
+  if (noTables.length > 0) {
+    const names = noTables.slice(0, namesMax).map(({ path }) => path);
+    throw new Error(
+      `No table was found in ${names.join(', ')}${noTables.length > namesMax ? ` and ${noTables.length - namesMax} more files` : ''}, ` +
+        `left out. Describe it in ${files}, or delete its line "guessed" there to leave it out on purpose.`,
+    );
+  }
+  if (unconfirmed.length > 0)
+    throw new Error(
+      `${tablesOf(unconfirmed.length)} ${unconfirmed.length === 1 ? 'was' : 'were'} not loaded, as nobody has confirmed the guesses: ` +
+        `correct ${files} and delete the lines "guessed" there, or accept them by --yes.`,
+    );
+}
+
+function sumOf({ plans, results }: PublishedRun) {
+  const tables = plans.flatMap((plan) => plan.tables);
+  const noTables = tables.filter(({ state }) => state === 'no table');
+  return {
+    loaded: results.flatMap((result) => result.loaded),
+    failed: results.flatMap((result) => result.failed),
+    unconfirmed: results.flatMap((result) => result.unconfirmed),
+    unreadable: plans.flatMap((plan) => plan.unreadable),
+    noTables,
+    leftOut: [...tables.filter(({ state }) => state === 'skipped'), ...noTables],
+    unchanged: results.reduce((sum, result) => sum + result.unchanged, 0),
+  };
+}
