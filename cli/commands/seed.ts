@@ -1,7 +1,6 @@
 // almanac seed: the built-in demo data, synthetic, and the demo account with its first key.
-import { Readable } from 'node:stream';
 import { createAccount, createKey, listAccounts } from '../../accounts-api/operator/operator.ts';
-import { dateIn, systemClock } from '../../kernel/clock.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { examples, type DeclareCommand } from '../command.ts';
 import { withDatabase, withInstallation, type Installation } from '../installation.ts';
 import { withAccountsOf } from '../with-accounts.ts';
@@ -24,28 +23,13 @@ export const seed: DeclareCommand = (command, { env, stdout }) => {
 export async function seedDemo(installation: Installation): Promise<string | undefined> {
   return withAccountsOf(installation, async (deps) => {
     if ((await listAccounts(deps)).length > 0) return undefined;
-    await loadDemoFiles(installation);
+    // Imported here: a start finds the demo loaded, but for the first.
+    const { loadDemo } = await import('../../ingest/demo/load-demo.ts');
+    const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
+    await withDatabase(installation.databaseUrl, { command: 'seed', statementTimeoutMs: 0 }, (database) =>
+      loadDemo(database, { seriesTimeZone, fiscalYearFirstMonth, clock: systemClock }),
+    );
     const account = await createAccount(deps, { email: demoEmail, name: 'Demo', plan: 'pro' });
     return (await createKey(deps, account.id, 'demo')).key;
   });
-}
-
-async function loadDemoFiles({ databaseUrl, settings }: Installation): Promise<void> {
-  // Imported here: a start finds the demo loaded, but for the first.
-  const { demoFiles } = await import('../../ingest/demo/demo.ts');
-  const { load } = await import('../../ingest/load/load.ts');
-  const { seriesTimeZone, fiscalYearFirstMonth } = settings;
-  const clock = systemClock;
-  const today = dateIn(seriesTimeZone, clock.now());
-  await withDatabase(databaseUrl, { command: 'seed', statementTimeoutMs: 0 }, async (database) => {
-    for (const { dataset, vintage, lines } of demoFiles(today)) {
-      const input = Readable.from(joined(lines()));
-      const options = { vintage, seriesTimeZone, fiscalYearFirstMonth, clock, noGateway: true };
-      await load(database, { dataset, input, ...options });
-    }
-  });
-}
-
-function* joined(lines: Iterable<string>): Iterable<string> {
-  for (const line of lines) yield `${line}\n`;
 }

@@ -1,13 +1,11 @@
 // What the walks happen on: all services with the demo data behind a gateway, and beside them the fake of Stripe, an OpenID server in
 // Google's place, and a mailbox. One clock, which goes on by itself and can be moved.
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { createKey, createAccount } from '../../accounts-api/operator/operator.ts';
 import { builtDashboard } from '../../cli/dashboard.ts';
-import { demoFiles } from '../../ingest/demo/demo.ts';
 import { revisedSeries } from '../../ingest/demo/demo-revisions.ts';
-import { load } from '../../ingest/load/load.ts';
-import { dateIn, type Clock } from '../../kernel/clock.ts';
+import { loadDemo } from '../../ingest/demo/load-demo.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import type { MovableClock } from '../services/harness.ts';
 import { startRealIssuer } from '../auth/issuers.ts';
 import type { Run } from '../run/run-processes.ts';
@@ -67,7 +65,7 @@ export async function startStage(run: Run): Promise<Stage> {
     },
   });
   stripe.setWebhook({ url: `${url}/billing/stripe/events`, secret: webhookSecret, mode: 'automatic' });
-  await loadDemo(services, clock);
+  await loadDemo(services.database, { clock, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 });
   const account = await createAccount(services.accounts, { email: 'demo@almanac.example', plan: 'pro' });
   const { key: apiKey } = await createKey(services.accounts, account.id, 'demo');
   return {
@@ -79,17 +77,6 @@ export async function startStage(run: Run): Promise<Stage> {
       await postgres.stop();
     },
   };
-}
-
-async function loadDemo({ database }: Services, clock: Clock): Promise<void> {
-  for (const { dataset, vintage, lines } of demoFiles(dateIn('UTC', clock.now()))) {
-    const input = Readable.from(Iterator.from(lines()).map((line) => `${line}\n`));
-    await load(database, {
-      ...{ dataset, input, vintage, clock },
-      seriesTimeZone: 'UTC',
-      fiscalYearFirstMonth: 7,
-    });
-  }
 }
 
 /** The time of this machine, plus what it was moved by. */

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
@@ -7,7 +6,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { demoFiles } from '../../ingest/demo/demo.ts';
 import type { DemoFile } from '../../ingest/demo/demo-file.ts';
-import { load } from '../../ingest/load/load.ts';
+import { loadDemo } from '../../ingest/demo/load-demo.ts';
 import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
 
@@ -18,15 +17,7 @@ test('the demo loads without a refused row, loading it again changes nothing, an
     statementTimeoutMs: 0,
   });
   const clock = fakeClock('2026-03-31T12:00:00Z');
-  const loadAll = async () => {
-    const summaries = [];
-    for (const { dataset, vintage, lines } of demoFiles('2026-03-31')) {
-      const input = Readable.from([Buffer.from([...lines()].join('\n'))]);
-      const when = vintage === undefined ? {} : { vintage };
-      summaries.push(await load(database, { dataset, input, seriesTimeZone: 'UTC', clock, ...when }));
-    }
-    return summaries;
-  };
+  const loadAll = () => loadDemo(database, { clock, seriesTimeZone: 'UTC' });
   const first = await loadAll();
   t.true(
     first.every(

@@ -1,6 +1,6 @@
 // How fast the dashboard is: how soon its front page answers, and how smoothly a long series plays. Measured, never judged.
-import { Readable } from 'node:stream';
 import { periodEnd } from '../../../domain/periods.ts';
+import { linesInput } from '../../../ingest/demo/load-demo.ts';
 import { load } from '../../../ingest/load/load.ts';
 import { addDays, addMonths } from '../../../kernel/dates.ts';
 import type { Stage } from '../stage.ts';
@@ -72,7 +72,7 @@ async function loadLong({ services, clock }: Stage): Promise<void> {
   if ((await services.call(`/v1/catalog/${id}`)).status === 200) return;
   await load(services.database, {
     dataset: 'observations',
-    input: Readable.from(Iterator.from(longLines()).map((line) => `${line}\n`)),
+    input: linesInput(longLines()),
     clock,
     create: true,
     set: { name: 'Many vintages', unit: 'Index', frequency: 'monthly', source: 'Almanac' },
