@@ -7,6 +7,7 @@ export interface Progress {
 }
 
 const barWidth = 30;
+const eraseLine = '\r\x1b[K';
 
 /**
  * @param bytesTotal the size of the file; undefined for standard input, for which only rows are shown.
@@ -20,15 +21,93 @@ export function createProgress(bytesTotal: number | undefined, out: Output): Pro
       shown = true;
       const rows = `${rowsRead.toLocaleString('en')} rows`;
       if (bytesTotal === undefined || bytesTotal === 0) {
-        out.write(`\r\x1b[K${rows}`);
+        out.write(`${eraseLine}${rows}`);
         return;
       }
       const share = Math.min(1, bytesRead / bytesTotal);
-      const bar = '█'.repeat(Math.round(share * barWidth)).padEnd(barWidth, '·');
-      out.write(`\r\x1b[K${bar} ${Math.round(share * 100)} %  ${rows}`);
+      out.write(`${eraseLine}${barOf(share, barWidth)} ${Math.round(share * 100)} %  ${rows}`);
     },
     clear() {
-      if (shown) out.write('\r\x1b[K');
+      if (shown) out.write(eraseLine);
     },
   };
+}
+
+const barOf = (share: number, width: number) => '█'.repeat(Math.round(share * width)).padEnd(width, '·');
+
+/** How far a run over many tables is. */
+export interface RunState {
+  tablesDone: number;
+  tables: number;
+  pointsRead: number;
+  bytesRead: number;
+  bytesTotal: number;
+}
+
+export interface RunProgress {
+  show(state: RunState): void;
+  clear(): void;
+}
+
+const terminalColumns = 80;
+const barWidthLeast = 5;
+/** The eye reads no more, and a terminal over a network is slow. */
+const showEveryMs = 100;
+/** Before that, a rate says little. */
+const rateAfterMs = 1_000;
+
+/**
+ * One line for a run over many tables: its share of the bytes, tables, points, points a second, and the time that is left at that speed.
+ * @param out standard error. @param nowMs a clock that only goes forward.
+ */
+export function createRunProgress(out: Output, nowMs = () => performance.now()): RunProgress {
+  const beganAt = nowMs();
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let isShown = false;
+  return {
+    show(state) {
+      const now = nowMs();
+      if (out.isTTY !== true || now - shownAt < showEveryMs) return;
+      [shownAt, isShown] = [now, true];
+      out.write(`${eraseLine}${runLine(state, now - beganAt, out.columns ?? terminalColumns)}`);
+    },
+    clear() {
+      if (isShown) out.write(eraseLine);
+      // What follows the line may stand there until the next: it is shown again at once.
+      [shownAt, isShown] = [Number.NEGATIVE_INFINITY, false];
+    },
+  };
+}
+
+/** A line that the terminal does not wrap: it could not be erased. */
+function runLine(
+  { tablesDone, tables, pointsRead, bytesRead, bytesTotal }: RunState,
+  elapsedMs: number,
+  columns: number,
+): string {
+  const share = bytesTotal === 0 ? 0 : Math.min(1, bytesRead / bytesTotal);
+  const hasRate = elapsedMs >= rateAfterMs && share > 0;
+  const text = [
+    `${Math.floor(share * 100)} %`,
+    `${tablesDone.toLocaleString('en')} of ${tables.toLocaleString('en')} tables`,
+    `${pointsRead.toLocaleString('en')} points`,
+    ...(hasRate
+      ? [
+          `${Math.round((pointsRead / elapsedMs) * 1000).toLocaleString('en')}/s`,
+          `${duration((elapsedMs * (1 - share)) / share)} left`,
+        ]
+      : []),
+  ].join('  ');
+  const room = Math.min(barWidth, columns - text.length - 2);
+  return room < barWidthLeast ? text.slice(0, columns - 1) : `${barOf(share, room)} ${text}`;
+}
+
+/** `1:05`, `2:00:00`. */
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const two = (number: number) => String(number).padStart(2, '0');
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes}:${two(seconds % 60)}`
+    : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }

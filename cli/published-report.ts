@@ -1,6 +1,7 @@
 // What almanac publish says at its end: what was loaded and how to call it, and with which fault it ends.
 import type { LoadCounts } from '../ingest/load/statements.sql.ts';
-import type { Plan } from '../ingest/publish/plan.ts';
+import type { Plan, PlannedTable } from '../ingest/publish/plan.ts';
+import type { LoadedTable } from '../ingest/publish/load-table-file.ts';
 import type { Published } from '../ingest/publish/publish.ts';
 import { pointCounts } from '../ingest/publisher/report.ts';
 import type { Settings } from '../kernel/settings.ts';
@@ -17,10 +18,36 @@ export interface PublishedRun {
 export const countsOf = ({ pointsNew, pointsRevised, pointsUnchanged, pointsDeleted }: LoadCounts) =>
   `${pointsNew} new, ${pointsRevised} revised, ${pointsUnchanged} unchanged, ${pointsDeleted} deleted points`;
 
-const tablesOf = (count: number) => `${count} ${count === 1 ? 'table' : 'tables'}`;
+/** The file, and the sheet if it is not the first. */
+export const tableName = ({ path, entry }: Pick<PlannedTable, 'path' | 'entry'>): string =>
+  entry.sheet === undefined ? path : `${path}, sheet ${entry.sheet}`;
+
+export const tablesOf = (count: number) => `${count} ${count === 1 ? 'table' : 'tables'}`;
 const addressesOfTable = 5;
 const addressesMax = 20;
 const namesMax = 5;
+const tablesShown = 20;
+const rejectsShown = 3;
+
+/** What was loaded of a table, the first rows that were left out, and what was given in vain. */
+export function linesOfTable(
+  table: PlannedTable,
+  { summary, series }: LoadedTable,
+  isDryRun: boolean,
+): string[] {
+  const { rowsRejected, rejects, notes } = summary;
+  const shown = rejects.slice(0, rejectsShown);
+  const more = rowsRejected - shown.length;
+  return [
+    `${isDryRun ? 'nothing kept (--dry-run): ' : ''}${tableName(table)}: ${series} series, ${countsOf(summary)}` +
+      (rowsRejected === 0 ? '' : `, ${rowsRejected} rejected`),
+    ...shown.map(
+      ({ line, column, value, expected }) => `  line ${line}, ${column}: "${value}", expected ${expected}`,
+    ),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...notes.map((note) => `  ${note}`),
+  ];
+}
 
 export function printPublishedJson(terminal: Terminal, run: PublishedRun): void {
   const { loaded, failed, unconfirmed, unreadable, leftOut, unchanged } = sumOf(run);
@@ -40,20 +67,34 @@ export function printPublishedJson(terminal: Terminal, run: PublishedRun): void 
     unchanged,
     left_out: leftOut.map(({ path, state, entry }) => ({
       path,
+      sheet: entry.sheet ?? null,
       reason: entry.skip ?? '',
       on_purpose: state === 'skipped',
     })),
     failed: [
-      ...failed.map(({ table, failure }) => ({ path: table.path, reason: failure.message })),
-      ...unreadable,
+      ...failed.map(({ table, failure }) => ({
+        path: table.path,
+        sheet: table.entry.sheet ?? null,
+        reason: failure.message,
+      })),
+      ...unreadable.map(({ path, reason }) => ({ path, sheet: null, reason })),
     ],
-    unconfirmed: unconfirmed.map(({ path, entry }) => ({ path, guessed: entry.guessed ?? [] })),
+    unconfirmed: unconfirmed.map(({ path, entry }) => ({
+      path,
+      sheet: entry.sheet ?? null,
+      guessed: entry.guessed ?? [],
+    })),
   });
 }
 
 /** @param settings where the gateway of this machine listens. */
 export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, port }: Settings): void {
   const { loaded, leftOut, unchanged } = sumOf(run);
+  if (stdout.isTTY === true) {
+    for (const { table, loaded: of } of loaded.slice(0, tablesShown))
+      for (const line of linesOfTable(table, of, run.dryRun)) stdout.write(`${line}\n`);
+    if (loaded.length > tablesShown) stdout.write(`… and ${tablesOf(loaded.length - tablesShown)} more\n`);
+  }
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml says why)`;
   stdout.write(`${tablesOf(loaded.length)} loaded, ${unchanged} unchanged${left}\n`);
   if (run.dryRun) return;
@@ -74,9 +115,9 @@ export function requireAllPublished(run: PublishedRun): void {
     throw new Error(`${tablesOf(faults)} ${faults === 1 ? 'was' : 'were'} not loaded; the others were.`);
   const files = run.plans.map(({ descriptionPath }) => descriptionPath).join(', ');
   if (noTables.length > 0) {
-    const names = noTables.slice(0, namesMax).map(({ path }) => path);
+    const names = noTables.slice(0, namesMax).map(tableName);
     throw new Error(
-      `No table was found in ${names.join(', ')}${noTables.length > namesMax ? ` and ${noTables.length - namesMax} more files` : ''}, ` +
+      `No table was found in ${names.join('; ')}${noTables.length > namesMax ? ` and ${noTables.length - namesMax} more` : ''}, ` +
         `left out. Describe it in ${files}, or delete its line "guessed" there to leave it out on purpose.`,
     );
   }

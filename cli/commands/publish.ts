@@ -10,8 +10,16 @@ import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { UsageError, collect, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
 import { withData, type Installation } from '../installation.ts';
-import { createProgress } from '../progress.ts';
-import { countsOf, printPublished, printPublishedJson, requireAllPublished } from '../published-report.ts';
+import { createRunProgress } from '../progress.ts';
+import {
+  countsOf,
+  linesOfTable,
+  printPublished,
+  printPublishedJson,
+  requireAllPublished,
+  tableName,
+  tablesOf,
+} from '../published-report.ts';
 
 interface Wish {
   targets: string[];
@@ -109,32 +117,31 @@ async function publishOne(
   const acceptGuesses = wish.yes || (await confirmed(plan, wish, terminal));
   const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
   const tables = toLoad(plan, acceptGuesses);
-  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
-  const progress = createProgress(bytes, stderr);
   const shared = { acceptGuesses, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
   const edited = { ...plan, tables: tables.filter(({ state }) => state === 'entry changed') };
   if (edited.tables.length > 0 && !wish.dryRun && !wish.json) {
     const { loaded } = await publishPlan(database, edited, { ...shared, dryRun: true });
     for (const { table, loaded: would } of loaded)
-      stderr.write(`${table.path}: the edit would make ${countsOf(would.summary)}\n`);
+      stderr.write(`${tableName(table)}: the edit would make ${countsOf(would.summary)}\n`);
   }
+  const progress = createRunProgress(stderr);
   const published = await publishPlan(database, plan, {
     ...shared,
     dryRun: wish.dryRun,
-    onProgress: (_, rows, read) => progress.show(rows, read),
-    onWaiting: () => stderr.write('Another load is under way; this one waits for it.\n'),
-    onLoaded: ({ path, entry }, { summary, series }) => {
-      if (wish.json) return;
+    onProgress: (state) => progress.show(state),
+    onWaiting: () => {
       progress.clear();
-      const sheet = entry.sheet === undefined ? '' : `, ${entry.sheet}`;
-      const rejected = summary.rowsRejected === 0 ? '' : `, ${summary.rowsRejected} rejected`;
-      terminal.stdout.write(
-        `${wish.dryRun ? 'nothing kept (--dry-run): ' : ''}${path}${sheet}: ${series} series, ${countsOf(summary)}${rejected}\n`,
-      );
+      stderr.write('Another load is under way; this one waits for it.\n');
     },
-    onFailed: ({ path }, failure) => {
+    // A terminal shows one line for the whole run, and the tables at its end.
+    onLoaded: (table, loaded) => {
+      if (wish.json || terminal.stdout.isTTY === true) return;
       progress.clear();
-      if (!wish.json) stderr.write(`${path}: not loaded. ${failure.message}\n`);
+      for (const line of linesOfTable(table, loaded, wish.dryRun)) terminal.stdout.write(`${line}\n`);
+    },
+    onFailed: (table, failure) => {
+      progress.clear();
+      if (!wish.json) stderr.write(`${tableName(table)}: not loaded. ${failure.message}\n`);
     },
   });
   progress.clear();
@@ -147,7 +154,7 @@ async function confirmed(plan: Plan, { dryRun, json }: Wish, terminal: Terminal)
   if (guessed.length === 0 || terminal.stdin.isTTY !== true || json || dryRun) return dryRun;
   const lines = createInterface({ input: terminal.stdin });
   try {
-    terminal.stderr.write(`Load ${guessed.length} tables with the guesses above? [y/N] `);
+    terminal.stderr.write(`Load ${tablesOf(guessed.length)} with the guesses above? [y/N] `);
     for await (const line of lines) return /^y(?:es)?$/i.test(line.trim());
     return false;
   } finally {

@@ -36,6 +36,8 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   dryRun?: boolean;
   /** Skips refused rows (in a wide file: refused cells) instead of storing nothing. */
   skipInvalid?: boolean;
+  /** Of rows of observations that state one point, the first is stored and the others are refused, without `skipInvalid` too. */
+  repeated?: 'first' | undefined;
   /** See csv.ts for these three. */
   delimiter?: string | undefined;
   encoding?: string | undefined;

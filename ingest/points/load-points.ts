@@ -42,7 +42,7 @@ import { planWide, WideReader } from './wide.ts';
 
 /**
  * @param straight whether points of never published series may be stored directly in their table.
- * @throws IngestFailure if a row is refused and `skipInvalid` is not set.
+ * @throws IngestFailure if a row is refused and `skipInvalid` is not set, or, for a repeated row, neither that nor `repeated`.
  * @throws NotAscending if points were stored directly but must not be: load again without `straight`.
  */
 export async function loadPoints(
@@ -68,8 +68,11 @@ export async function loadPoints(
   const sink = new PointSink(on, plan.manyVintages ? 'load_rows' : 'load_points', straight ? first : null);
   const reader = await readPoints(on, plan, sink, input, options);
 
-  if (sink.mayRepeat) await refuseDuplicates(on, plan.manyVintages ? 'load_rows' : 'load_points', input);
-  if (options.skipInvalid !== true) input.rejects.throwIfAny();
+  const stage = plan.manyVintages ? 'load_rows' : 'load_points';
+  // Repeated rows that may be left out stop no load; any other refused row does.
+  if (options.repeated === 'first' && options.skipInvalid !== true) input.rejects.throwIfAny();
+  if (sink.mayRepeat) await refuseDuplicates(on, stage, input);
+  if (options.repeated !== 'first' && options.skipInvalid !== true) input.rejects.throwIfAny();
   const stored =
     first === null
       ? await storeVintages(on, record)

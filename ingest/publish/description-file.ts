@@ -1,6 +1,6 @@
 // Reads and writes almanac.yml. Hides the YAML: a fault is told by line and key, with what is allowed there; entries are added with their
 // evidence as comments, and everything else stays as its author wrote it.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import {
   Document,
   isMap,
@@ -225,9 +225,11 @@ export function confirmGuesses(file: DescriptionFile, entries: readonly TableDes
 export function writeDescription(path: string, { document }: DescriptionFile): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, document.toString({ lineWidth: 0 }));
+    // Flushed: after a power failure the new name could otherwise stand for an empty file.
+    writeFileSync(temporary, document.toString({ lineWidth: 0 }), { flush: true });
     renameSync(temporary, path);
   } catch (error) {
+    rmSync(temporary, { force: true });
     throw new IngestFailure(
       'usage',
       `${path} cannot be written: almanac publish keeps there how the files are loaded.`,

@@ -138,6 +138,12 @@ export const tableSchema = z.strictObject({
     .describe(
       'The file states its series completely: points that it leaves out are deleted as of the vintage',
     ),
+  repeated: z
+    .literal('first')
+    .optional()
+    .describe(
+      'Of rows that state one point, the first is loaded, and the others are left out and reported; left out: they stop the load',
+    ),
   skip_invalid: z
     .boolean()
     .optional()

@@ -77,7 +77,7 @@ function merged(entries: readonly Proposal['entry'][]): Proposal['entry'] {
   if (missing.length > 0) all.missing = missing;
   if (Object.keys(flags).length > 0) all.flags = flags;
   if (Object.keys(leaveOut).length > 0) all.leave_out = leaveOut;
-  if (entries.some((entry) => entry.skip_invalid === true)) all.skip_invalid = true;
+  if (entries.some((entry) => entry.repeated === 'first')) all.repeated = 'first';
   if (guessed.length > 0) {
     delete all.guessed;
     all.guessed = guessed;
@@ -110,7 +110,7 @@ function signatureOf(table: FoundTable): string {
     flags: __,
     leave_out: ___,
     guessed: ____,
-    skip_invalid: _____,
+    repeated: _____,
     ...rest
   } = isDated ? table.proposal.entry : withoutStem(table);
   return JSON.stringify([table.sheet, rest]);

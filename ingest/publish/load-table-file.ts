@@ -76,6 +76,7 @@ export async function loadTableFile(
     ...(vintage !== undefined && { vintage }),
     ...(table.full === true && { full: true, covers: () => [...series.keys()] }),
     skipInvalid: table.skip_invalid === true,
+    repeated: table.repeated,
     ...('format' in table.date && table.date.format !== undefined && { dateFormat: table.date.format }),
     ...(table.decimal !== undefined && { decimal: table.decimal }),
     ...(table.thousands !== undefined && { thousands: table.thousands }),

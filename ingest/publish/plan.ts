@@ -20,7 +20,7 @@ import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } 
 import { namesIn } from './detect/file-name.ts';
 import { propose } from './detect/propose.ts';
 import { findPublished, type PublishedFile } from './published.sql.ts';
-import { samplesOf } from './table-rows.ts';
+import { contentOf, samplesOf } from './table-rows.ts';
 
 export interface PlanOptions {
   /** Folders, files and URLs. */
@@ -200,7 +200,7 @@ async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): P
   return { path: each, file: answer.file, sha256: answer.sha256 };
 }
 
-/** The tables of a file without an entry. Sheets that are no tables are left out if another one is. */
+/** The tables of a file without an entry, and the sheets that are none beside them: each is told, and has an entry. */
 async function tablesIn(source: SourceFile, folder: string, options: PlanOptions): Promise<FoundTable[]> {
   const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
   const names = namesIn(fileName);
@@ -208,6 +208,7 @@ async function tablesIn(source: SourceFile, folder: string, options: PlanOptions
   const found = samples.map(({ sheet, sample }, at) => ({
     path: source.path,
     sheet: at === 0 ? undefined : sheet,
+    content: contentOf(sample),
     proposal: propose(sample, {
       stem: samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
       dateInName: names.dateInName,
@@ -217,9 +218,22 @@ async function tablesIn(source: SourceFile, folder: string, options: PlanOptions
       today: options.today,
     }),
   }));
-  const tables = found.filter(({ proposal }) => proposal.entry.skip === undefined);
-  return tables.length > 0 ? tables : found.slice(0, 1);
+  const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
+  // One entry says that a file has no table, however many sheets it has.
+  if (!found.some(isTable)) return found.slice(0, 1);
+  return found
+    .filter((table) => isTable(table) || table.content !== 'nothing')
+    .map((table) =>
+      isTable(table) || table.content !== 'text' ? table : { ...table, proposal: sheetOfText },
+    );
 }
+
+/** Contents and notes beside a table: nobody has to confirm that they are none. */
+const sheetOfText: FoundTable['proposal'] = {
+  entry: { skip: 'a sheet of text' },
+  evidence: {},
+  rows: 0,
+};
 
 /** No two tables propose one series, unless they are of one form but for the lines they are on: the later ones get a number. */
 function uniqueIds(entries: NewEntry[]): NewEntry[] {

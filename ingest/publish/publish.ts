@@ -14,14 +14,20 @@ export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onPr
   /** No gateway serves the database. */
   noGateway?: boolean;
   /** Of all tables to load together. */
-  onProgress?: (
-    tables: { done: number; of: number },
-    rowsRead: number,
-    bytesRead: number,
-    bytesTotal: number,
-  ) => void;
+  onProgress?: (state: PublishState) => void;
   onLoaded?: (table: PlannedTable, loaded: LoadedTable) => void;
   onFailed?: (table: PlannedTable, failure: IngestFailure) => void;
+}
+
+/** How far a run is. */
+export interface PublishState {
+  /** Loaded, or failed. */
+  tablesDone: number;
+  tables: number;
+  /** Points that were read, of tables that failed too. */
+  pointsRead: number;
+  bytesRead: number;
+  bytesTotal: number;
 }
 
 export interface Published {
@@ -57,17 +63,26 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
       : plan.tables.filter(({ state, isGuessed }) => isGuessed && state !== 'unchanged'),
   };
   const bytesTotal = tables.reduce((sum, { bytes }) => sum + bytes, 0);
-  let [rowsBefore, bytesBefore] = [0, 0];
-  for (const table of tables) {
-    const of = { done: result.loaded.length + result.failed.length, of: tables.length };
+  let [pointsBefore, bytesBefore] = [0, 0];
+  for (const [tablesDone, table] of tables.entries()) {
+    let pointsRead = 0;
+    const tell = (done: number, bytesRead: number) =>
+      onProgress?.({
+        tablesDone: done,
+        tables: tables.length,
+        pointsRead: pointsBefore + pointsRead,
+        bytesRead: bytesBefore + bytesRead,
+        bytesTotal,
+      });
     try {
       const loaded = await loadTableFile(database, table, {
         ...shared,
         publication: plan.description.description.name,
-        onProgress: (rowsRead, bytesRead) =>
-          onProgress?.(of, rowsBefore + rowsRead, bytesBefore + bytesRead, bytesTotal),
+        onProgress: (rowsRead, bytesRead) => {
+          pointsRead = rowsRead;
+          tell(tablesDone, bytesRead);
+        },
       });
-      rowsBefore += loaded.summary.rowsRead;
       result.loaded.push({ table, loaded });
       onLoaded?.(table, loaded);
     } catch (error) {
@@ -75,6 +90,8 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
       result.failed.push({ table, failure: error });
       onFailed?.(table, error);
     }
+    tell(tablesDone + 1, table.bytes);
+    pointsBefore += pointsRead;
     bytesBefore += table.bytes;
     await turn();
   }

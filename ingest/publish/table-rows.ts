@@ -3,6 +3,7 @@
 import { readCsv, readPieces } from '../files/csv.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
+import { looksNumeric } from './detect/number-forms.ts';
 import { isWorkbook, readWorkbook, type Sheet } from './workbook.ts';
 
 export interface TableFile {
@@ -83,6 +84,16 @@ async function sampleOfCsv(file: string): Promise<Sample> {
     break;
   }
   return sample;
+}
+
+const textShareLeast = 0.9;
+
+/** What the cells are: those of contents, notes and cover pages are text nearly all. */
+export function contentOf({ rows }: Sample): 'nothing' | 'text' | 'numbers' {
+  const cells = rows.flatMap((row) => row.filter((cell) => cell.trim() !== ''));
+  if (cells.length === 0) return 'nothing';
+  const texts = cells.filter((cell) => !looksNumeric(cell.trim())).length;
+  return texts >= cells.length * textShareLeast ? 'text' : 'numbers';
 }
 
 /** A comma and a point also stand within numbers and texts, so the others go first where several divide the lines alike. */

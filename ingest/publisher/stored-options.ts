@@ -23,6 +23,7 @@ const schema = z.strictObject({
   vintage: z.string().optional(),
   full: z.boolean().optional(),
   skipInvalid: z.boolean().optional(),
+  repeated: z.literal('first').optional(),
   delimiter: z.string().optional(),
   encoding: z.string().optional(),
   headerLine: z.int().optional(),

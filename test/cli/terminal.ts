@@ -14,10 +14,13 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs `almanac …`. @param more of the environment, and what stands on standard input; isTerminal: somebody types it. */
+/**
+ * Runs `almanac …`. @param more of the environment, and what stands on standard input; isTerminal: somebody types it; isScreen: somebody reads
+ * the output as it is printed.
+ */
 export type RunCommand = (
   words: readonly string[],
-  more?: { env?: Readonly<Record<string, string>>; stdin?: string; isTerminal?: boolean },
+  more?: { env?: Readonly<Record<string, string>>; stdin?: string; isTerminal?: boolean; isScreen?: boolean },
 ) => Promise<Ran>;
 
 /** An environment of settings alone: the database, and a directory of its own for everything else. */
@@ -27,13 +30,13 @@ export function settingsOf(databaseUrl: string): Record<string, string> {
 }
 
 export function commandLine(settings: Readonly<Record<string, string>>): RunCommand {
-  return async (words, { env = {}, stdin = '', isTerminal = false } = {}) => {
+  return async (words, { env = {}, stdin = '', isTerminal = false, isScreen = false } = {}) => {
     const ran: Ran = { code: -1, stdout: '', stderr: '' };
     ran.code = await main(words, {
       env: { ...settings, ...env },
       stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: isTerminal }),
-      stdout: { write: (text) => (ran.stdout += text) },
-      stderr: { write: (text) => (ran.stderr += text) },
+      stdout: { isTTY: isScreen, write: (text) => (ran.stdout += text) },
+      stderr: { isTTY: isScreen, write: (text) => (ran.stderr += text) },
     });
     return ran;
   };

@@ -125,7 +125,10 @@ for (const type of ['xlsx', 'xls'] as const)
     const notes = utils.aoa_to_sheet([['These are notes.'], ['They have no table.']]);
     const name = `book-${type}`;
     const folder = folderOf(name, {
-      [`${name}.${type}`]: workbookOf({ Rates: rates, Jobs: jobs, Notes: notes }, type),
+      [`${name}.${type}`]: workbookOf(
+        { Rates: rates, Jobs: jobs, Notes: notes, Sheet4: utils.aoa_to_sheet([[]]) },
+        type,
+      ),
     });
     const ran = await publish(folder, '--yes');
     t.is(ran.code, 0, ran.stderr);
@@ -137,7 +140,10 @@ for (const type of ['xlsx', 'xls'] as const)
     });
     t.deepEqual(Object.values(await published(database, `${name}.Bonds_Buy`)), ['1', '2', '3', '4']);
     t.deepEqual(Object.values(await published(database, `${name}_Jobs`)), ['5', '6.5', '7']);
-    t.notRegex(readFileSync(path.join(folder, 'almanac.yml'), 'utf8'), /Notes/);
+    t.regex(ran.stdout, /2 tables loaded, 0 unchanged, 1 left out/);
+    const description = readFileSync(path.join(folder, 'almanac.yml'), 'utf8');
+    t.regex(description, /sheet: Notes\n +skip: a sheet of text\n/);
+    t.notRegex(description, /Sheet4|guessed:/, 'an empty sheet leaves nothing out');
   });
 
 test('files whose names differ in their date are vintages of one table, and a later file of that name joins them', async (t) => {
@@ -212,8 +218,54 @@ test('a file without a table fails the run, also with --yes, until somebody says
   const ran = await publish(folder, '--json');
   t.is(ran.code, 0, ran.stderr);
   t.deepEqual((JSON.parse(ran.stdout) as { left_out: unknown }).left_out, [
-    { path: 'left-names.csv', reason: 'no line has a number', on_purpose: true },
+    { path: 'left-names.csv', sheet: null, reason: 'no line has a number', on_purpose: true },
   ]);
+});
+
+test('a sheet with numbers that is not understood beside one that is fails the run until somebody has confirmed it', async (t) => {
+  const sheet = (...rows: (string | number)[][]) => utils.aoa_to_sheet(rows);
+  const jobs = sheet(['Month', 'Jobs'], ['2024-01', 5], ['2024-02', 6.5], ['2024-03', 7]);
+  const weights = sheet(['Group', 'Weight'], ['Food', 40], ['Rent', 35], ['Other', 25]);
+  const folder = folderOf('sheets', { 'sheets.xlsx': workbookOf({ Jobs: jobs, Weights: weights }, 'xlsx') });
+  for (const flags of [['--yes'], ['--yes'], []]) {
+    const ran = await publish(folder, ...flags);
+    t.is(ran.code, 1);
+    t.regex(ran.stderr, /No table was found in sheets\.xlsx, sheet Weights, left out\. /);
+  }
+  t.deepEqual(Object.values(await published(database, 'sheets')), ['5', '6.5', '7'], 'the other is loaded');
+  const description = path.join(folder, 'almanac.yml');
+  writeFileSync(description, readFileSync(description, 'utf8').replace(/^ *guessed: .*\n/m, ''));
+  const ran = await publish(folder, '--json');
+  t.is(ran.code, 0, ran.stderr);
+  t.like(JSON.parse(ran.stdout), {
+    unchanged: 1,
+    left_out: [{ path: 'sheets.xlsx', sheet: 'Weights', on_purpose: true }],
+  });
+});
+
+test('of repeated rows the first is loaded and the others are told; another bad row beside them stops the file', async (t) => {
+  const months = Array.from({ length: 120 }, (_, at) =>
+    new Date(Date.UTC(2010, at, 15)).toISOString().slice(0, 10),
+  );
+  const file = (last: string) => [
+    'Date,Rate',
+    ...months.map((month, at) => `${month},${at}`),
+    '2012-03-16,999',
+    `2020-01-15,${last}`,
+  ];
+  const folder = folderOf('twice', { 'twice.csv': file('oops').join('\n') });
+  const refused = await publish(folder, '--yes');
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /1 row is not valid; nothing was stored\.\n {2}line 123, Rate: "oops"/);
+  t.is(await seriesRow(database, 'twice'), undefined);
+  writeFileSync(path.join(folder, 'twice.csv'), file('7').join('\n'));
+  const ran = await publish(folder, '--yes');
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(
+    ran.stdout,
+    /^twice\.csv: 1 series, 121 new, .*, 1 rejected\n {2}line 122, row: "twice, 2012-03-31", expected one row a point/,
+  );
+  t.is((await published(database, 'twice'))['2012-03-31'], '26', 'the first');
 });
 
 test('a column that the entry does not name is told, and not left out in silence', async (t) => {

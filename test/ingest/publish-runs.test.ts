@@ -46,7 +46,7 @@ test('on a terminal it asks whether the guesses are right, and loads them for ye
   for (const answer of ['n\n', '\n', '', 'yesterday\n']) {
     const ran = await ask(answer);
     t.is(ran.code, 1, JSON.stringify(answer));
-    t.regex(ran.stderr, /Load 1 tables with the guesses above\? \[y\/N\] /);
+    t.regex(ran.stderr, /Load 1 table with the guesses above\? \[y\/N\] /);
     t.is(await seriesRow(database, 'asked'), undefined);
   }
   const ran = await ask('Yes\n');
@@ -54,6 +54,28 @@ test('on a terminal it asks whether the guesses are right, and loads them for ye
   t.is(Object.keys(await published(database, 'asked')).length, 3);
   t.notRegex(readFileSync(descriptionOf(folder), 'utf8'), /guessed:/);
   t.notRegex((await ask('')).stderr, /Load/, 'nothing is left to ask');
+});
+
+test('a terminal shows one line for the whole run, and twenty tables at its end; a file gets a line for each table', async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 22 }, (_, at) => [`many_${10 + at}.csv`, monthly('Rate', at, 2, 3)]),
+  );
+  const run = (isScreen: boolean) =>
+    almanac(['publish', folderOf(isScreen ? 'screen' : 'pipe', files), ...facts, '--dry-run'], { isScreen });
+  const seen = await run(true);
+  t.is(seen.code, 0, seen.stderr);
+  const shown = seen.stderr.split('\r\u001B[K');
+  t.true(
+    shown.some((line) => /^\S+ \d+ % {2}\d+ of 22 tables {2}\d+ points/.test(line)),
+    seen.stderr,
+  );
+  t.is(shown.at(-1), '', 'the line is gone at the end');
+  const tables = /^nothing kept \(--dry-run\): many_\d+\.csv: 1 series, 3 new/gm;
+  t.is(seen.stdout.match(tables)?.length, 20);
+  t.regex(seen.stdout, /^… and 2 tables more\n22 tables loaded, 0 unchanged\n/m);
+  const logged = await run(false);
+  t.is(logged.stdout.match(tables)?.length, 22);
+  t.false(logged.stderr.includes('\r'));
 });
 
 test('a full table deletes the points that it leaves out, also of columns that are empty', async (t) => {

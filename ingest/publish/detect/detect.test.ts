@@ -197,10 +197,11 @@ test('rows that state a point again are a guess where they are few, and no table
     '1.5',
   ]);
   const few = propose(sampleOf([['Date', 'Rate'], ...rows, ['2012-03-16', '9']]), about);
-  t.is(few.entry.skip_invalid, true);
-  t.true(few.entry.guessed?.includes('skip_invalid'));
+  t.is(few.entry.repeated, 'first');
+  t.is(few.entry.skip_invalid, undefined, 'other rows that are not valid stop the load');
+  t.true(few.entry.guessed?.includes('repeated'));
   t.regex(
-    few.evidence['skip_invalid'] ?? '',
+    few.evidence['repeated'] ?? '',
     /^1 of 121 rows .*, 1 of them another value: the first is kept, and 1 is left out$/,
   );
   const many = propose(
@@ -210,10 +211,7 @@ test('rows that state a point again are a guess where they are few, and no table
   t.regex(many.entry.skip ?? '', /^2 of 122 rows .* at most 1 % may: no column tells them apart/);
   t.deepEqual(many.entry.guessed, ['skip']);
   const alike = propose(sampleOf([['Date', 'Rate'], ...rows, ...rows.slice(0, 5)]), about);
-  t.regex(
-    alike.evidence['skip_invalid'] ?? '',
-    /^5 of 125 rows .*, 0 of them another value: .* 5 are left out$/,
-  );
+  t.regex(alike.evidence['repeated'] ?? '', /^5 of 125 rows .*, 0 of them another value: .* 5 are left out$/);
   t.regex(
     propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about).entry.skip ?? '',
     /^120 of 240 rows/,

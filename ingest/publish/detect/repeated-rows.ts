@@ -47,10 +47,10 @@ export function addRepeated(
   const said = `${repeated} of ${counted} rows state a point that an earlier row states (${example}), ${contradicting} of them another value`;
   if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
     return `${said}; at most 1 % may: no column tells them apart`;
-  entry.skip_invalid = true;
-  evidence['skip_invalid'] =
+  entry.repeated = 'first';
+  evidence['repeated'] =
     `${said}: the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
-  guessed.push('skip_invalid');
+  guessed.push('repeated');
   return null;
 }
 
