@@ -34,6 +34,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   serviceTls: ['SERVICE_TLS_CERT', 'SERVICE_TLS_KEY'],
   seriesTimeZone: ['SERIES_TIME_ZONE'],
   fiscalYearFirstMonth: ['FISCAL_YEAR_FIRST_MONTH'],
+  inboxDir: ['INBOX_DIR'],
   previewPoints: ['PREVIEW_POINTS'],
   openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
   plansFile: ['PLANS_FILE'],

@@ -167,6 +167,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     serviceTls: undefined,
     seriesTimeZone: 'UTC',
     fiscalYearFirstMonth: 7,
+    inboxDir: undefined,
     previewPoints: 120,
     openRevisionsSeries: 'DEMO.PAYROLLS',
     trustedProxyHops: 0,
@@ -194,7 +195,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
 
 test('what is set reaches the setting of its name, and no other', (t) => {
   const secret = (letter: string) => letter.repeat(32);
-  const { dataDir, plansFile, journalDir, ...settings } = readSettings({
+  const { dataDir, plansFile, journalDir, inboxDir, ...settings } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
     ...{ DATA_API_DATABASE_PASSWORD: "of-data-api'1", ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api' },
@@ -210,6 +211,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{
       PLANS_FILE: 'plans.yml',
       FISCAL_YEAR_FIRST_MONTH: '10',
+      INBOX_DIR: 'put-here',
       PREVIEW_POINTS: '36',
       OPEN_REVISIONS_SERIES: 'GDP',
       TRUSTED_PROXY_HOPS: '4',
@@ -239,6 +241,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   t.is(dataDir, path.join(projectRoot, 'data'));
   t.is(plansFile, path.join(projectRoot, 'plans.yml'));
   t.is(journalDir, path.join(projectRoot, 'kept'));
+  t.is(inboxDir, path.join(projectRoot, 'put-here'));
   t.deepEqual(settings, {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },

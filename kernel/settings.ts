@@ -95,6 +95,7 @@ const variables = z.object({
   SERVICE_TLS_KEY: z.string().optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
+  INBOX_DIR: z.string().min(1).optional(),
   PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
   OPEN_REVISIONS_SERIES: z
     .string()
@@ -174,6 +175,8 @@ export type Settings = Readonly<{
   seriesTimeZone: string;
   /** Of funds for which neither they nor their company state it; 1 is January. */
   fiscalYearFirstMonth: number;
+  /** Absolute; the folder whose files the publisher loads. Undefined: none is watched. */
+  inboxDir: string | undefined;
   /** The most points per combination of dimension values that visitors see without a key; 0: none. */
   previewPoints: number;
   /** The id of the series whose revisions visitors see without a key; undefined: of none. */
@@ -396,6 +399,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
         : undefined,
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
+    inboxDir: s.INBOX_DIR === undefined ? undefined : inProject(s.INBOX_DIR),
     previewPoints: s.PREVIEW_POINTS,
     openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
     plansFile: plansFileOf(env),

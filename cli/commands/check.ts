@@ -9,6 +9,7 @@ import { comparePrices } from '../../accounts-api/billing/prices.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
 import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
+import { describeInbox } from '../../ingest/publisher/inbox/standing.ts';
 import { describeReleases } from '../../ingest/publisher/standing.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadPlans } from '../../kernel/plans.ts';
@@ -41,7 +42,7 @@ interface Finding {
 export const check: DeclareCommand = (command, terminal) => {
   command
     .description(
-      'Tries settings, plans, database, webhooks, releases, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
+      'Tries settings, plans, database, webhooks, releases, inbox, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
     )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac check'))
@@ -76,6 +77,7 @@ async function findAll(env: Environment): Promise<Finding[]> {
       'they need the plans and the database',
     ),
     await releasesFinding(env, database),
+    await inboxFinding(settings.inboxDir),
     await optional('redis', redisUrl, describeRedis, 'each gateway counts its limits for itself'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
     await optional(
@@ -187,6 +189,19 @@ async function releasesFinding(env: Environment, database: Finding): Promise<Fin
       return { what, state: needsSomebody || isUnserved ? 'warning' : 'ok', detail };
     }),
   );
+}
+
+/** As this user sees the folder: the publisher may be another one, elsewhere. */
+async function inboxFinding(directory: string | undefined): Promise<Finding> {
+  const what = 'inbox';
+  if (directory === undefined)
+    return { what, state: 'not configured', detail: 'INBOX_DIR is not set: no folder is watched' };
+  try {
+    const { detail, needsSomebody } = await describeInbox(directory);
+    return { what, state: needsSomebody ? 'warning' : 'ok', detail };
+  } catch (error) {
+    return { what, state: 'failed', detail: (error as Error).message };
+  }
 }
 
 /** An embedded database is served only while "almanac start" runs, so what waits in it is no fault. */

@@ -211,6 +211,13 @@ function comment(
 /** A comment ends at the end of its line; the evidence may quote cells of the file. */
 const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 600);
 
+/** A description of these entries alone, with their evidence, as text. */
+export function describedEntries(name: string, entries: readonly NewEntry[]): string {
+  const description = emptyDescription(name);
+  addEntries(description, entries);
+  return textOf(description);
+}
+
 /** Confirms the guesses of entries. */
 export function confirmGuesses(file: DescriptionFile, entries: readonly TableDescription[]): void {
   const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
@@ -222,11 +229,11 @@ export function confirmGuesses(file: DescriptionFile, entries: readonly TableDes
 }
 
 /** Writes the file whole or not at all. */
-export function writeDescription(path: string, { document }: DescriptionFile): void {
+export function writeDescription(path: string, description: DescriptionFile): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     // Flushed: after a power failure the new name could otherwise stand for an empty file.
-    writeFileSync(temporary, document.toString({ lineWidth: 0 }), { flush: true });
+    writeFileSync(temporary, textOf(description), { flush: true });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -237,3 +244,5 @@ export function writeDescription(path: string, { document }: DescriptionFile): v
     );
   }
 }
+
+const textOf = ({ document }: DescriptionFile) => document.toString({ lineWidth: 0 });

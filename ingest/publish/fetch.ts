@@ -30,7 +30,8 @@ export interface FetchedFile {
   remove(): Promise<void>;
 }
 
-const bytesMaxUsual = 1024 * 1024 * 1024;
+/** The most bytes of a file that is fetched, or taken from the watched folder. */
+export const bytesMaxUsual = 1024 * 1024 * 1024;
 const withinMsUsual = 10 * 60_000;
 const endings: readonly (readonly [type: RegExp, ending: string])[] = [
   [/spreadsheetml/i, '.xlsx'],

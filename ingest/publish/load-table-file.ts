@@ -45,7 +45,7 @@ const idsKept = 100;
  * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
  */
 export async function loadTableFile(
-  database: Database,
+  database: Pick<Database, 'transaction'>,
   planned: PlannedTable,
   settings: LoadSettings,
 ): Promise<LoadedTable> {

@@ -33,6 +33,8 @@ export interface PlanOptions {
   today: string;
   /** Called before each file that is read. */
   onFile?: (path: string, number: number, of: number) => void;
+  /** Files that are not where their paths say, by these. */
+  moved?: ReadonlyMap<string, SourceFile>;
 }
 
 /** A table to load: a file, or a sheet of one, and its entry. */
@@ -68,7 +70,7 @@ export interface Plan {
 }
 
 /** A file of a target, where it is. */
-interface SourceFile {
+export interface SourceFile {
   path: string;
   file: string;
   sha256?: string;
@@ -88,7 +90,19 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
   return plans;
 }
 
-const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls)$/i;
+/** The plan of one file of a folder: it is loaded as if it lay there, and may be elsewhere. */
+export function planMovedFile(
+  on: Queryable,
+  folder: string,
+  source: SourceFile,
+  options: Omit<PlanOptions, 'targets' | 'moved'>,
+): Promise<Plan> {
+  const moved = new Map([[source.path, source]]);
+  return planFolder(on, folder, [source.path], { ...options, targets: [], moved });
+}
+
+/** Of the names of files that are read. */
+export const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls)$/i;
 const filesMax = 20_000;
 
 function filesOf(target: string): { folder: string; paths: string[] } {
@@ -150,7 +164,7 @@ async function planFolder(
     for (const [number, each] of [...new Set(paths)].entries()) {
       options.onFile?.(each, number + 1, paths.length);
       try {
-        const source = await sourceOf(each, folder, fetched);
+        const source = options.moved?.get(each) ?? (await sourceOf(each, folder, fetched));
         sources.push(source);
         if (entriesFor(each, description.description.tables).length === 0)
           found.push(...(await tablesIn(source, folder, options)));

@@ -1,9 +1,12 @@
-// Starts the publisher: the process that makes loads under embargo visible at their instants. Any number may run beside each other.
+// Starts the publisher: the process that makes loads under embargo visible at their instants, and loads what is put into the watched folder.
+// Any number may run beside each other.
 import { openDatabase } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { requireSchema, type Migration } from '../../kernel/schema.sql.ts';
+import { inboxMetrics } from './inbox/metrics.ts';
+import { startInbox } from './inbox/watch.ts';
 import { releaseMetrics } from './metrics.ts';
 import { startPublishing } from './publishing.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
@@ -15,6 +18,8 @@ export interface PublisherOptions {
   schema?: readonly Migration[] | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
+  inbox?: { directory: string; seriesTimeZone: string } | undefined;
   log: Log;
   /** By which releases are due; default: that of the database. */
   clock?: ReleaseClock;
@@ -33,7 +38,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const { log, slowStatementMs, clock = databaseClock, schema = [] } = options;
   const database = openDatabase(options.databaseUrl, log, {
     applicationName: 'almanac publisher',
-    connectionsMax: 4, // what is prepared, its file, the metrics, that it is alive
+    connectionsMax: 6, // what is prepared, its file, the metrics, that it is alive, a file of the inbox, when to look into it
     slowStatementMs,
   });
   const ready = () => requireSchema((text) => database.query(text), schema);
@@ -45,15 +50,17 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   }
   const deps = { database, clock, log };
   const publishing = startPublishing(deps);
+  const inbox = options.inbox && startInbox({ ...deps, ...options.inbox });
   return {
     ready,
     metrics: [
       ...database.metrics,
       ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
       ...releaseMetrics(deps, publishing, log),
+      ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
     ],
     async close() {
-      await publishing.close();
+      await Promise.all([publishing.close(), inbox?.close()]);
       await database.close();
     },
   };

@@ -161,7 +161,7 @@ async function prepare(
 const passing = ['08', '40', '53', '55', '57', '58'];
 
 /** Whether the same load may succeed if it is tried again: the fault is not in the load. */
-function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof IngestFailure) return false;
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined)

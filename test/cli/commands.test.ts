@@ -315,6 +315,7 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['roles', 'warning'],
       ['webhooks', 'ok'],
       ['releases', 'ok'],
+      ['inbox', 'not configured'],
       ['redis', 'not configured'],
       ['mail', 'not configured'],
       ['google', 'not configured'],
@@ -345,6 +346,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
   replica: (port) => ({ DATABASE_READ_URL: `postgres://u:secret@localhost:${port}/x` }),
   traces: (port) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }),
   plans: () => ({ PLANS_FILE: csv }),
+  inbox: () => ({ INBOX_DIR: csv }),
 })) {
   test.serial(
     `check exits with 1 if ${what} does not work, says why, and checks everything else`,
@@ -360,7 +362,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
         findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
         [what],
       );
-      t.is(findings.length, 15);
+      t.is(findings.length, 16);
       t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
       t.notRegex(stdout, /secret/);
     },

@@ -1,4 +1,7 @@
 // The metrics of every service in one process, as `almanac start` serves them.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { startServices, type Services, type ServicesOptions } from '../services/services.ts';
 import { silentLog } from '../services/harness.ts';
 import { testWebhooks } from '../webhooks/settings.ts';
@@ -12,6 +15,7 @@ export async function startAll(redisUrl: string, options: ServicesOptions = {}):
     signIn: { publicUrl: 'https://127.0.0.1:1' }, // nobody: its certificate is in the list all the same
     mail: {},
     publisher: true,
+    inboxDirectory: mkdtempSync(path.join(tmpdir(), 'almanac-test-')),
     webhooks: testWebhooks,
     stripe: {
       secretKey: 'sk_test_x',

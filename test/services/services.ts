@@ -66,6 +66,8 @@ export interface ServicesOptions {
   webhooks?: WebhookSettings & DeliveryTiming;
   /** True: a publisher runs beside the services. */
   publisher?: boolean;
+  /** The folder that it watches. */
+  inboxDirectory?: string;
   /** Of the gateway; any free one by default. */
   port?: number;
   /** The series whose revisions are open to visitors; by default none. */
@@ -137,7 +139,14 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     }));
   const publisher =
     options.publisher === true
-      ? await startPublisher({ databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'), log })
+      ? await startPublisher({
+          databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'),
+          inbox:
+            options.inboxDirectory === undefined
+              ? undefined
+              : { directory: options.inboxDirectory, seriesTimeZone: 'UTC' },
+          log,
+        })
       : undefined;
   const gateway = await startGateway({
     ...shared,

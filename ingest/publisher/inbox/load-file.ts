@@ -1,0 +1,219 @@
+// Works on one file of the watched folder: takes it, plans and loads it as almanac publish does, and moves it to where it belongs. Hides that
+// all of it is one transaction, with the lock: a process that is killed has loaded the file or not, and the next one goes on from there.
+import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
+import { dateIn } from '../../../kernel/clock.ts';
+import type { Log } from '../../../kernel/log.ts';
+import { IngestFailure } from '../../load/failure.ts';
+import { relaxLimits } from '../../load/statements.sql.ts';
+import {
+  addEntries,
+  emptyDescription,
+  readDescription,
+  writeDescription,
+} from '../../publish/description-file.ts';
+import { bytesMaxUsual } from '../../publish/fetch.ts';
+import { entriesFor } from '../../publish/file-groups.ts';
+import { loadTableFile, type LoadedTable } from '../../publish/load-table-file.ts';
+import { planMovedFile, tableEnding, type Plan } from '../../publish/plan.ts';
+import { mayPass } from '../make-releases.ts';
+import { dropStage } from '../prepared-loads.sql.ts';
+import type { ReleaseClock } from '../release-clock.ts';
+import {
+  countAttempt,
+  inspect,
+  isUnchanged,
+  moveToDone,
+  moveToRejected,
+  take,
+  type TakenFile,
+  type WaitingFile,
+} from './folder.ts';
+import { tryLockInbox } from './inbox.sql.ts';
+import { internalFault, refusal, reportText, unconfirmed, type Rejection } from './report.ts';
+
+export interface InboxDeps {
+  database: Database;
+  clock: ReleaseClock;
+  log: Log;
+  /** INBOX_DIR, absolute. */
+  directory: string;
+  seriesTimeZone: string;
+  /** The most bytes of a file; default: those of a file that almanac publish fetches. */
+  bytesMax?: number;
+}
+
+/** `unchanged`: it was loaded before. `left out`: almanac.yml says so. */
+export type DoneAs = 'loaded' | 'unchanged' | 'left out';
+
+/** `busy`: another publisher is at work. `gone`: the file is not as it was seen. */
+export type Outcome =
+  | { result: 'busy' | 'gone' }
+  | { result: DoneAs; movedTo: string | null; tables: LoadedTable[] }
+  | { result: 'rejected'; movedTo: string | null; reason: string };
+
+/** So many processes may end while they read a file; then it is rejected. */
+export const attemptsMax = 5;
+
+/** Thrown when the process is to stop, or somebody writes to the file: it stays taken, and is worked on later. */
+export class NotNow extends Error {}
+
+/** Thrown to undo what was stored of a file. */
+class Rejected extends Error {
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.reason);
+    this.rejection = rejection;
+  }
+}
+
+/**
+ * @param begun the files that this process has begun to read: it adds to them. @param signal gives up what is not committed.
+ * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and it may be tried again.
+ */
+export async function workOn(
+  deps: InboxDeps,
+  file: WaitingFile | TakenFile,
+  begun: Set<string>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { database, clock, directory } = deps;
+  const worked = await database.transaction(async (on): Promise<Outcome | Loaded> => {
+    if (!(await tryLockInbox(on))) return { result: 'busy' };
+    await relaxLimits(on);
+    const at = await clock.now(on);
+    const found = 'takenAt' in file ? file : await take(directory, file, at);
+    if (found === null) return { result: 'gone' };
+    const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
+    begun.add(found.id);
+    try {
+      return await inSavepoints(on).transaction(() => loadTaken(deps, on, taken, at, signal));
+    } catch (error) {
+      const rejection = rejectionOf(error, taken);
+      if (rejection === null) throw error;
+      if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
+        deps.log.error(
+          { event: 'inbox_fault', file: taken.name, err: error },
+          'A file of INBOX_DIR cannot be loaded',
+        );
+      const report = (name: string) => reportText(rejection, { taken, name, directory, at });
+      const movedTo = await moveToRejected(directory, taken, at, report);
+      return { result: 'rejected', movedTo, reason: rejection.reason };
+    }
+  });
+  if (!('taken' in worked)) return worked;
+  // After the commit: if this process is killed now, the next one finds it loaded.
+  const { result, tables, taken, at } = worked;
+  return { result, tables, movedTo: await moveToDone(directory, taken, at) };
+}
+
+interface Loaded {
+  result: DoneAs;
+  tables: LoadedTable[];
+  taken: TakenFile;
+  at: Date;
+}
+
+function rejectionOf(error: unknown, taken: TakenFile): Rejection | null {
+  if (error instanceof Rejected) return error.rejection;
+  if (error instanceof IngestFailure) return refusal(error, taken);
+  return error instanceof NotNow || mayPass(error) || isOfSystem(error) ? null : internalFault(error);
+}
+
+/** Such as a disk that is full or away. */
+const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
+
+/** @throws Rejected, or IngestFailure, if the file is at fault. */
+async function loadTaken(
+  deps: InboxDeps,
+  on: Transaction,
+  taken: TakenFile,
+  at: Date,
+  signal: AbortSignal,
+): Promise<Loaded> {
+  if (!tableEnding.test(taken.name))
+    throw new IngestFailure(
+      'invalid_file',
+      'The ending of its name is none of .csv, .tsv, .txt, .csv.gz, .tsv.gz, .xlsx, .xlsm, .xlsb and .xls, which are read.',
+    );
+  if (taken.attempts > attemptsMax)
+    throw new Rejected({
+      reason: `${attemptsMax} processes have ended while they read it, for lack of memory perhaps.`,
+      detail:
+        'Divide it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
+    });
+  const content = await inspect(taken.file, deps.bytesMax ?? bytesMaxUsual);
+  const plan = await planFor(deps, on, taken, content.sha256, dateIn(deps.seriesTimeZone, at));
+  const tables = await loadTables(deps, on, plan, at, signal);
+  if (!(await isUnchanged(taken.file, content)))
+    throw new NotNow(`${taken.name} was written to while it was read`);
+  saveNewEntries(plan, taken.name);
+  const isLeftOut = plan.tables.every(({ state }) => state === 'skipped');
+  return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables, taken, at };
+}
+
+/** @throws Rejected if the file cannot be read, or something of it is only guessed. */
+async function planFor(
+  { directory }: InboxDeps,
+  on: Transaction,
+  taken: TakenFile,
+  sha256: string,
+  today: string,
+): Promise<Plan> {
+  const source = { path: taken.name, file: taken.file, sha256 };
+  const plan = await planMovedFile(on, directory, source, { facts: {}, again: false, today }).catch(
+    // The file itself is at fault only as the plan says: this is almanac.yml, which was right when the folder was looked into.
+    (error: unknown) => {
+      throw error instanceof IngestFailure ? new NotNow(error.message) : error;
+    },
+  );
+  const [unreadable] = plan.unreadable;
+  if (unreadable !== undefined) throw new IngestFailure('invalid_file', unreadable.reason);
+  const guessed = plan.tables.filter(
+    ({ isGuessed, state }) => state === 'no table' || (isGuessed && state !== 'unchanged'),
+  );
+  if (guessed.length > 0) throw new Rejected(unconfirmed(plan, guessed));
+  return plan;
+}
+
+/** Loads what the plan says, all or nothing. */
+async function loadTables(
+  { seriesTimeZone, log }: InboxDeps,
+  on: Transaction,
+  plan: Plan,
+  at: Date,
+  signal: AbortSignal,
+): Promise<LoadedTable[]> {
+  const loaded: LoadedTable[] = [];
+  const giveUpIfStopped = () => {
+    if (signal.aborted) throw new NotNow('the publisher is stopped');
+  };
+  for (const table of plan.tables) {
+    giveUpIfStopped();
+    if (table.state === 'unchanged' || table.state === 'skipped') continue;
+    loaded.push(
+      await loadTableFile(inSavepoints(on), table, {
+        ...{ seriesTimeZone, dryRun: false, publication: plan.description.description.name },
+        clock: { now: () => at },
+        onProgress: giveUpIfStopped,
+        onWaiting: () =>
+          log.info(
+            { event: 'inbox_waits', file: table.path },
+            'Another load is under way; the file waits for it',
+          ),
+      }),
+    );
+    await dropStage(on);
+  }
+  return loaded;
+}
+
+/** Adds the entries that were found, as they are all sure, to almanac.yml as it is now: somebody may have edited it during the load. */
+function saveNewEntries(plan: Plan, name: string): void {
+  if (plan.newEntries.length === 0) return;
+  const { descriptionPath } = plan;
+  const present = readDescription(descriptionPath) ?? emptyDescription(plan.description.description.name);
+  if (entriesFor(name, present.description.tables).length > 0) return;
+  addEntries(present, plan.newEntries);
+  writeDescription(descriptionPath, present);
+}
