@@ -31,12 +31,13 @@ const newest = (column: string) =>
   `(array_agg(${column} order by release_at desc, release_id desc) filter (where ${column} is not null))[1]`;
 const isInForce = `(status is null or status not in ('cancelled', 'delayed'))`;
 
-/** All releases. It scans the calendar. */
+/** All releases. It scans the calendar and the ids of the series. */
 export async function listPublications(database: Queryable, now: Date): Promise<Publication[]> {
   return database.query<Publication>(
     `with bringing as (
        select source, name, count(*) as series_count
        from (select distinct source, ${name} as name, series_id from data.releases, unnest(series_ids) series_id) named
+       join (select series_id from data.series where deleted_on is null) served using (series_id)
        group by source, name
      ), dated as (
        select source, ${name} as name, ${newest('frequency')} as frequency, ${newest('importance')} as importance,

@@ -30,19 +30,23 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 
 const idOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
-/** The releases, kept until the calendar or the clock changes them. */
+/** The releases, kept until the calendar, a deleted or restored series or the clock changes them. */
 export const keptReleases = sharedAmongEndpoints(({ database, clock }) =>
-  keptUntilChanged({ database, clock }, ['calendar'], async (now): Promise<Computed<PublicationRow[]>> => {
-    const found = await listPublications(database, now);
-    return {
-      value: found.map(({ changes_at: _changesAt, ...row }) => ({
-        id: idOf(row),
-        ...row,
-        source_id: nameId(row.source),
-      })),
-      untilMs: earliestMs(found),
-    };
-  }),
+  keptUntilChanged(
+    { database, clock },
+    ['calendar', 'series'],
+    async (now): Promise<Computed<PublicationRow[]>> => {
+      const found = await listPublications(database, now);
+      return {
+        value: found.map(({ changes_at: _changesAt, ...row }) => ({
+          id: idOf(row),
+          ...row,
+          source_id: nameId(row.source),
+        })),
+        untilMs: earliestMs(found),
+      };
+    },
+  ),
 );
 
 /** When the clock changes one of the rows next, in ms; Infinity: never. */

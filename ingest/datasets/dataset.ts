@@ -25,7 +25,9 @@ export interface Dataset {
   whole?: readonly string[];
   /** Beside `whole`: a row whose cell of this column is empty is not stored. It only states that its key is in the file. */
   statedBy?: string;
-  /** Follow-up work of a load, in its transaction. */
+  /** A table whose loads can be retracted: its rows have numbers, no others name them, and what loads state of them is kept. */
+  retractable?: true;
+  /** Follow-up work of a load or a retraction, in its transaction. */
   afterwards?: (on: Transaction, of: LoadDay) => Promise<void>;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */
   otherColumns?: string;

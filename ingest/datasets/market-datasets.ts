@@ -101,6 +101,7 @@ const securityPrices: Dataset = {
   meaning: 'What securities were worth: one price a security and day.',
   kind: 'table',
   target: 'data.security_prices',
+  retractable: true,
   key: ['code', 'date'],
   references: [aSecurity],
   rules: [
@@ -132,6 +133,7 @@ const securityTrades: Dataset = {
   meaning: 'Trades of securities: one each, or all of a security on a day (trades_count).',
   kind: 'table',
   target: 'data.security_trades',
+  retractable: true,
   key: ['trade_id'],
   references: [aSecurity],
   columns: [
@@ -168,6 +170,7 @@ const auctions: Dataset = {
   meaning: 'Auctions of debt: one row an instrument, tenor and day, from the announcement on.',
   kind: 'table',
   target: 'data.auctions',
+  retractable: true,
   key: ['auction_id', 'instrument', 'tenor', 'auction_date'],
   identity: {
     within: 'auction_date',
@@ -224,6 +227,7 @@ const trade: Dataset = {
   meaning: 'External trade by flow, partner and commodity; a row is replaced when it is revised.',
   kind: 'table',
   target: 'data.trade',
+  retractable: true,
   key: [
     'commodity_code',
     'partner_code',
@@ -264,6 +268,7 @@ const tradeCommodities: Dataset = {
   meaning: 'Names of commodities by classification, for rows and sums of trade that bring none.',
   kind: 'table',
   target: 'data.trade_commodities',
+  retractable: true,
   key: ['classification', 'commodity_code'],
   columns: [
     required('classification', 'word', 'of the commodities', { words: tradeClassifications }),

@@ -4,6 +4,7 @@ import type { Frequency } from '../../domain/periods.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
+import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from '../undo/stated-rows.sql.ts';
 
 /** What the stage keeps as anything but text. */
 const sqlTypes: Partial<Record<Column['type'], string>> = {
@@ -261,34 +262,63 @@ export async function upsert(
   present: readonly Column[],
   loadNo: number,
 ): Promise<{ inserted: number; updated: number }> {
-  const names = present.map(({ name }) => storedName(dataset, name));
-  const values = present.map((column) => cell(dataset, column));
-  const others = present.filter((column) => !dataset.key.includes(column.name));
-  const assignments = others.map(
-    (column) => `${storedName(dataset, column.name)} = ${cell(dataset, column)}`,
-  );
-  const differences = others.map(
-    (column) => `k.${storedName(dataset, column.name)} is distinct from ${cell(dataset, column)}`,
-  );
+  const cells = present.map((column) => ({
+    name: storedName(dataset, column.name),
+    value: cell(dataset, column),
+  }));
+  const others = cells.filter((_, i) => !dataset.key.includes(entryAt(present, i).name));
+  const assignments = others.map(({ name, value }) => `${name} = ${value}`);
+  const differences = others.map(({ name, value }) => `k.${name} is distinct from ${value}`).join(' or ');
+  const rows = storedRows(dataset);
+  if (dataset.retractable === true) {
+    const updated =
+      others.length === 0
+        ? 0
+        : await countOf(on, updateKept(rows, `(${differences})`, assignments), [loadNo]);
+    const numbered = insertNumbered(rows, storedKey(dataset), cells);
+    return { updated, inserted: await countOf(on, numbered, [loadNo, dataset.name]) };
+  }
+  const { target, staged, isSame } = rows;
   // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
-  const versions = dataset.target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
+  const versions = target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
   const updated =
     others.length === 0
       ? 0
       : await countOf(
           on,
-          `update ${dataset.target} k set ${assignments.join(', ')}${versions}
-           from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')} and (${differences.join(' or ')}) returning 1`,
+          `done as (update ${target} k set ${assignments.join(', ')}${versions}
+           from ${staged} t where ${isSame} and (${differences}) returning 1)`,
           versions === '' ? [] : [loadNo],
         );
   const inserted = await countOf(
     on,
-    `insert into ${dataset.target} (${names.join(', ')})
-     select ${values.join(', ')} from ${statedRowsOf(dataset)} t
-     where not exists (select from ${dataset.target} k where ${onKey(dataset, 't', 'k')}) returning 1`,
+    `done as (insert into ${target} (${cells.map(({ name }) => name).join(', ')})
+     select ${cells.map(({ value }) => value).join(', ')} from ${staged} t
+     where not exists (select from ${target} k where ${isSame}) returning 1)`,
   );
   return { inserted, updated };
 }
+
+/**
+ * Records what the load states, for its retraction. @param unchanged how many rows it states as they were.
+ */
+export async function keepStatements(
+  on: Transaction,
+  dataset: Dataset,
+  present: readonly Column[],
+  { loadNo, unchanged }: { loadNo: number; unchanged: number },
+): Promise<void> {
+  const columns = present.map(({ name }) => storedName(dataset, name));
+  await keepStatedColumns(on, loadNo, columns);
+  if (unchanged > 0) await keepRestated(on, { loadNo, ...storedRows(dataset) });
+}
+
+/** How the rows of a load of the table are found. */
+const storedRows = (dataset: Dataset) => ({
+  target: dataset.target,
+  staged: statedRowsOf(dataset),
+  isSame: onKey(dataset, 't', 'k'),
+});
 
 /** Deletes the rows that the file should have but omits. @returns how many. */
 export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
@@ -296,16 +326,20 @@ export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<
   const shared = dataset.whole.map((name) => storedName(dataset, name));
   return countOf(
     on,
-    `delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
+    `done as (delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
      where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
-       and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1`,
+       and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1)`,
   );
 }
 
-/** Counts the rows returned by a statement, in the database: a file may have millions. */
-async function countOf(on: Transaction, statement: string, values: readonly unknown[] = []): Promise<number> {
+/** Counts the rows of `done`, in the database: a file may have millions. @param expressions common table expressions. */
+async function countOf(
+  on: Transaction,
+  expressions: string,
+  values: readonly unknown[] = [],
+): Promise<number> {
   const rows = await on.query<{ count: number }>(
-    `with done as (${statement}) select count(*) as count from done`,
+    `with ${expressions} select count(*) as count from done`,
     values,
   );
   return entryAt(rows, 0).count;
@@ -344,13 +378,14 @@ function statedRowsOf(dataset: Dataset): string {
 }
 
 /** The target's name for a column of the file. */
-function storedName(dataset: Dataset, name: string): string {
+export function storedName(dataset: Dataset, name: string): string {
   return dataset.references?.find(({ column }) => column === name)?.number ?? name;
 }
 
+const storedKey = (dataset: Dataset): string[] => dataset.key.map((name) => storedName(dataset, name));
+
 function onKey(dataset: Dataset, stage: string, target: string): string {
-  return dataset.key
-    .map((name) => storedName(dataset, name))
+  return storedKey(dataset)
     .map((name) => `${target}.${name} = ${stage}.${name}`)
     .join(' and ');
 }

@@ -16,6 +16,7 @@ import {
   createTableStage,
   deleteLeftOut,
   findWrittenDates,
+  keepStatements,
   resolveNames,
   setPointDates,
   takeBreakers,
@@ -71,6 +72,8 @@ export async function loadTable(
     complete: false,
   });
   const { inserted, updated } = await upsert(on, dataset, columns, loadNo);
+  const unchanged = rows - inserted - updated;
+  if (dataset.retractable === true) await keepStatements(on, dataset, columns, { loadNo, unchanged });
   const deleted = await deleteLeftOut(on, dataset);
   const { today } = input;
   const now = options.clock.now();
@@ -81,7 +84,7 @@ export async function loadTable(
   const counts = {
     pointsNew: inserted,
     pointsRevised: updated,
-    pointsUnchanged: rows - inserted - updated,
+    pointsUnchanged: unchanged,
     pointsDeleted: deleted,
   };
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead, rowsRejected: file.rejects.count });

@@ -1,10 +1,12 @@
 // Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is a load
 // itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
+import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { dateIn, type Clock } from '../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
+import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
-import { tellOfPoints } from '../events/load-events.ts';
+import { tellOfPoints, tellOfRows } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { createHistory } from '../load/history.sql.ts';
 import { inForce } from '../load/load.ts';
@@ -33,6 +35,7 @@ import {
   type LoadsOfFile,
   type RetractableLoad,
 } from './retract.sql.ts';
+import { refuseRows, retractRows } from './retract-rows.ts';
 import { findFoldChanges, forgetStatements, takeBackAll } from './rewrite.sql.ts';
 import { createFold, findPointsOf, foldAt } from './said.sql.ts';
 
@@ -45,6 +48,7 @@ export interface RetractOptions {
   reason?: string;
   /** As in a load. */
   seriesTimeZone: string;
+  fiscalYearFirstMonth?: number;
   clock: Clock;
   noGateway?: boolean;
   onWaiting?: (load: LoadUnderWay | undefined) => void;
@@ -53,6 +57,7 @@ export interface RetractOptions {
 export interface Retraction extends LoadCounts {
   /** Its number, as a load. */
   loadNo: number;
+  dataset: string;
   /** The loads that it puts out of force, or into it again. */
   loads: number[];
   /** `in_force`: it retracts a retraction. */
@@ -76,29 +81,31 @@ export async function retract(database: Database, options: RetractOptions): Prom
 }
 
 async function retractWithin(on: Transaction, options: RetractOptions): Promise<Retraction> {
-  const { erase = false, reason = null } = options;
-  const today = dateIn(options.seriesTimeZone, options.clock.now());
+  const { erase = false, reason = null, clock } = options;
+  const now = clock.now();
+  const today = dateIn(options.seriesTimeZone, now);
   const load =
     (await findLoad(on, options.loadNo)) ?? fail('not_found', `There is no load ${options.loadNo}.`);
   const root = await rootOf(on, load);
+  const dataset = datasetOf(root);
   const file = await findLoadsOfFile(on, root.file_load_no);
-  refuseUnretractable({ load, root, file, erase, today });
+  if (dataset.kind === 'table') await refuseRows(on, dataset, { loadNo: load.load_no, file, erase });
+  refuseUnretractable({ load, file, erase, today });
   const retracted = { ...load, load_no: load.retracts === null ? root.file_load_no : load.load_no };
   const loadNo = await insertRetraction(on, { retracted, vintage: today, erases: erase, reason });
   const row: LoadRow = { loadNo, vintage: today, complete: false };
   const { loadNos } = file;
 
-  await createTables(on);
-  const points = await findPointsOf(on, loadNos);
-  if (erase) await setErased(on, loadNos, loadNo);
-  else await setInForce(on, { loadNos, day: today, inForce: file.isOutOfForce });
-  const counts = erase ? await eraseHistory(on, row, file, points) : await storeFold(on, row, points);
+  const { fiscalYearFirstMonth = usualFirstMonth } = options;
+  const day = { now, today, fiscalYearFirstMonth };
+  const counts =
+    dataset.kind === 'table'
+      ? await retractRows(on, dataset, { file, retraction: loadNo, day })
+      : await retractPoints(on, row, file, erase);
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-  await tellOfPoints(on, new Map([[loadNo, counts]]), counts, {
-    ...options,
-    dataset: load.dataset,
-    isRelease: false,
-  });
+  const told = { ...options, dataset: dataset.name, isRelease: false };
+  if (dataset.kind === 'table') await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
+  else await tellOfPoints(on, new Map([[loadNo, counts]]), counts, told);
   const effect = erase ? 'erased' : file.isOutOfForce ? 'in_force' : 'out_of_force';
   await insertAuditEvent(on, {
     action: 'load.retracted',
@@ -107,7 +114,34 @@ async function retractWithin(on: Transaction, options: RetractOptions): Promise<
     reason,
     details: { loads: loadNos, effect },
   });
-  return { ...counts, loadNo, loads: loadNos, effect, since: erase ? file.firstVintage : today };
+  return {
+    ...counts,
+    loadNo,
+    dataset: dataset.name,
+    loads: loadNos,
+    effect,
+    since: erase ? file.firstVintage : today,
+  };
+}
+
+/** @throws Failure `conflict` if this version does not know the dataset any more. */
+function datasetOf({ load_no: number, dataset }: RetractableLoad): Dataset {
+  if (datasetNames.includes(dataset)) return datasetNamed(dataset);
+  return fail('conflict', `Load ${number} is of the dataset ${dataset}, which this version does not know.`);
+}
+
+async function retractPoints(
+  on: Transaction,
+  row: LoadRow,
+  file: LoadsOfFile,
+  erase: boolean,
+): Promise<LoadCounts> {
+  const { loadNos } = file;
+  await createTables(on);
+  const points = await findPointsOf(on, loadNos);
+  if (erase) await setErased(on, loadNos, row.loadNo);
+  else await setInForce(on, { loadNos, day: row.vintage, inForce: file.isOutOfForce });
+  return erase ? eraseHistory(on, row, file, points) : storeFold(on, row, points);
 }
 
 /** What a load, its retraction, the retraction of that, … are about. */
@@ -123,21 +157,14 @@ async function rootOf(on: Transaction, load: RetractableLoad): Promise<Retractab
 
 interface Wanted {
   load: RetractableLoad;
-  root: RetractableLoad;
   file: LoadsOfFile;
   erase: boolean;
   today: string;
 }
 
 /** @throws Failure `conflict` that says why the load cannot be retracted so, and what can be done. */
-function refuseUnretractable({ load, root, file, erase, today }: Wanted): void {
+function refuseUnretractable({ load, file, erase, today }: Wanted): void {
   const [number, which] = [load.load_no, `Load ${load.load_no}`];
-  if (!datasetNames.includes(root.dataset) || datasetNamed(root.dataset).kind !== 'points')
-    fail(
-      'conflict',
-      `${which} is of the dataset ${root.dataset}, whose rows are kept in their present state only: it cannot be retracted. ` +
-        'Load the earlier file again.',
-    );
   if (file.erasedBy !== null)
     fail(
       'conflict',

@@ -1,20 +1,10 @@
 // Retractions, one by one: what is refused and why, what is recorded and told, and the cases that random histories reach seldom.
 import test from 'ava';
-import { load } from '../../ingest/load/load.ts';
 import { retract, type RetractOptions, type Retraction } from '../../ingest/undo/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
-import {
-  daily,
-  fileOf,
-  loadCsv,
-  openIngestDatabase,
-  published,
-  rowCounts,
-  seriesRow,
-  today,
-} from './loading.ts';
+import { daily, loadCsv, openIngestDatabase, published, rowCounts, seriesRow, today } from './loading.ts';
 
 const database = await openIngestDatabase(test);
 const yesterday = '2024-06-29';
@@ -73,7 +63,7 @@ test.serial(
     const wrong = await loaded('PLAIN', ['2024-01-02 9', '2024-01-03 9'], { vintage: '2024-03-01' });
     const { loadNo, ...result } = await retracted(wrong);
     t.deepEqual(result, {
-      ...{ loads: [wrong], effect: 'out_of_force', since: today },
+      ...{ dataset: 'observations', loads: [wrong], effect: 'out_of_force', since: today },
       ...{ pointsNew: 0, pointsRevised: 1, pointsDeleted: 1, pointsUnchanged: 0 },
     });
     t.is(loadNo, await newest());
@@ -178,17 +168,6 @@ test.serial(
     t.deepEqual(await published(database, 'MOVED'), { '2024-01-01': '2' });
   },
 );
-
-test.serial('a load of a table is refused, with what to do instead', async (t) => {
-  await load(database, {
-    ...{
-      dataset: 'series',
-      input: fileOf(['series_id,name,unit,frequency,source', 'TABLE,T,Index,daily,Test']),
-    },
-    ...{ noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock(`${today}T12:00:00Z`) },
-  });
-  t.regex(await refusal(await newest()), /^conflict: .* dataset series, .* Load the earlier file again\.$/);
-});
 
 test.serial(
   'a load that does not exist, is retracted, erased, or of the future is refused, each with its reason',

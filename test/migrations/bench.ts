@@ -8,6 +8,7 @@ import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
 import { seriesTables } from './series-tables.ts';
 import { signInTables } from './sign-in-tables.ts';
+import { undoTables } from './undo-tables.ts';
 import { webhookTables } from './webhook-tables.ts';
 import type { Row, TableCases } from './tables.ts';
 
@@ -18,6 +19,7 @@ export const tables: readonly TableCases[] = [
   ...signInTables,
   ...webhookTables,
   ...seriesTables,
+  ...undoTables,
   ...marketTables,
   ...fundTables,
   ...eventTables,

@@ -369,6 +369,19 @@ const markets: TriggerCase[] = [
     expected: [['A', '97']],
   },
   {
+    trigger: 'data.security_prices.keep_last_prices_of_gone',
+    async seen(db) {
+      await db.insert('data.securities');
+      await db.insert('data.security_prices', { date: '2024-01-31', price: '98' });
+      await db.insert('data.security_prices', { date: '2024-02-01', price: '99', yield_pct: '12' });
+      await db.run(`delete from data.security_prices where date = '2024-02-01'`);
+      const before = await prices(db, 'last_price, last_yield_pct, last_price_date::text');
+      await db.run('delete from data.security_prices');
+      return [before, await prices(db, 'last_price, last_yield_pct, last_price_date::text')];
+    },
+    expected: [[['A', '98', null, '2024-01-31']], [['A', null, null, null]]],
+  },
+  {
     trigger: 'data.trade.keep_trade_totals_of_new',
     async seen(db) {
       await db.insert('data.trade', { value: '1' });
@@ -387,6 +400,25 @@ const markets: TriggerCase[] = [
       return db.values('select period, value from data.trade_totals');
     },
     expected: [['2025-01', '4']],
+  },
+  {
+    trigger: 'data.trade.keep_trade_totals_of_gone',
+    async seen(db) {
+      await db.insert('data.trade', { value: '1' });
+      await db.insert('data.trade', { value: '5', partner_code: 'WLD', commodity_code: 'TOTAL' });
+      await db.run(`delete from data.trade where partner_code = 'WLD'`);
+      return db.values('select period, value from data.trade_totals');
+    },
+    expected: [['2025-01', '1']],
+  },
+  {
+    trigger: 'data.trade.drop_trade_totals_of_gone',
+    async seen(db) {
+      await db.insert('data.trade', { value: '1' });
+      await db.run('delete from data.trade');
+      return db.values('select period, value from data.trade_totals');
+    },
+    expected: [],
   },
 ];
 
@@ -427,6 +459,16 @@ const funds: TriggerCase[] = [
     },
     expected: [[['Old', 'New'], ['S']]],
   },
+  ...['navs', 'payouts', 'expenses'].map((table): TriggerCase => ({
+    trigger: `data.${table}.figures_are_due_of_gone`,
+    async seen(db) {
+      await db.insert(`data.${table}`, { fund_no: '1' });
+      await db.run('delete from data.fund_figures_due');
+      await db.run(`delete from data.${table}`);
+      return db.values('select fund_no from data.fund_figures_due');
+    },
+    expected: [1],
+  })),
   ...['funds', 'navs', 'payouts', 'expenses'].flatMap((table): TriggerCase[] => {
     const due = (db: Bench) => db.values('select fund_no from data.fund_figures_due');
     const one = { fund_no: '1' };

@@ -1,6 +1,7 @@
 // One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
 // They build on the data of test/v1/every-dataset.ts, in this order.
 import type { ChangeOptions } from '../../ingest/series/change.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
 import { renameSeries } from '../../ingest/series/rename.ts';
 import type { Database } from '../../kernel/database.ts';
 import { tradeConstants, type Load } from './every-dataset.ts';
@@ -192,7 +193,7 @@ interface SeriesCommand {
   run(database: Database, options: Omit<ChangeOptions, 'id'>): Promise<unknown>;
 }
 
-/** Changes of series by the command line, which come after the loads. Every id is still answered to after them. */
+/** Changes of series by the command line, which come after the loads. Every id that is asked for is still answered to after them. */
 export const seriesCommands: readonly SeriesCommand[] = [
   {
     name: 'a renamed series',
@@ -205,5 +206,13 @@ export const seriesCommands: readonly SeriesCommand[] = [
   {
     name: 'a series with its first id again',
     run: (database, options) => renameSeries(database, { ...options, id: 'PAK.CPI', newId: 'CPI' }),
+  },
+  {
+    name: 'a deleted series',
+    run: (database, options) => deleteSeries(database, { ...options, id: 'CPI.CORE' }),
+  },
+  {
+    name: 'a restored series',
+    run: (database, options) => restoreSeries(database, { ...options, id: 'CPI.CORE' }),
   },
 ];

@@ -1,4 +1,5 @@
 // almanac loads: lists loads, shows one, retracts one.
+import { datasetNamed } from '../../../ingest/datasets/datasets.ts';
 import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/undo/load-list.sql.ts';
 import { pointCounts } from '../../../ingest/publisher/report.ts';
 import { retract, type Retraction } from '../../../ingest/undo/retract.ts';
@@ -79,13 +80,13 @@ export const loads: DeclareCommand = (command, terminal) => {
       ),
     )
     .action(async (load, { erase, reason, dryRun, json }) => {
-      const result = await withLoads(terminal, (database, { seriesTimeZone }) =>
+      const result = await withLoads(terminal, (database, { seriesTimeZone, fiscalYearFirstMonth }) =>
         retract(database, {
           loadNo: loadNumber(load),
           erase: erase === true,
           dryRun: dryRun === true,
           ...(reason === undefined ? {} : { reason }),
-          seriesTimeZone,
+          ...{ seriesTimeZone, fiscalYearFirstMonth },
           clock: systemClock,
           onWaiting: () => terminal.stderr.write('A load is under way; the retraction waits for it.\n'),
         }),
@@ -143,6 +144,7 @@ function printRetraction(
 ): void {
   const {
     loadNo,
+    dataset,
     loads: concerned,
     effect,
     since,
@@ -167,6 +169,6 @@ function printRetraction(
   terminal.stdout.write(
     `${dryRun ? 'nothing kept (--dry-run): ' : ''}${which} ${effects[effect]} since ${since}` +
       `${dryRun ? '' : `, by load ${loadNo}`}: ` +
-      `${pointsNew} points back, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
+      `${pointsNew} ${datasetNamed(dataset).kind === 'table' ? 'rows' : 'points'} back, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
   );
 }

@@ -84,6 +84,7 @@ test.serial(
       facets: { category: [{ value: 'prices', count: 2 }] },
     });
     t.false((await service.call('/v1/catalog/CORE')).text.includes('PK.CPI'));
+    t.deepEqual(await service.column('/v1/releases', 'series_count'), [1]);
     t.regex(
       (await service.call('/v1/series/PK.CP')).text,
       /There is no series .* GET \/v1\/catalog lists them/,
