@@ -83,3 +83,9 @@ async function requireById(on: Transaction, id: string): Promise<FoundSeries> {
     fail('conflict', `"${id}" is an earlier id of the series "${series.id}": give its present one.`);
   return series;
 }
+
+/** @throws Failure `conflict` if the series is deleted. */
+export function refuseDeleted({ id, deletedOn }: FoundSeries): void {
+  if (deletedOn !== null)
+    fail('conflict', `"${id}" was deleted on ${deletedOn}. almanac series restore brings it back.`);
+}

@@ -267,6 +267,32 @@ test.serial('a series is renamed, as text and with --json as one document', asyn
   t.regex(again.stdout, /^BEFORE renamed from AFTER, by load \d+\n$/);
 });
 
+test.serial('facts of a series are set, as text and with --json as one document', async (t) => {
+  const tried = await almanac(['series', 'set', 'BEFORE', 'name=A = B', 'decimals=1', '--dry-run']);
+  t.is(
+    tried.stdout,
+    'nothing kept (--dry-run): BEFORE changed\nname: "BEFORE" → "A = B"\ndecimals: none → 1\n',
+  );
+  const done = documentOf(
+    t,
+    await almanac(['series', 'set', 'BEFORE', 'name=A = B', '--json', '--reason', 'a test']),
+  );
+  t.like(done, {
+    dry_run: false,
+    series: 'BEFORE',
+    changes: [{ fact: 'name', from: 'BEFORE', to: 'A = B' }],
+  });
+  t.is(documentOf(t, await almanac(['loads', 'show', String(done['load']), '--json']))['dataset'], 'series');
+  for (const [words, expected] of [
+    [['name'], /A fact is given as name=value.*not "name"/],
+    [['name=A', 'name=B'], /name is given twice/],
+  ] as const) {
+    const { code, stderr } = await almanac(['series', 'set', 'BEFORE', ...words]);
+    t.is(code, 2);
+    t.regex(stderr, expected);
+  }
+});
+
 test.serial('a series is deleted and restored, as text and with --json as one document', async (t) => {
   for (const [action, what] of [
     ['delete', 'deleted'],
