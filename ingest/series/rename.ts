@@ -40,6 +40,8 @@ async function refuseId(on: Transaction, series: FoundSeries, newId: string): Pr
   const other = await findById(on, newId);
   if (other === undefined) return;
   if (other.id === newId) fail('conflict', `There is a series "${newId}" already.`);
+  if (other.byMergedId)
+    fail('conflict', `"${newId}" is an id of the series that was merged into "${other.id}".`);
   // Its own earlier ids are free: a rename can be taken back.
   if (other.seriesNo !== series.seriesNo)
     fail('conflict', `"${newId}" is an earlier id of the series "${other.id}", which answers to it.`);

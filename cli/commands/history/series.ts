@@ -1,6 +1,7 @@
-// almanac series: sets facts of a series; renames, deletes and restores it.
+// almanac series: sets facts of a series; renames, merges, deletes and restores it.
 import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
+import { mergeSeries } from '../../../ingest/series/merge.ts';
 import { renameSeries } from '../../../ingest/series/rename.ts';
 import { setFacts } from '../../../ingest/series/set.ts';
 import type { FactChange } from '../../../ingest/series/set.sql.ts';
@@ -68,6 +69,35 @@ export const series: DeclareCommand = (command, terminal) => {
       ),
     );
   command
+    .command('merge')
+    .summary('make a series part of another, which has its points and answers to its id from then on')
+    .argument('<old>', 'the id of the series that ends')
+    .argument('<into>', 'the id of the series that goes on')
+    .addOption(
+      command
+        .createOption('--prefer <series>', 'whose value is kept where both have one and they differ')
+        .choices(['old', 'into'] as const),
+    )
+    .option(...reasonFlag)
+    .option(...dryRunFlag)
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples(
+        'almanac series merge CPI.M PK.CPI.M --dry-run',
+        'almanac series merge CPI.M PK.CPI.M --prefer into --reason "the same index"',
+      ),
+    )
+    .action(async (id, into, { prefer, ...flags }) => {
+      const merge = await runChange(terminal, flags, (database, options) =>
+        mergeSeries(database, { ...options, id, into, ...(prefer === undefined ? {} : { prefer }) }),
+      );
+      const { pointsNew, pointsRevised, conflicts } = merge;
+      const counts = { points_new: pointsNew, points_revised: pointsRevised, conflicts };
+      const points = `${pointsNew} points new, ${pointsRevised} revised, ${conflicts} in conflict`;
+      printChange(terminal, flags, merge, `has what was ${id} (${points})`, counts);
+    });
+  command
     .command('delete')
     .summary('serve a series to nobody any more, and load nothing into it; keeps its history')
     .argument(...aSeries)
@@ -80,7 +110,7 @@ export const series: DeclareCommand = (command, terminal) => {
     );
   command
     .command('restore')
-    .summary('bring a deleted series back, with all its history')
+    .summary('bring a deleted or merged series back, with all its history')
     .argument(...aSeries)
     .option(...reasonFlag)
     .option(...dryRunFlag)
