@@ -99,7 +99,7 @@ async function chartQuery(
   } as const;
   const request = toRequest(asPoints, call, dependencies);
   const series = await call.stage('lookup', () =>
-    requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage),
+    requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage, request.version),
   );
   const pageQuery = pageQueryOf(series, request, dependencies.cursors);
   requireFewLines(series, pageQuery.selection.dimsNos);

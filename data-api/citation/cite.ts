@@ -95,13 +95,17 @@ async function pinned(
   id: string,
   request: SeriesRequest,
 ): Promise<{ series: Series; request: SeriesRequest }> {
-  const found = await requireSeries(dependencies, call, id, request.vintage);
+  const found = await requireSeries(dependencies, call, id, request.vintage, request.version);
   if (request.vintage !== null || request.release === 'first') {
     return { series: found, request: { ...request, version: request.version ?? found.version } };
   }
   const { clock, seriesTimeZone } = dependencies;
   const vintage = found.lastUpdated ?? dateIn(seriesTimeZone, clock.now());
-  const series = await requireSeries(dependencies, call, id, vintage);
+  // By the present id: an id of a merged series would mean that one, as of a day before the merge.
+  const series = {
+    ...(await requireSeries(dependencies, call, found.id, vintage)),
+    renamedFrom: found.renamedFrom,
+  };
   return { series, request: { ...request, vintage, version: series.version } };
 }
 

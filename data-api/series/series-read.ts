@@ -23,7 +23,7 @@ import {
   type Selection,
 } from './points.ts';
 import { canonicalRequest, includesNotes, type SeriesRequest } from './series-request.ts';
-import { findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
+import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
 /** The place of a point in the order. */
@@ -43,6 +43,7 @@ export interface PageQuery {
 
 /**
  * The series, with its coming releases: answers name the next one, and change when it comes.
+ * By an id of a series that was merged into another, the state before the merge is that of the merged one.
  * @throws Failure `not_found`, which suggests the nearest id if there is one; `gone` if the series was deleted.
  */
 export async function requireSeries(
@@ -50,17 +51,29 @@ export async function requireSeries(
   call: Pick<ServiceCall, 'changesAt'>,
   id: string,
   vintage: string | null,
+  version: number | null = null,
 ): Promise<Series> {
   const couldBe = isSeriesId(id);
   const series = couldBe ? await seriesFacts.find(id, vintage) : undefined;
   if (series !== undefined && series.deletedOn !== null)
     fail('gone', `The series "${id}" was deleted on ${series.deletedOn}.`, { param: 'id' });
+  if (series?.merged && isBefore(series.merged, vintage, version)) {
+    const merged = await findMergedSeries(database, { id, seriesNo: series.merged.seriesNo }, vintage);
+    if (merged === undefined) throw new Error(`the series that ${id} was is gone`);
+    return { ...merged, deletedOn: null, releases: [] };
+  }
   if (series !== undefined) return comingOnly(series, call, clock);
   const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
   const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
   const shown = couldBe ? `"${id}"` : 'of that id';
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
+
+const isBefore = (
+  { on, loadNo }: NonNullable<Series['merged']>,
+  vintage: string | null,
+  version: number | null,
+): boolean => (vintage !== null && vintage < on) || (version !== null && version < loadNo);
 
 function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock: Clock): Series {
   const now = clock.now().getTime();
@@ -80,7 +93,13 @@ export async function withPointNotes(
   if (!includesNotes(request)) return series;
   const found = await findPointNotes(dependencies.database, series.seriesNo, request);
   if (found?.rowVersion === series.rowVersion) return { ...series, pointNotes: found.notes };
-  const current = await requireSeries(dependencies, call, series.renamedFrom ?? series.id, request.vintage); // a load came between the two statements
+  const current = await requireSeries(
+    dependencies,
+    call,
+    series.renamedFrom ?? series.id,
+    request.vintage,
+    request.version,
+  ); // a load came between the two statements
   return withPointNotes(dependencies, call, current, request);
 }
 
@@ -98,6 +117,7 @@ export async function readWithKnown<Page>(
 ): Promise<{ series: Series; page: Page } | null> {
   const known = seriesFacts.known(id, request.vintage);
   if (known === undefined || known.deletedOn !== null || includesNotes(request)) return null;
+  if (known.merged && isBefore(known.merged, request.vintage, request.version)) return null;
   try {
     const { selection, ...pageQuery } = pageQueryOf(known, request, cursors);
     if (selection.dimsNos.length === 0) return null; // there is nothing to read that would say so

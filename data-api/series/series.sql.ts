@@ -27,6 +27,8 @@ export interface Series {
   id: string;
   /** The earlier id that was asked for; null if it was the present one. */
   renamedFrom: string | null;
+  /** The id asked for was that of a series which was merged into this one: as of earlier days, and pinned to earlier loads, it still is. */
+  merged: { seriesNo: number; on: string; loadNo: number } | null;
   /** The day since when it is served to nobody; null for all others. */
   deletedOn: string | null;
   name: string;
@@ -90,8 +92,10 @@ const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 
 
 // Two statements, not one whose second parameter may be null: that would cost less to run when planned for null, so PostgreSQL
 // would plan it anew for each call, which takes four times as long as the statement itself (2026-11-23).
-const seriesSql = (vintageFields: string): string => `
-  select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.deleted_on as "deletedOn", s.name, s.unit, s.frequency, s.source, s.description, s.geography,
+const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('$1')}`): string => `
+  select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.deleted_on as "deletedOn",
+    (select json_build_object('seriesNo', a.merged_from, 'on', a.merged_on, 'loadNo', a.merged_by)
+     from data.series_aliases a where a.alias = $1 and a.merged_from <> s.series_no) as merged, s.name, s.unit, s.frequency, s.source, s.description, s.geography,
     s.seasonal_adjustment as "seasonalAdjustment", s.unit_multiplier as "unitMultiplier", s.decimals, s.licence,
     s.licence_url as "licenceUrl", s.attribution, s.fiscal_year_end as "fiscalYearEnd", s.tags, s.category,
     s.methodology_url as "methodologyUrl", s.dimensions, s.first_date as "firstDate",
@@ -118,7 +122,7 @@ const seriesSql = (vintageFields: string): string => `
         select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')
         from unnest(s.dimensions) with ordinality as named(name, place) where d.dims ? name)) order by d.dims_no)
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations
-  from data.series s where s.series_id = ${presentId('$1')}`;
+  from data.series s where ${isAsked}`;
 
 const seriesNowSql = seriesSql('null as "vintagePublishedOn", false as "vintageHasLostPoints"');
 const seriesAtSql = seriesSql(ofVintage);
@@ -136,19 +140,42 @@ export async function findSeries(
   return series;
 }
 
+const mergedNowSql = seriesSql(
+  'null as "vintagePublishedOn", false as "vintageHasLostPoints"',
+  's.series_no = $2',
+);
+const mergedAtSql = seriesSql(ofVintage, 's.series_no = $3');
+
+/** A series that was merged into another, as it was before. @param id the one asked for, an id that it had. */
+export async function findMergedSeries(
+  database: Queryable,
+  { id, seriesNo }: { id: string; seriesNo: number },
+  vintage: string | null,
+): Promise<Series | undefined> {
+  const [series] =
+    vintage === null
+      ? await database.query<Series>(mergedNowSql, [id, seriesNo], 'merged_series')
+      : await database.query<Series>(mergedAtSql, [id, vintage, seriesNo], 'merged_series_at_vintage');
+  return series;
+}
+
 /** id → rowVersion of the series that exist, by the ids asked for, present or earlier. */
 export async function readRowVersions(
   database: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.query<{ id: string; rowVersion: string }>(
-    `select series_id as id, xmin::text as "rowVersion" from data.series where series_id = any($1)
+  const rows = await database.query<{ id: string; rowVersion: string; isAlias: boolean }>(
+    `select series_id as id, xmin::text as "rowVersion", false as "isAlias" from data.series where series_id = any($1)
      union all
-     select a.alias, s.xmin::text from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)`,
+     select a.alias, s.xmin::text, true from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)`,
     [ids],
     'series_row_versions',
   );
-  return new Map(rows.map(({ id, rowVersion }) => [id, rowVersion]));
+  const versions = new Map<string, string>();
+  // The id of a merged series is in both tables: whoever asks for it gets the other series.
+  for (const { id, rowVersion, isAlias } of rows)
+    if (isAlias || !versions.has(id)) versions.set(id, rowVersion);
+  return versions;
 }
 
 /**

@@ -97,7 +97,7 @@ async function requireNoted(
   id: string,
   request: SeriesRequest,
 ): Promise<Series> {
-  const series = await requireSeries(dependencies, call, id, request.vintage);
+  const series = await requireSeries(dependencies, call, id, request.vintage, request.version);
   return withPointNotes(dependencies, call, series, request);
 }
 

@@ -34,7 +34,6 @@ export async function tellOfRows(
  * Writes the events of a file of points, whose changed series are in load_changed. A file of many vintages is told of once:
  * each series with the newest load that changed it, as a history of 700 vintages would otherwise make 700 events.
  * @param stored the counts of each load of the file, by load_no. @param sum of them.
- * @param options.isRelease false: it brings nothing that the release calendar waits for.
  */
 export async function tellOfPoints(
   on: Transaction,
@@ -45,7 +44,7 @@ export async function tellOfPoints(
     clock,
     seriesTimeZone,
     isRelease = true,
-  }: Pick<LoadOptions, 'dataset' | 'clock' | 'seriesTimeZone'> & { isRelease?: boolean },
+  }: Pick<LoadOptions, 'dataset' | 'clock' | 'seriesTimeZone' | 'isRelease'>,
 ): Promise<void> {
   if (!hasChanged(sum)) return;
   const at = clock.now();

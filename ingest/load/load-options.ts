@@ -50,6 +50,8 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   noGateway?: boolean;
   /** The time zone that determines today. */
   seriesTimeZone: string;
+  /** False: it brings nothing that the release calendar waits for. */
+  isRelease?: boolean;
   /** The day that counts as today; default: that of the clock. */
   today?: string;
   /** From 1 to 12, of funds for which neither they nor their company state it; default: July. */

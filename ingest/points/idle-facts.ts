@@ -1,5 +1,6 @@
 // Facts that --set gives for what --create makes, and that change nothing where it exists with others. Hides how they are compared.
 import type { Transaction } from '../../kernel/database.ts';
+import { shellWord } from '../datasets/columns.ts';
 import { findOtherFacts, type FactTable } from './idle-facts.sql.ts';
 
 /** How many ids are named in notes. */
@@ -28,6 +29,11 @@ export class IdleFacts {
       if (this.#found.size <= namedMax) this.#found.set(id, { name, stored });
   }
 
+  #howToChange(id: string, name: string): string {
+    if (this.#table !== 'series') return `Change it by a file for the dataset ${this.#table}.`;
+    return `Change it by: almanac series set ${id} ${shellWord(`${name}=${this.#facts[name] ?? ''}`)}`;
+  }
+
   /** What to say of them. */
   notes(): string[] {
     const all = [...this.#found]
@@ -35,7 +41,7 @@ export class IdleFacts {
       .map(
         ([id, { name, stored }]) =>
           `${id} exists, so --set ${name}=${this.#facts[name] ?? ''} changed nothing: its ${name} is ${stored ?? 'empty'}. ` +
-          `Change it by a file for the dataset ${this.#table}.`,
+          this.#howToChange(id, name),
       );
     const what = this.#table.replace(/^commodity-/, '');
     return this.#found.size > namedMax ? [...all, `More ${what} exist and are not as --set says.`] : all;

@@ -33,9 +33,9 @@ const schema = z.strictObject({
 });
 export type StoredOptions = z.output<typeof schema>;
 
-/** What is given anew with each load: what it reads, what it tells, and its clock. */
+/** What is given anew with each load: what it reads, what it is, what it tells, and its clock. */
 type GivenAnew =
-  | ('dataset' | 'input' | 'sourceName' | 'resource')
+  | ('dataset' | 'input' | 'sourceName' | 'resource' | 'isRelease')
   | ('dryRun' | 'noGateway' | 'today' | 'clock')
   | ('onProgress' | 'onWaiting' | 'reportFile');
 

@@ -9,15 +9,36 @@ export interface FoundSeries {
   deletedOn: string | null;
   /** Its prices are of an item of the commodities, which gives it its id and its facts. */
   isOfItem: boolean;
+  /** The id asked for was that of another series, which was merged into this one. */
+  byMergedId: boolean;
+  /** It was merged into the series of this id, which has its ids now. */
+  mergedInto: string | null;
 }
+
+const facts = `
+  s.series_no as "seriesNo", s.series_id as id, s.deleted_on as "deletedOn",
+  exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem",
+  exists (select from data.series_aliases a where a.alias = $1 and a.series_no = s.series_no and a.merged_from is not null)
+    as "byMergedId",
+  (select n.series_id from data.series_aliases a join data.series n on n.series_no = a.series_no
+   where a.alias = s.series_id) as "mergedInto"`;
 
 /** The series with the id, now or earlier. */
 export async function findById(on: Transaction, id: string): Promise<FoundSeries | undefined> {
   const [found] = await on.query<FoundSeries>(
-    `select series_no as "seriesNo", series_id as id, deleted_on as "deletedOn",
-       exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem"
-     from data.series s
-     where series_id = $1 or series_no = (select a.series_no from data.series_aliases a where a.alias = $1)`,
+    `select ${facts} from data.series s where s.series_no = coalesce(
+       (select a.series_no from data.series_aliases a where a.alias = $1),
+       (select o.series_no from data.series o where o.series_id = $1))`,
+    [id],
+  );
+  return found;
+}
+
+/** The series that was merged into another and had the id until then. */
+export async function findMerged(on: Transaction, id: string): Promise<FoundSeries | undefined> {
+  const [found] = await on.query<FoundSeries>(
+    `select ${facts} from data.series s
+     where s.series_no = (select a.merged_from from data.series_aliases a where a.alias = $1 and a.alias = s.series_id)`,
     [id],
   );
   return found;

@@ -46,13 +46,14 @@ interface Changed {
 
 /**
  * Changes the series; when it resolves, no call that begins later is answered from before.
- * @param refuse runs before anything is written. @throws Failure `not_found`, or that of `refuse`; then nothing is changed.
+ * @param work.find the series; one by its present id unless given. @param work.refuse runs before anything is written. @throws Failure `not_found`, or that of `refuse`; then nothing is changed.
  */
 export async function changeSeries(
   database: Pick<Database, 'transaction'>,
   action: AuditEvent['action'],
   options: ChangeOptions,
   work: {
+    find?: (on: Transaction, id: string) => Promise<FoundSeries>;
     refuse: (series: FoundSeries, on: Transaction) => Promise<void> | void;
     apply: (change: ChangeUnderWay) => Promise<Changed>;
   },
@@ -61,7 +62,7 @@ export async function changeSeries(
   const result = await inTransaction(database, dryRun, async (on) => {
     await relaxLimits(on);
     await lockLoads(on, options.onWaiting);
-    const series = await requireById(on, id);
+    const series = await (work.find ?? requireById)(on, id);
     await work.refuse(series, on);
     const today = dateIn(seriesTimeZone, clock.now());
     const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
@@ -77,9 +78,15 @@ export async function changeSeries(
 }
 
 /** @throws Failure `not_found`; `conflict` for an earlier id, as whoever changes a series should know what it is called. */
-async function requireById(on: Transaction, id: string): Promise<FoundSeries> {
+export async function requireById(on: Transaction, id: string): Promise<FoundSeries> {
   const series = (await findById(on, id)) ?? fail('not_found', `There is no series "${id}".`);
   if (series.id !== id)
     fail('conflict', `"${id}" is an earlier id of the series "${series.id}": give its present one.`);
   return series;
+}
+
+/** @throws Failure `conflict` if the series is deleted. */
+export function refuseDeleted({ id, deletedOn }: FoundSeries): void {
+  if (deletedOn !== null)
+    fail('conflict', `"${id}" was deleted on ${deletedOn}. almanac series restore brings it back.`);
 }

@@ -2,7 +2,7 @@
 import { isSeriesId } from '../../domain/series-id.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import { changeSeries, type ChangeOptions, type SeriesChange } from './change.ts';
+import { changeSeries, refuseDeleted, type ChangeOptions, type SeriesChange } from './change.ts';
 import { findById, giveId, type FoundSeries } from './change.sql.ts';
 
 export interface RenameOptions extends ChangeOptions {
@@ -32,11 +32,7 @@ async function refuseId(on: Transaction, series: FoundSeries, newId: string): Pr
       'invalid_parameter',
       `"${newId}" is no id of a series: up to 128 letters, digits, ".", "_" and "-", the first a letter or a digit.`,
     );
-  if (series.deletedOn !== null)
-    fail(
-      'conflict',
-      `"${series.id}" was deleted on ${series.deletedOn}. almanac series restore brings it back.`,
-    );
+  refuseDeleted(series);
   if (series.isOfItem)
     fail('conflict', `"${series.id}" has the prices of an item, whose id it follows: it cannot be renamed.`);
   if (newId.startsWith(itemPrefix))
@@ -44,6 +40,8 @@ async function refuseId(on: Transaction, series: FoundSeries, newId: string): Pr
   const other = await findById(on, newId);
   if (other === undefined) return;
   if (other.id === newId) fail('conflict', `There is a series "${newId}" already.`);
+  if (other.byMergedId)
+    fail('conflict', `"${newId}" is an id of the series that was merged into "${other.id}".`);
   // Its own earlier ids are free: a rename can be taken back.
   if (other.seriesNo !== series.seriesNo)
     fail('conflict', `"${newId}" is an earlier id of the series "${other.id}", which answers to it.`);

@@ -2,7 +2,13 @@
 import type { Transaction } from '../../kernel/database.ts';
 
 export interface AuditEvent {
-  action: 'load.retracted' | 'series.renamed' | 'series.deleted' | 'series.restored';
+  action:
+    | 'load.retracted'
+    | 'series.changed'
+    | 'series.merged'
+    | 'series.renamed'
+    | 'series.deleted'
+    | 'series.restored';
   /** The number of a load, or the id of a series. */
   subject: string;
   /** The load of the change. */

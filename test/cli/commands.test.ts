@@ -267,6 +267,63 @@ test.serial('a series is renamed, as text and with --json as one document', asyn
   t.regex(again.stdout, /^BEFORE renamed from AFTER, by load \d+\n$/);
 });
 
+test.serial('facts of a series are set, as text and with --json as one document', async (t) => {
+  const tried = await almanac(['series', 'set', 'BEFORE', 'name=A = B', 'decimals=1', '--dry-run']);
+  t.is(
+    tried.stdout,
+    'nothing kept (--dry-run): BEFORE changed\nname: "BEFORE" → "A = B"\ndecimals: none → 1\n',
+  );
+  const done = documentOf(
+    t,
+    await almanac(['series', 'set', 'BEFORE', 'name=A = B', '--json', '--reason', 'a test']),
+  );
+  t.like(done, {
+    dry_run: false,
+    series: 'BEFORE',
+    changes: [{ fact: 'name', from: 'BEFORE', to: 'A = B' }],
+  });
+  t.is(documentOf(t, await almanac(['loads', 'show', String(done['load']), '--json']))['dataset'], 'series');
+  for (const [words, expected] of [
+    [['name'], /A fact is given as name=value.*not "name"/],
+    [['name=A', 'name=B'], /name is given twice/],
+  ] as const) {
+    const { code, stderr } = await almanac(['series', 'set', 'BEFORE', ...words]);
+    t.is(code, 2);
+    t.regex(stderr, expected);
+  }
+});
+
+test.serial('a series is merged into another, as text and with --json as one document', async (t) => {
+  const csv = path.join(folder, 'merged.csv');
+  writeFileSync(
+    csv,
+    'series_id,date,value\nMERGED,2024-01-01,1\nMERGED,2024-01-02,2\nGOES.ON,2024-01-01,3\n',
+  );
+  const set = ['--create', '--set', 'frequency=daily,unit=Index,source=Test'];
+  await almanac(['ingest', 'observations', csv, '--vintage', '2024-02-01', ...set]);
+  const merge = ['series', 'merge', 'MERGED', 'GOES.ON'];
+  const refused = await almanac(merge);
+  t.is(refused.code, 1);
+  t.regex(
+    refused.stderr,
+    /different values of a point \(2024-01-01: 1 and 3\).*--prefer old or --prefer into/,
+  );
+  t.is((await almanac([...merge, '--prefer', 'both'])).code, 2);
+  const tried = await almanac([...merge, '--prefer', 'old', '--dry-run']);
+  t.is(
+    tried.stdout,
+    'nothing kept (--dry-run): GOES.ON has what was MERGED (1 points new, 1 revised, 1 in conflict)\n',
+  );
+  const done = documentOf(t, await almanac([...merge, '--prefer', 'into', '--json', '--reason', 'a test']));
+  t.like(done, { dry_run: false, series: 'GOES.ON', points_new: 1, points_revised: 0, conflicts: 1 });
+  const load = documentOf(t, await almanac(['loads', 'show', String(done['load']), '--json']));
+  t.like(load, { dataset: 'observations', source_name: 'series.merged MERGED', series: ['GOES.ON'] });
+  for (const id of ['MERGED', 'GOES.ON'])
+    t.is((documentOf(t, await almanac(['vintages', id, '--json']))['vintages'] as unknown[]).length, 2, id);
+  const back = await almanac(['series', 'restore', 'MERGED']);
+  t.regex(back.stdout, /^MERGED restored, by load \d+\n$/);
+});
+
 test.serial('a series is deleted and restored, as text and with --json as one document', async (t) => {
   for (const [action, what] of [
     ['delete', 'deleted'],

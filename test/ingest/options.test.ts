@@ -303,7 +303,7 @@ test.serial(
       set: { ...set, unit: 'Two' },
     });
     t.deepEqual(notes, [
-      'NOTED.A exists, so --set unit=Two changed nothing: its unit is One. Change it by a file for the dataset series.',
+      'NOTED.A exists, so --set unit=Two changed nothing: its unit is One. Change it by: almanac series set NOTED.A unit=Two',
     ]);
     const { notes: tags } = await loadCsv(database, rows(['A']), {
       create: true,

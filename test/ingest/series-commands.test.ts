@@ -2,6 +2,7 @@
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
 import { renameSeries } from '../../ingest/series/rename.ts';
+import { setFacts } from '../../ingest/series/set.ts';
 import type { ChangeOptions } from '../../ingest/series/change.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
@@ -16,6 +17,9 @@ const loaded = (rows: readonly string[], options: Parameters<typeof loadCsv>[2] 
   loadCsv(database, ['series_id,date,value', ...rows], { create: true, set: daily, ...options });
 const renamed = (id: string, newId: string, options: Partial<ChangeOptions> = {}) =>
   renameSeries(database, { ...how, id, newId, ...options });
+
+const changed = (id: string, facts: Readonly<Record<string, string>>, options: Partial<ChangeOptions> = {}) =>
+  setFacts(database, { ...how, id, facts, ...options });
 
 /** How the change is refused. */
 async function refusal(change: Promise<unknown>): Promise<string> {
@@ -234,3 +238,119 @@ test.serial(
     t.deepEqual(await stored(), before);
   },
 );
+
+test.serial(
+  'facts are set by the types of their columns, in one load, with those of before on record',
+  async (t) => {
+    await loaded(['FACTS,2024-01-01,1']);
+    const before = await seriesRow(database, 'FACTS');
+    const result = await changed(
+      'FACTS',
+      {
+        ...{ licence: 'CC BY 4.0', name: ' Prices, all ', decimals: '2', tags: 'prices;cost "of" living' },
+        ...{ unit: 'Index', licence_url: 'https://example.org/by', frequency: 'Daily' },
+      },
+      { reason: 'published so' },
+    );
+    const row = await seriesRow(database, 'FACTS');
+    t.like(row, {
+      ...{ name: 'Prices, all', licence: 'CC BY 4.0', licence_url: 'https://example.org/by', decimals: 2 },
+      ...{ tags: ['prices', 'cost "of" living'], data_version: result.loadNo },
+    });
+    for (const kept of ['unit', 'frequency', 'source', 'observation_count', 'last_updated', 'first_date'])
+      t.deepEqual(row?.[kept], before?.[kept], kept);
+    const changes = [
+      { fact: 'name', from: 'FACTS', to: 'Prices, all' },
+      { fact: 'decimals', from: null, to: 2 },
+      { fact: 'licence', from: null, to: 'CC BY 4.0' },
+      { fact: 'licence_url', from: null, to: 'https://example.org/by' },
+      { fact: 'tags', from: [], to: ['prices', 'cost "of" living'] },
+    ];
+    t.deepEqual(result.changes, changes);
+    t.deepEqual(
+      await database.query(
+        'select action, subject, load_no::int, reason, details from data.audit_events order by event_no desc limit 1',
+      ),
+      [
+        {
+          ...{ action: 'series.changed', subject: 'FACTS', load_no: result.loadNo, reason: 'published so' },
+          details: { changes },
+        },
+      ],
+    );
+    const [load] = await database.query(
+      'select dataset, source_name, points_revised::int from data.loads order by load_no desc limit 1',
+    );
+    t.deepEqual(load, { dataset: 'series', source_name: 'series.changed', points_revised: 1 });
+    t.like((await writtenEvents(database)).at(-1), {
+      type: 'dataset.updated',
+      data: { load: result.loadNo, dataset: 'series', rows_changed: 1 },
+    });
+  },
+);
+
+test.serial('an empty value clears a fact that is not required', async (t) => {
+  await changed('FACTS', { licence: '', tags: '', decimals: ' ' });
+  t.like(await seriesRow(database, 'FACTS'), {
+    ...{ licence: null, tags: [], decimals: null },
+    ...{ name: 'Prices, all', licence_url: 'https://example.org/by' },
+  });
+});
+
+test.serial('facts that cannot be set are refused with the reason, and nothing is changed', async (t) => {
+  await loaded(['WRONG,2024-01-01,1']);
+  const before = await stored();
+  for (const [id, facts, expected] of [
+    ['NONE', { name: 'X' }, /^not_found: There is no series "NONE"/],
+    ['OTHER', { name: 'X' }, /^conflict: "OTHER" is an earlier id of the series "OTHER.NEW"/],
+    ['TRASH.NEW', { name: 'X' }, /^conflict: "TRASH.NEW" was deleted on 2024-06-30.*series restore/],
+    [
+      'WRONG',
+      { colour: 'blue', first_date: '2024-01-01' },
+      /^invalid_parameter: colour, first_date cannot be set; a series has name, unit,/,
+    ],
+    ['WRONG', { series_id: 'RIGHT' }, /^invalid_parameter: series_id is changed by: almanac series rename/],
+    ['WRONG', { name: '' }, /^invalid_parameter: name="": text of at most 500 characters is expected/],
+    [
+      'WRONG',
+      { name: 'New', decimals: '31' },
+      /^invalid_parameter: decimals="31": a whole number from 0 to 30 is expected/,
+    ],
+    ['WRONG', { licence_url: 'http://example.org' }, /^invalid_parameter: licence_url=.*https/],
+    [
+      'WRONG',
+      { name: 'New', frequency: 'monthly' },
+      /^conflict: "WRONG" has observations, which are dated by its frequency/,
+    ],
+    ['WRONG', { fiscal_year_end: '06-30' }, /^conflict: .*dated by its fiscal_year_end/],
+    ['WRONG', { unit: 'Index', source: 'Test' }, /^conflict: "WRONG" has these facts already/],
+    [
+      'commodity.rice',
+      { unit: 'PKR', licence: 'X' },
+      /^conflict: .*an item, which gives it its unit: load the dataset commodity-items/,
+    ],
+  ] as const)
+    t.regex(await refusal(changed(id, facts)), expected);
+  t.deepEqual(await stored(), before);
+});
+
+test.serial('a dry run says what would be changed, and stores nothing', async (t) => {
+  const before = await stored();
+  t.deepEqual((await changed('WRONG', { name: 'Right' }, { dryRun: true })).changes, [
+    { fact: 'name', from: 'WRONG', to: 'Right' },
+  ]);
+  t.deepEqual(await stored(), before);
+});
+
+test.serial('a series without observations may be given another frequency', async (t) => {
+  await loadCsv(database, ['series_id,name,unit,frequency,source', 'UNDATED,N,I,daily,S'], {
+    dataset: 'series',
+  });
+  await changed('UNDATED', { frequency: 'annual', fiscal_year_end: '06-30' });
+  t.like(await seriesRow(database, 'UNDATED'), { frequency: 'annual', fiscal_year_end: '06-30' });
+});
+
+test.serial('what the item of a series does not say of it can be set', async (t) => {
+  await changed('commodity.rice', { licence: 'CC0' });
+  t.like(await seriesRow(database, 'commodity.rice'), { licence: 'CC0', unit: 'PKR per 1 Kg' });
+});

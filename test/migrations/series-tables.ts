@@ -104,10 +104,11 @@ function dims(): TableCases[] {
   const note = { series_no: '1', text: 'Estimated' };
   const aliases = checksOf('series_aliases');
   const alias = { alias: 'OLD', series_no: '1' };
+  const wasMerged = { merged_from: '2', merged_on: day };
   return [
     {
       table: 'data.series_aliases',
-      before: twoSeries,
+      before: [...twoSeries, ...twoLoads],
       row: alias,
       defaults: { renamed_at: 'now()' },
       cases: [
@@ -117,6 +118,11 @@ function dims(): TableCases[] {
           ['A', '9', 'a.B_c-9', 'a'.repeat(128)],
           ['', '.a', '-a', 'a b', 'a/b', 'é', 'a'.repeat(129)],
         ),
+        ...aliases.check(
+          'merged_check',
+          [{ merged_from: '2' }, { merged_on: day }, { merged_by: '1' }],
+          [wasMerged, { ...wasMerged, merged_by: '1' }],
+        ),
       ],
       references: [
         {
@@ -124,6 +130,20 @@ function dims(): TableCases[] {
           refused: { series_no: '3' },
           deleteParent: deleteSeries,
           outcome: 'the row goes too',
+        },
+        {
+          constraint: 'series_aliases_merged_from_fkey',
+          refused: { ...wasMerged, merged_from: '3' },
+          accepted: wasMerged,
+          deleteParent: 'delete from data.series where series_no = 2',
+          outcome: 'it is refused',
+        },
+        {
+          constraint: 'series_aliases_merged_by_fkey',
+          refused: { ...wasMerged, merged_by: '3' },
+          accepted: { ...wasMerged, merged_by: '1' },
+          deleteParent: 'delete from data.loads where load_no = 1',
+          outcome: 'it is refused',
         },
       ],
     },

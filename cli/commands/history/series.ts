@@ -1,10 +1,20 @@
-// almanac series: renames, deletes and restores a series.
+// almanac series: sets facts of a series; renames, merges, deletes and restores it.
 import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
+import { mergeSeries } from '../../../ingest/series/merge.ts';
 import { renameSeries } from '../../../ingest/series/rename.ts';
+import { setFacts } from '../../../ingest/series/set.ts';
+import type { FactChange } from '../../../ingest/series/set.sql.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
-import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../../command.ts';
+import {
+  UsageError,
+  examples,
+  jsonFlag,
+  printJson,
+  type DeclareCommand,
+  type Terminal,
+} from '../../command.ts';
 import { withData } from '../../installation.ts';
 
 const aSeries = ['<series>', 'its id, exact case'] as const;
@@ -19,6 +29,28 @@ interface Flags {
 
 export const series: DeclareCommand = (command, terminal) => {
   command.description('A change of a series is a load of its own, and on record: almanac loads list.');
+  command
+    .command('set')
+    .summary('change facts of a series, such as its name, unit, source or licence')
+    .argument(...aSeries)
+    .argument('<fact=value...>', 'a column of the dataset series; an empty value clears it')
+    .option(...reasonFlag)
+    .option(...dryRunFlag)
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples('almanac series set CPI.M name="Consumer prices" licence="CC BY 4.0" --dry-run'),
+    )
+    .action(async (id, given, flags) => {
+      const facts = factsOf(given);
+      const changed = await runChange(terminal, flags, (database, options) =>
+        setFacts(database, { ...options, id, facts }),
+      );
+      printChange(terminal, flags, changed, 'changed', { changes: changed.changes });
+      if (flags.json !== true)
+        for (const { fact, from, to } of changed.changes)
+          terminal.stdout.write(`${fact}: ${factText(from)} → ${factText(to)}\n`);
+    });
   command
     .command('rename')
     .summary('give a series another id; the old one goes on as an alias')
@@ -37,6 +69,35 @@ export const series: DeclareCommand = (command, terminal) => {
       ),
     );
   command
+    .command('merge')
+    .summary('make a series part of another, which has its points and answers to its id from then on')
+    .argument('<old>', 'the id of the series that ends')
+    .argument('<into>', 'the id of the series that goes on')
+    .addOption(
+      command
+        .createOption('--prefer <series>', 'whose value is kept where both have one and they differ')
+        .choices(['old', 'into'] as const),
+    )
+    .option(...reasonFlag)
+    .option(...dryRunFlag)
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples(
+        'almanac series merge CPI.M PK.CPI.M --dry-run',
+        'almanac series merge CPI.M PK.CPI.M --prefer into --reason "the same index"',
+      ),
+    )
+    .action(async (id, into, { prefer, ...flags }) => {
+      const merge = await runChange(terminal, flags, (database, options) =>
+        mergeSeries(database, { ...options, id, into, ...(prefer === undefined ? {} : { prefer }) }),
+      );
+      const { pointsNew, pointsRevised, conflicts } = merge;
+      const counts = { points_new: pointsNew, points_revised: pointsRevised, conflicts };
+      const points = `${pointsNew} points new, ${pointsRevised} revised, ${conflicts} in conflict`;
+      printChange(terminal, flags, merge, `has what was ${id} (${points})`, counts);
+    });
+  command
     .command('delete')
     .summary('serve a series to nobody any more, and load nothing into it; keeps its history')
     .argument(...aSeries)
@@ -49,7 +110,7 @@ export const series: DeclareCommand = (command, terminal) => {
     );
   command
     .command('restore')
-    .summary('bring a deleted series back, with all its history')
+    .summary('bring a deleted or merged series back, with all its history')
     .argument(...aSeries)
     .option(...reasonFlag)
     .option(...dryRunFlag)
@@ -60,14 +121,37 @@ export const series: DeclareCommand = (command, terminal) => {
     );
 };
 
+/** @throws UsageError if one is not of the form, or a fact is given twice. */
+function factsOf(given: readonly string[]): Record<string, string> {
+  const facts = new Map<string, string>();
+  for (const text of given) {
+    const [, fact, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (fact === undefined || value === undefined)
+      throw new UsageError(`A fact is given as name=value, such as unit="Index 2020=100", not "${text}".`);
+    if (facts.has(fact)) throw new UsageError(`${fact} is given twice.`);
+    facts.set(fact, value);
+  }
+  return Object.fromEntries(facts);
+}
+
+const factText = (value: FactChange['from']): string => (value === null ? 'none' : JSON.stringify(value));
+
 /** Runs the change on the installation and prints it. @param what was done to the series. */
 async function change(
   terminal: Terminal,
-  { reason, dryRun = false, json = false }: Flags,
+  flags: Flags,
   what: string,
   work: (database: Database, options: Omit<ChangeOptions, 'id'>) => Promise<SeriesChange>,
 ): Promise<void> {
-  const { series: id, loadNo } = await withData(terminal.env, 'series', (database, { settings }) =>
+  printChange(terminal, flags, await runChange(terminal, flags, work), what);
+}
+
+function runChange<Change extends SeriesChange>(
+  terminal: Terminal,
+  { reason, dryRun = false }: Flags,
+  work: (database: Database, options: Omit<ChangeOptions, 'id'>) => Promise<Change>,
+): Promise<Change> {
+  return withData(terminal.env, 'series', (database, { settings }) =>
     work(database, {
       dryRun,
       ...(reason === undefined ? {} : { reason }),
@@ -76,7 +160,23 @@ async function change(
       onWaiting: () => terminal.stderr.write('A load is under way; the change waits for it.\n'),
     }),
   );
-  if (json) return printJson(terminal, { dry_run: dryRun, ...(dryRun ? {} : { load: loadNo }), series: id });
+}
+
+/** @param more for --json. */
+function printChange(
+  terminal: Terminal,
+  { dryRun = false, json = false }: Flags,
+  { series: id, loadNo }: SeriesChange,
+  what: string,
+  more: Readonly<Record<string, unknown>> = {},
+): void {
+  if (json)
+    return printJson(terminal, {
+      dry_run: dryRun,
+      ...(dryRun ? {} : { load: loadNo }),
+      series: id,
+      ...more,
+    });
   terminal.stdout.write(
     dryRun ? `nothing kept (--dry-run): ${id} ${what}\n` : `${id} ${what}, by load ${loadNo}\n`,
   );
