@@ -1,4 +1,5 @@
-// Starts the publisher: the process that makes loads under embargo visible at their instants. Any number may run beside each other.
+// Starts the publisher: the process that makes loads under embargo visible at their instants, and fetches sources that keep themselves fresh.
+// Any number may run beside each other.
 import { openDatabase } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
@@ -7,6 +8,8 @@ import { requireSchema, type Migration } from '../../kernel/schema.sql.ts';
 import { releaseMetrics } from './metrics.ts';
 import { startPublishing } from './publishing.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
+import { fetchDeps, startFetching, type SourceSettings } from './sources/fetching.ts';
+import { sourceMetrics } from './sources/metrics.ts';
 
 export interface PublisherOptions {
   /** Of the role almanac_publisher, or of the owner. */
@@ -15,8 +18,10 @@ export interface PublisherOptions {
   schema?: readonly Migration[] | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** Undefined: it fetches no sources. */
+  sources?: SourceSettings | undefined;
   log: Log;
-  /** By which releases are due; default: that of the database. */
+  /** By which releases and sources are due; default: that of the database. */
   clock?: ReleaseClock;
 }
 
@@ -33,7 +38,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const { log, slowStatementMs, clock = databaseClock, schema = [] } = options;
   const database = openDatabase(options.databaseUrl, log, {
     applicationName: 'almanac publisher',
-    connectionsMax: 4, // what is prepared, its file, the metrics, that it is alive
+    connectionsMax: 6, // what is prepared, its file, the metrics, that it is alive; the load of a source, and what is noted of the others
     slowStatementMs,
   });
   const ready = () => requireSchema((text) => database.query(text), schema);
@@ -45,15 +50,18 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   }
   const deps = { database, clock, log };
   const publishing = startPublishing(deps);
+  const sources = options.sources && fetchDeps(deps, options.sources);
+  const fetching = sources && startFetching(sources);
   return {
     ready,
     metrics: [
       ...database.metrics,
       ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
       ...releaseMetrics(deps, publishing, log),
+      ...(fetching === undefined ? [] : sourceMetrics(deps, fetching, log)),
     ],
     async close() {
-      await publishing.close();
+      await Promise.all([publishing.close(), fetching?.close()]);
       await database.close();
     },
   };

@@ -137,7 +137,11 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     }));
   const publisher =
     options.publisher === true
-      ? await startPublisher({ databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'), log })
+      ? await startPublisher({
+          databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'),
+          sources: { allowCidrs: [], allowHttp: false, seriesTimeZone: 'UTC' },
+          log,
+        })
       : undefined;
   const gateway = await startGateway({
     ...shared,
