@@ -4137,6 +4137,33 @@ export type GetStatusResponses = {
                 lag_hours: number | null;
             }>;
             /**
+             * The sources that keep themselves fresh, by name.
+             */
+            fetched: Array<{
+                name: string;
+                /**
+                 * As in `sources`; null: its file states it.
+                 */
+                source: string | null;
+                /**
+                 * When it is fetched, in the time zone of the installation.
+                 */
+                schedule: string;
+                /**
+                 * The end of the last attempt, whatever came of it.
+                 */
+                last_fetch_at: string | null;
+                /**
+                 * When a fetch last brought another content, which was loaded.
+                 */
+                last_change_at: string | null;
+                /**
+                 * How many attempts in a row have failed; 0: the last one succeeded.
+                 */
+                failures: number;
+                next_fetch_at: string;
+            }>;
+            /**
              * The series whose revisions visitors see: `/v1/catalog/{id}/triangle`; null if there is none.
              */
             open_revisions_series: string | null;
