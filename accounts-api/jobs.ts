@@ -23,6 +23,16 @@ export type MailJob =
   | { mail: 'usage'; accountId: string; month: string; limit: number; percent: number }
   /** A notice that a webhook endpoint was disabled because it failed, to the holder of its account. */
   | { mail: 'webhook_disabled'; webhookId: string }
+  /** A notice that a source failed, to an operator. Instants are ISO. */
+  | {
+      mail: 'source_failed';
+      accountId: string;
+      source: string;
+      reason: string;
+      failures: number;
+      failingSince: string;
+      nextFetchAt: string;
+    }
   /** A notice of an event, to the e-mail address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 

@@ -9,7 +9,7 @@ import { silentLog } from '../test/services/harness.ts';
 import { startScriptedSmtp } from '../test/services/scripted-smtp.ts';
 import { newEmail, startMailbox, testMail, testSignIn } from '../test/services/sign-in.ts';
 import { openJobs, type MailJob } from './jobs.ts';
-import { setStatus } from './operator/operator-access.ts';
+import { setRole, setStatus } from './operator/operator-access.ts';
 import { startWorker } from './worker.ts';
 
 /** A worker beside a service. */
@@ -76,6 +76,17 @@ test('no mail is sent about something that no longer holds, and no link to the e
   await setStatus(deps, disabled.accountId, 'disabled');
   await deps.db.accounts.update({ mailsKeyExpiry: false }, { where: { id: unwanted.accountId } });
   for (const { keyId } of [revoked, disabled, unwanted]) silent.push({ mail: 'key_expires', keyId });
+  const failure = {
+    ...{
+      mail: 'source_failed' as const,
+      source: 'prices.gold',
+      reason: 'the server answered 503.',
+      failures: 3,
+    },
+    ...{ failingSince: '2026-11-20T10:30:01Z', nextFetchAt: '2026-11-20T10:52:04Z' },
+  };
+  await quiet(({ accountId }) => ({ ...failure, accountId }));
+  await quiet(({ accountId }) => ({ ...failure, accountId }), { role: 'operator', status: 'disabled' });
   const closed = await newHolder();
   await setStatus(deps, closed.accountId, 'disabled');
   silent.push({ mail: 'sign_up', signupId: (await newSignUp(closed.email)).signupId });
@@ -83,12 +94,15 @@ test('no mail is sent about something that no longer holds, and no link to the e
 
   const [owner, asker, told] = [await newHolder(), await newHolder(), await newKey(day)];
   const [taken, own] = [owner.email, asker.email];
+  const watching = await newHolder();
+  await setRole(deps, watching.accountId, 'operator');
   const respelled = own.replace('holder', 'HOLDER');
   const heard: MailJob[] = [
     { mail: 'change_email', accountId: asker.accountId, email: taken },
     { mail: 'change_email', accountId: asker.accountId, email: respelled },
     { mail: 'key_expires', keyId: told.keyId },
     { mail: 'usage', accountId: asker.accountId, ...month },
+    { ...failure, accountId: watching.accountId },
   ];
   await deps.db.inTransaction((transaction) => jobs.enqueue(transaction, ...silent, ...heard));
 
@@ -110,6 +124,7 @@ test('no mail is sent about something that no longer holds, and no link to the e
       `${respelled} Confirm your new e-mail address`,
       `${told.email} An API key expires soon`,
       `${own} 80 % of this month's calls are used`,
+      `${watching.email} The source prices.gold fails`,
     ].sort(),
   );
 });

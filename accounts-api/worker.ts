@@ -23,6 +23,7 @@ import {
   noticeMail,
   resetPasswordMail,
   signUpMail,
+  sourceFailedMail,
   usageMail,
   verifyEmailMail,
   webhookDisabledMail,
@@ -166,6 +167,8 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
       return mailOfUsage(deps, job);
     case 'webhook_disabled':
       return mailOfWebhook(deps, job.webhookId);
+    case 'source_failed':
+      return mailOfSource(deps, job);
     case 'reset_password':
       return mailOfReset(deps, job.email);
     default:
@@ -229,6 +232,15 @@ async function mailOfWebhook(deps: WorkerDeps, webhookId: string): Promise<Mail 
   const { url, description, disabledBecause } = webhook;
   const about = { host: originOf(url), description, because: disabledBecause };
   return webhookDisabledMail(account.email, about, deps.publicUrl);
+}
+
+async function mailOfSource(
+  deps: WorkerDeps,
+  job: MailJob & { mail: 'source_failed' },
+): Promise<Mail | null> {
+  const account = await deps.db.accounts.findByPk(job.accountId);
+  if (account?.status !== 'active' || account.role !== 'operator') return null;
+  return sourceFailedMail(account.email, job);
 }
 
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {

@@ -45,6 +45,11 @@ export const commands: readonly TableEntry[] = [
     load: async () => (await import('./commands/publish.ts')).publish,
   },
   {
+    name: 'sources',
+    summary: 'URLs that keep themselves fresh: list them, show or remove one, or fetch one now',
+    load: async () => (await import('./commands/sources.ts')).sources,
+  },
+  {
     name: 'accounts',
     summary: 'create an account, list them, set plan, role or password, mail a reset, disable, enable',
     load: async () => (await import('./commands/accounts.ts')).accounts,

@@ -4,6 +4,8 @@ import type { Plan, PlannedTable } from '../ingest/publish/plan.ts';
 import type { LoadedTable } from '../ingest/publish/load-table-file.ts';
 import type { Published } from '../ingest/publish/publish.ts';
 import { pointCounts } from '../ingest/publisher/report.ts';
+import type { Registered } from '../ingest/publisher/sources/register.ts';
+import { instantText } from '../kernel/clock.ts';
 import type { Settings } from '../kernel/settings.ts';
 import { printJson, type Terminal } from './command.ts';
 
@@ -50,7 +52,7 @@ export function linesOfTable(
 }
 
 export function printPublishedJson(terminal: Terminal, run: PublishedRun): void {
-  const { loaded, failed, unconfirmed, unreadable, leftOut, unchanged } = sumOf(run);
+  const { loaded, failed, unconfirmed, unreadable, leftOut, unchanged, sources } = sumOf(run);
   printJson(terminal, {
     dry_run: run.dryRun,
     descriptions: run.plans.map(({ descriptionPath }) => descriptionPath),
@@ -84,12 +86,24 @@ export function printPublishedJson(terminal: Terminal, run: PublishedRun): void 
       sheet: entry.sheet ?? null,
       guessed: entry.guessed ?? [],
     })),
+    sources: {
+      added: sources.added.map(sourceToJson),
+      changed: sources.changed.map(sourceToJson),
+      ended: sources.ended,
+      refused: sources.refused,
+    },
   });
 }
 
+const sourceToJson = ({ name, schedule, fetchAt }: Registered) => ({
+  name,
+  schedule,
+  next_fetch_at: instantText(fetchAt),
+});
+
 /** @param settings where the gateway of this machine listens. */
 export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, port }: Settings): void {
-  const { loaded, leftOut, unchanged } = sumOf(run);
+  const { loaded, leftOut, unchanged, sources } = sumOf(run);
   if (stdout.isTTY === true) {
     for (const { table, loaded: of } of loaded.slice(0, tablesShown))
       for (const line of linesOfTable(table, of, run.dryRun)) stdout.write(`${line}\n`);
@@ -97,6 +111,12 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, 
   }
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out (almanac.yml says why)`;
   stdout.write(`${tablesOf(loaded.length)} loaded, ${unchanged} unchanged${left}\n`);
+  for (const { name, schedule, fetchAt } of [...sources.added, ...sources.changed])
+    stdout.write(
+      `${run.dryRun ? 'would be ' : ''}kept fresh: ${name}, ${schedule}, next ${instantText(fetchAt)}\n`,
+    );
+  for (const name of sources.ended)
+    stdout.write(`${run.dryRun ? 'would not be' : 'not'} fetched any more: ${name}\n`);
   if (run.dryRun) return;
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   const addresses = loaded
@@ -109,10 +129,12 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, 
 
 /** @throws Error if a table was not loaded, or none was found in a file. */
 export function requireAllPublished(run: PublishedRun): void {
-  const { failed, unreadable, noTables, unconfirmed } = sumOf(run);
+  const { failed, unreadable, noTables, unconfirmed, sources } = sumOf(run);
   const faults = failed.length + unreadable.length;
   if (faults > 0)
     throw new Error(`${tablesOf(faults)} ${faults === 1 ? 'was' : 'were'} not loaded; the others were.`);
+  if (sources.refused.length > 0)
+    throw new Error(sources.refused.map(({ path, reason }) => `${path}: ${reason}`).join('\n'));
   const files = run.plans.map(({ descriptionPath }) => descriptionPath).join(', ');
   if (noTables.length > 0) {
     const names = noTables.slice(0, namesMax).map(tableName);
@@ -137,6 +159,12 @@ function sumOf({ plans, results }: PublishedRun) {
     unconfirmed: results.flatMap((result) => result.unconfirmed),
     unreadable: plans.flatMap((plan) => plan.unreadable),
     noTables,
+    sources: {
+      added: results.flatMap((result) => result.sources.added),
+      changed: results.flatMap((result) => result.sources.changed),
+      ended: results.flatMap((result) => result.sources.ended),
+      refused: results.flatMap((result) => result.sources.refused),
+    },
     leftOut: [...tables.filter(({ state }) => state === 'skipped'), ...noTables],
     unchanged: results.reduce((sum, result) => sum + result.unchanged, 0),
   };

@@ -62,6 +62,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
     'WEBHOOK_ALLOW_CIDRS',
     'WEBHOOK_ALLOW_HTTP',
   ],
+  sources: ['SOURCE_ALLOW_CIDRS', 'SOURCE_ALLOW_HTTP'],
   stripe: ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_API_URL', 'BILLING_GRACE_DAYS'],
   logLevel: ['LOG_LEVEL'],
 };

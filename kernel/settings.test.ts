@@ -131,6 +131,8 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
       ],
     },
     WEBHOOK_ALLOW_HTTP: { accepted: ['true', 'false'], refused: ['yes', '1', 'True'] },
+    SOURCE_ALLOW_CIDRS: { accepted: ['10.0.0.0/8, fd00::/8'], refused: ['10.0.0.0', 'a/8', '10.0.0.0/8,'] },
+    SOURCE_ALLOW_HTTP: { accepted: ['true', 'false'], refused: ['yes', '1', 'True'] },
     GOOGLE_ISSUER: { accepted: ['https://a', 'http://a'], refused: ['a', 'ftp://a'] },
     STRIPE_API_URL: { accepted: ['https://a', 'http://127.0.0.1:1'], refused: ['a', 'ftp://a'] },
     BILLING_GRACE_DAYS: { accepted: ['0', '90'], refused: ['-1', '91', '1.5'] },
@@ -188,6 +190,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     mailFrom: 'Almanac <almanac@localhost>',
     google: undefined,
     webhooks: { secretKey: undefined, previousSecretKey: undefined, allowCidrs: [], allowHttp: false },
+    sources: { allowCidrs: [], allowHttp: false },
     stripe: undefined,
     logLevel: 'warn',
   });
@@ -235,6 +238,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ GOOGLE_CLIENT_ID: 'id', GOOGLE_CLIENT_SECRET: 'secret', GOOGLE_ISSUER: 'https://i' },
     ...{ WEBHOOK_SECRET_KEY: secret('c'), WEBHOOK_SECRET_KEY_PREVIOUS: secret('d') },
     ...{ WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8', WEBHOOK_ALLOW_HTTP: 'true' },
+    ...{ SOURCE_ALLOW_CIDRS: '10.1.0.0/16', SOURCE_ALLOW_HTTP: 'true' },
     ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b' },
     ...{ STRIPE_API_URL: 'http://s:1', BILLING_GRACE_DAYS: '3' },
   });
@@ -278,6 +282,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       ...{ secretKey: secret('c'), previousSecretKey: secret('d') },
       ...{ allowCidrs: ['10.0.0.0/8', 'fd00::/8'], allowHttp: true },
     },
+    sources: { allowCidrs: ['10.1.0.0/16'], allowHttp: true },
     stripe: {
       ...{ secretKey: 'sk_test_a', webhookSecrets: ['whsec_a', 'whsec_b'] },
       ...{ apiUrl: 'http://s:1', graceDays: 3 },

@@ -133,6 +133,8 @@ const variables = z.object({
   WEBHOOK_SECRET_KEY_PREVIOUS: secret.optional(),
   WEBHOOK_ALLOW_CIDRS: cidrs.optional(),
   WEBHOOK_ALLOW_HTTP: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
+  SOURCE_ALLOW_CIDRS: cidrs.optional(),
+  SOURCE_ALLOW_HTTP: z.enum(['true', 'false'], { error: 'must be true or false' }).default('false'),
   STRIPE_SECRET_KEY: z
     .string()
     .regex(/^[sr]k_(?:test|live)_\S+$/, 'must be a secret or restricted key of Stripe: sk_… or rk_…')
@@ -219,6 +221,11 @@ export type Settings = Readonly<{
     /** The previous key, while it is being replaced. */
     previousSecretKey: string | undefined;
     /** Networks that are not public, to which webhooks may be sent. */
+    allowCidrs: readonly string[];
+    allowHttp: boolean;
+  };
+  sources: {
+    /** Networks that are not public, from which sources may be fetched. */
     allowCidrs: readonly string[];
     allowHttp: boolean;
   };
@@ -435,6 +442,10 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
       previousSecretKey: s.WEBHOOK_SECRET_KEY_PREVIOUS,
       allowCidrs: s.WEBHOOK_ALLOW_CIDRS ?? [],
       allowHttp: s.WEBHOOK_ALLOW_HTTP === 'true',
+    },
+    sources: {
+      allowCidrs: s.SOURCE_ALLOW_CIDRS ?? [],
+      allowHttp: s.SOURCE_ALLOW_HTTP === 'true',
     },
     stripe:
       s.STRIPE_SECRET_KEY === undefined || s.STRIPE_WEBHOOK_SECRET === undefined

@@ -44,7 +44,7 @@ grant select, insert, update, delete on events.outbox to almanac_accounts_api;
 grant usage on all sequences in schema events to almanac_accounts_api;
 
 -- The publisher loads: it writes schema data with its sequences, adds events, and reads nothing of accounts. The files of releases that are
--- not public yet are in schema embargo, which no other service may enter.
+-- not public yet, and the URLs of sources, are in schema embargo, which no other service may enter.
 grant usage on schema data, embargo, events to almanac_publisher;
 grant select, insert, update, delete on all tables in schema data, embargo to almanac_publisher;
 grant select, usage, update on all sequences in schema data to almanac_publisher;

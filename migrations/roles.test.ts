@@ -62,4 +62,6 @@ test('an owner who is no superuser migrates a database of its own, and gives the
   // The URL of a published file may carry a token.
   const denied = { code: '42501', message: /published_files/ };
   await t.throwsAsync(reader.query('select from data.published_files'), denied);
+  await t.notThrowsAsync(reader.query('select from data.fetched_sources'));
+  await t.throwsAsync(reader.query('select url from embargo.sources'), { code: '42501' });
 });

@@ -89,7 +89,9 @@ ${fence(schema)}
 }
 
 function concerned(type: EventType): string {
-  return eventKinds[type].of === 'account' ? 'Sent to the account.' : 'Sent to every account.';
+  const { of } = eventKinds[type];
+  if (of === 'operators') return 'Sent to accounts with the role operator.';
+  return of === 'account' ? 'Sent to the account.' : 'Sent to every account.';
 }
 
 function sampleBody(type: EventType) {

@@ -132,6 +132,23 @@ export function webhookDisabledMail(
   });
 }
 
+/** @param failure instants are ISO. */
+export function sourceFailedMail(
+  to: string,
+  failure: { source: string; reason: string; failures: number; failingSince: string; nextFetchAt: string },
+): Mail {
+  const { source, reason, failures, failingSince, nextFetchAt } = failure;
+  return mail(to, {
+    subject: `The source ${source} fails`,
+    paragraphs: [
+      `The source ${source} could not be fetched or loaded ${failures} times in a row, since ${dayAndTime(failingSince)}. The last reason:`,
+      reason,
+      `Its series stay as they were. It is tried again on ${dayAndTime(nextFetchAt)}, and then without another mail until it has worked once.`,
+      `"almanac sources show ${source}" has the report. You get this mail because your account is an operator's.`,
+    ],
+  });
+}
+
 const notices: Record<Notice, { subject: string; happened: string }> = {
   password_changed: {
     subject: 'Your password was changed',

@@ -8,7 +8,7 @@ export interface OutboxEvent {
   position: string;
   id: string;
   type: EventType;
-  /** Null: for every account. */
+  /** Null: for every account, or for operators; its type says. */
   account_id: string | null;
   /** Null: it is not about series. */
   series: string[] | null;
@@ -65,6 +65,8 @@ export interface Listener {
   series: string[] | null;
   /** False: its subscription is inactive, so it hears only of its own account. */
   hears_all: boolean;
+  /** It hears of what concerns operators. */
+  is_operator: boolean;
 }
 
 /** The endpoints that hear of some of these types, protected from deletion until the end of the transaction. */
@@ -85,7 +87,8 @@ export async function selectListeners(
 ): Promise<Listener[]> {
   return db.sequelize.query<Listener>(
     `select webhook.id, webhook.account_id, webhook.events, webhook.series,
-            account.subscription_state <> 'inactive' as hears_all
+            account.subscription_state <> 'inactive' as hears_all,
+            coalesce(account.role = 'operator', false) as is_operator
      from accounts.webhooks as webhook join accounts.accounts as account on account.id = webhook.account_id
      where webhook.disabled_at is null and webhook.events && $1::text[]
        and ($2 or webhook.account_id = any($3::text[])) and ${entitledSql(4)}

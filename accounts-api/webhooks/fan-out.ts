@@ -1,11 +1,14 @@
 // Turns the events of the outbox into messages: one for each event and endpoint that hears of it, in the transaction that deletes the
-// event. A crash before its end leaves the event, after it the messages.
+// event. A crash before its end leaves the event, after it the messages. Operators are mailed what concerns them, in that transaction too.
+import type { Transaction } from 'sequelize';
 import { instantText } from '../../kernel/clock.ts';
-import type { EventType } from '../../kernel/events/catalogue.ts';
+import { eventKinds, type EventType } from '../../kernel/events/catalogue.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { newId } from '../ids.ts';
+import type { Jobs } from '../jobs.ts';
+import { selectOperators } from '../operator/operators.sql.ts';
 import {
   countEnabled,
   deleteEvents,
@@ -22,11 +25,13 @@ const eventsMax = 200;
 /** Messages of a batch, so that its memory and its transaction are bounded; one event may exceed it. */
 const messagesMax = 20_000;
 
+type FanOutDeps = Deps & { jobs: Jobs };
+
 /**
  * Turns a batch of events into messages. Events that no endpoint hears of are deleted.
  * @returns how many events; 0: the outbox is empty, or other workers have all of it.
  */
-export async function fanOut(deps: Deps): Promise<number> {
+export async function fanOut(deps: FanOutDeps): Promise<number> {
   const { db, plans, clock } = deps;
   const limit = Math.min(eventsMax, Math.ceil(messagesMax / Math.max(1, await countEnabled(db))));
   return db.inLedgerTransaction(async (transaction) => {
@@ -40,6 +45,7 @@ export async function fanOut(deps: Deps): Promise<number> {
     });
     const made = messagesOf(events, listeners);
     if (made.messages.length > 0) await insertMessages(db, transaction, { ...made, at: clock.now() });
+    await mailOperators(deps, transaction, events);
     await deleteEvents(
       db,
       transaction,
@@ -47,6 +53,24 @@ export async function fanOut(deps: Deps): Promise<number> {
     );
     return events.length;
   });
+}
+
+/** A mail to each operator for each source that failed, whether or not an endpoint hears of it. */
+async function mailOperators(
+  { db, jobs }: FanOutDeps,
+  transaction: Transaction,
+  events: readonly OutboxEvent[],
+): Promise<void> {
+  const failed = events.filter(({ type }) => type === 'source.failed');
+  if (failed.length === 0) return;
+  const operators = await selectOperators(db, transaction);
+  const mails = failed.flatMap(({ data }) => {
+    const { source, reason, failures, failing_since, next_fetch_at } =
+      eventKinds['source.failed'].data.parse(data);
+    const about = { source, reason, failures, failingSince: failing_since, nextFetchAt: next_fetch_at };
+    return operators.map((accountId) => ({ mail: 'source_failed' as const, accountId, ...about }));
+  });
+  if (mails.length > 0) await jobs.enqueue(transaction, ...mails);
 }
 
 export function plansWithWebhooks(plans: Plans): PlansWithWebhooks {
@@ -89,6 +113,7 @@ export function messagesOf(
 
 function hears(listener: Listener, { type, account_id: accountId }: OutboxEvent): boolean {
   if (!listener.events.includes(type)) return false;
+  if (eventKinds[type].of === 'operators') return listener.is_operator;
   return accountId === null ? listener.hears_all : listener.account_id === accountId;
 }
 

@@ -1,7 +1,7 @@
 // Sends a message by POST, once: to an address that the guard has admitted, with a limit on time and on what is read.
 // Hides the connection. Redirects are not followed, and nothing of an answer is decompressed or trusted.
 import { errors } from 'undici';
-import { UrlRefused, type AddressGuard } from './address-guard.ts';
+import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import type { Connection, Connections } from './sending/connections.ts';
 
 /** Why an attempt had no answer. The words tell nothing of the network: a name without an address and a private one are the same. */

@@ -1,5 +1,10 @@
 // What accounts-api and its worker are set up with for webhooks, and what is made of it.
-import { createAddressGuard, type AddressGuard, type AddressRules, type Resolve } from './address-guard.ts';
+import {
+  createAddressGuard,
+  type AddressGuard,
+  type AddressRules,
+  type Resolve,
+} from '../../kernel/outbound/address-guard.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
 
 export interface WebhookSettings extends Partial<AddressRules> {

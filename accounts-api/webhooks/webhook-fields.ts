@@ -4,7 +4,7 @@ import { instantText } from '../../kernel/clock.ts';
 import { eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Webhook } from '../models/webhook.ts';
-import { UrlRefused, urlLengthMax, type AddressGuard } from './address-guard.ts';
+import { UrlRefused, urlLengthMax, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 
 /** How many endpoints an account may have; the table has as many slots. */
 export const webhooksMax = 10;

@@ -11,6 +11,7 @@ import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts'
 import { requireSpace } from '../../embedded/disk.ts';
 import { describeInbox } from '../../ingest/publisher/inbox/standing.ts';
 import { describeReleases } from '../../ingest/publisher/standing.ts';
+import { describeSources } from '../../ingest/publisher/sources/standing.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings.ts';
@@ -42,7 +43,7 @@ interface Finding {
 export const check: DeclareCommand = (command, terminal) => {
   command
     .description(
-      'Tries settings, plans, database, webhooks, releases, inbox, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
+      'Tries settings, plans, database, webhooks, releases, sources, inbox, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
     )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac check'))
@@ -76,7 +77,8 @@ async function findAll(env: Environment): Promise<Finding[]> {
       () => withInstallation(env, describeDeliveries),
       'they need the plans and the database',
     ),
-    await releasesFinding(env, database),
+    await standingFinding(env, database, 'releases', describeReleases),
+    await standingFinding(env, database, 'sources', describeSources),
     await inboxFinding(settings.inboxDir),
     await optional('redis', redisUrl, describeRedis, 'each gateway counts its limits for itself'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
@@ -177,14 +179,18 @@ async function rolesFinding(env: Environment, database: Finding): Promise<Findin
 }
 
 /** An embedded database is served only while "almanac start" runs, so that no publisher is at work is no fault there. */
-async function releasesFinding(env: Environment, database: Finding): Promise<Finding> {
-  const what = 'releases';
+async function standingFinding(
+  env: Environment,
+  database: Finding,
+  what: string,
+  describe: typeof describeReleases,
+): Promise<Finding> {
   if (database.state !== 'ok') return { what, state: 'not configured', detail: 'they need the database' };
   return withInstallation(env, ({ databaseUrl, databaseDirectory }) =>
     withDatabase(databaseUrl, { command: 'check' }, async (on) => {
       if (!(await seesReleases(on)))
         return { what, state: 'not configured', detail: 'this role may not see what is under embargo' };
-      const { needsSomebody, lacksPublisher, detail } = await describeReleases(on);
+      const { needsSomebody, lacksPublisher, detail } = await describe(on);
       const isUnserved = lacksPublisher && databaseDirectory === undefined;
       return { what, state: needsSomebody || isUnserved ? 'warning' : 'ok', detail };
     }),

@@ -8,6 +8,7 @@ import { previewOf } from '../../ingest/publish/preview.ts';
 import { publish as publishPlan, toLoad, type Published } from '../../ingest/publish/publish.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
+import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { UsageError, collect, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
 import { withData, type Installation } from '../installation.ts';
 import { createRunProgress } from '../progress.ts';
@@ -128,6 +129,7 @@ async function publishOne(
   const published = await publishPlan(database, plan, {
     ...shared,
     dryRun: wish.dryRun,
+    sourceGuard: createAddressGuard(installation.settings.sources),
     onProgress: (state) => progress.show(state),
     onWaiting: () => {
       progress.clear();

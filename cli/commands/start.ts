@@ -51,7 +51,7 @@ export const start: DeclareCommand = (command, terminal) => {
   command
     .description(
       `Without a service: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services but the publisher, which needs none; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks, the publisher makes loads under embargo visible at their instants and loads what is put into INBOX_DIR.`,
+With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services but the publisher, which needs none; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks, the publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, and loads what is put into INBOX_DIR.`,
     )
     .addArgument(
       command.createArgument('[service]', 'the only service of this process').choices(serviceNames),
@@ -246,10 +246,11 @@ export function ownPublisherOptions(installation: Installation) {
 }
 
 function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {
-  const { inboxDir: directory, seriesTimeZone, slowStatementMs, logLevel } = settings;
-  const log = createLog('publisher', logLevel);
+  const log = createLog('publisher', settings.logLevel);
+  const { slowStatementMs, seriesTimeZone, fiscalYearFirstMonth, inboxDir: directory } = settings;
+  const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
-  return { databaseUrl, schema: knownMigrations(), slowStatementMs, inbox, log };
+  return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, log };
 }
 
 /** Of a gateway that is a process of its own, and where it sends traces. */

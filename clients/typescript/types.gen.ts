@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = EventSeriesUpdatedWebhookRequest | EventSeriesRevisedWebhookRequest | EventDatasetUpdatedWebhookRequest | EventReleasePublishedWebhookRequest | EventKeyCreatedWebhookRequest | EventKeyRevokedWebhookRequest | EventUsageThresholdReachedWebhookRequest | EventSubscriptionUpdatedWebhookRequest | EventPaymentFailedWebhookRequest | EventWebhookTestWebhookRequest;
+export type Webhooks = EventSeriesUpdatedWebhookRequest | EventSeriesRevisedWebhookRequest | EventDatasetUpdatedWebhookRequest | EventReleasePublishedWebhookRequest | EventSourceFailedWebhookRequest | EventKeyCreatedWebhookRequest | EventKeyRevokedWebhookRequest | EventUsageThresholdReachedWebhookRequest | EventSubscriptionUpdatedWebhookRequest | EventPaymentFailedWebhookRequest | EventWebhookTestWebhookRequest;
 
 export type Series = {
     success: true;
@@ -4137,6 +4137,33 @@ export type GetStatusResponses = {
                 lag_hours: number | null;
             }>;
             /**
+             * The sources that keep themselves fresh, by name.
+             */
+            fetched: Array<{
+                name: string;
+                /**
+                 * As in `sources`; null: its file states it.
+                 */
+                source: string | null;
+                /**
+                 * When it is fetched, in the time zone of the installation.
+                 */
+                schedule: string;
+                /**
+                 * The end of the last attempt, whatever came of it.
+                 */
+                last_fetch_at: string | null;
+                /**
+                 * When a fetch last brought another content, which was loaded.
+                 */
+                last_change_at: string | null;
+                /**
+                 * How many attempts in a row have failed; 0: the last one succeeded.
+                 */
+                failures: number;
+                next_fetch_at: string;
+            }>;
+            /**
              * The series whose revisions visitors see: `/v1/catalog/{id}/triangle`; null if there is none.
              */
             open_revisions_series: string | null;
@@ -4901,7 +4928,7 @@ export type GetWebhooksResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -4944,7 +4971,7 @@ export type PostWebhooksData = {
         /**
          * The types of events.
          */
-        events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+        events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
         /**
          * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
          */
@@ -4978,7 +5005,7 @@ export type PostWebhooksResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -5057,7 +5084,7 @@ export type GetWebhooksByIdResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -5095,7 +5122,7 @@ export type PatchWebhooksByIdData = {
         /**
          * The types of events.
          */
-        events?: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+        events?: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
         /**
          * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
          */
@@ -5132,7 +5159,7 @@ export type PatchWebhooksByIdResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -5186,7 +5213,7 @@ export type PostWebhooksByIdRotateSecretResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -5242,7 +5269,7 @@ export type PostWebhooksByIdTestResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -5339,7 +5366,7 @@ export type GetWebhooksByIdDeliveriesData = {
         /**
          * Only events of this type.
          */
-        type?: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+        type?: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -5375,7 +5402,7 @@ export type GetWebhooksByIdDeliveriesResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -5434,7 +5461,7 @@ export type GetWebhooksByIdDeliveriesByDeliveryResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -5508,7 +5535,7 @@ export type PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -7015,6 +7042,43 @@ export type EventReleasePublishedWebhookPayload = {
 export type EventReleasePublishedWebhookRequest = {
     body: EventReleasePublishedWebhookPayload;
     key: 'release.published';
+    path?: never;
+    query?: never;
+};
+
+export type EventSourceFailedWebhookPayload = {
+    type: 'source.failed';
+    /**
+     * When it happened.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * Its name, as in `almanac sources list`.
+         */
+        source: string;
+        /**
+         * Why the last attempt failed.
+         */
+        reason: string;
+        /**
+         * How many attempts in a row have failed.
+         */
+        failures: number;
+        /**
+         * The first of them.
+         */
+        failing_since: string;
+        /**
+         * The next attempt.
+         */
+        next_fetch_at: string;
+    };
+};
+
+export type EventSourceFailedWebhookRequest = {
+    body: EventSourceFailedWebhookPayload;
+    key: 'source.failed';
     path?: never;
     query?: never;
 };

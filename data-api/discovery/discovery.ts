@@ -14,7 +14,15 @@ import {
   relatedSchema,
 } from './discovery.sql.ts';
 import type { FacetCount } from './search.sql.ts';
-import { currencyShape, listSources, readSourceTotals, type SourceState } from './sources.sql.ts';
+import {
+  currencyShape,
+  fetchedShape,
+  listFetchedSources,
+  listSources,
+  readSourceTotals,
+  type FetchedSource,
+  type SourceState,
+} from './sources.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts';
@@ -107,13 +115,21 @@ const sourcesKeptMs = 1_000;
 /** The sources as the status shows them. */
 type SourceStatus = Omit<SourceState, 'licences' | 'changes_at'>;
 
+interface StatusOfSources {
+  sources: SourceStatus[];
+  fetched: FetchedSource[];
+}
+
 async function readStatusOfSources({
   database,
   clock,
-}: Pick<Dependencies, 'database' | 'clock'>): Promise<SourceStatus[]> {
+}: Pick<Dependencies, 'database' | 'clock'>): Promise<StatusOfSources> {
   const totals = await readSourceTotals(database);
   const sources = await listSources(database, clock.now(), totals);
-  return sources.map(({ licences: _licences, changes_at: _at, ...source }) => source);
+  return {
+    sources: sources.map(({ licences: _licences, changes_at: _at, ...source }) => source),
+    fetched: await listFetchedSources(database),
+  };
 }
 
 const componentStates = ['operational', 'down'] as const;
@@ -123,6 +139,7 @@ const statusSchema = z.object({
   checked_at: z.iso.datetime(),
   components: z.array(z.object({ name: z.string(), state: z.enum(componentStates) })),
   sources: z.array(z.object({ source: z.string(), ...currencyShape })),
+  fetched: z.array(z.object(fetchedShape)).describe('The sources that keep themselves fresh, by name.'),
   open_revisions_series: z
     .string()
     .nullable()
@@ -135,8 +152,8 @@ export const getStatus = endpoint({
   caching: 'none',
   handler: ({ database, log, clock, openRevisionsSeries }) => {
     // The endpoint is public and its statement scans every series: one statement per second serves all callers.
-    let reading: { since: number; sources: Promise<SourceStatus[]> } | null = null;
-    function readSources(): Promise<SourceStatus[]> {
+    let reading: { since: number; sources: Promise<StatusOfSources> } | null = null;
+    function readSources(): Promise<StatusOfSources> {
       const now = clock.now().getTime();
       if (reading === null || now - reading.since >= sourcesKeptMs) {
         reading = { since: now, sources: readStatusOfSources({ database, clock }) };
@@ -145,10 +162,10 @@ export const getStatus = endpoint({
     }
 
     return async ({ call }) => {
-      let sources: SourceStatus[] = [];
+      let read: StatusOfSources = { sources: [], fetched: [] };
       let databaseState: (typeof componentStates)[number] = 'operational';
       try {
-        sources = await call.stage('sql', readSources);
+        read = await call.stage('sql', readSources);
       } catch (error) {
         // The answer reports this state; the log has the cause.
         log.error({ err: error }, 'the status could not be read from the database');
@@ -161,7 +178,7 @@ export const getStatus = endpoint({
           { name: 'data-api', state: 'operational' },
           { name: 'database', state: databaseState },
         ],
-        sources,
+        ...read,
         open_revisions_series: openRevisionsSeries ?? null,
       };
       return recordReply({ data });

@@ -102,3 +102,24 @@ export async function listSources(
     [now, JSON.stringify(totals)],
   );
 }
+
+/** A source that keeps itself fresh, as sent: when it was fetched, and without its URL, which may carry a token. Instants are UTC. */
+export const fetchedShape = {
+  name: z.string(),
+  source: z.string().nullable().describe('As in `sources`; null: its file states it.'),
+  schedule: z.string().describe('When it is fetched, in the time zone of the installation.'),
+  last_fetch_at: instant.describe('The end of the last attempt, whatever came of it.'),
+  last_change_at: instant.describe('When a fetch last brought another content, which was loaded.'),
+  failures: z.int().describe('How many attempts in a row have failed; 0: the last one succeeded.'),
+  next_fetch_at: z.iso.datetime(),
+};
+export type FetchedSource = z.output<z.ZodObject<typeof fetchedShape>>;
+
+/** By name. */
+export function listFetchedSources(database: Queryable): Promise<FetchedSource[]> {
+  return database.query<FetchedSource>(
+    `select name, source, schedule, ${utc('fetched_at')} as last_fetch_at, ${utc('changed_at')} as last_change_at, failures,
+       ${utc('fetch_at')} as next_fetch_at
+     from data.fetched_sources order by name`,
+  );
+}

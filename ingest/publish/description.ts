@@ -3,6 +3,8 @@
 import { z } from 'zod';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
+import { schedulePattern, scheduleRule } from '../publisher/sources/schedule.ts';
+import { isUrl } from './file-groups.ts';
 
 export const descriptionFile = 'almanac.yml';
 
@@ -57,13 +59,20 @@ const dates = z.union([
   z.strictObject({ value: z.string().describe('The file is of this day or period') }),
 ]);
 
-export const tableSchema = z.strictObject({
+const tableShape = z.strictObject({
   file: z
     .union([title, z.array(title).min(1)])
     .describe(
       'The file, below the folder of almanac.yml, or a URL; * stands for any text: all files of that name are loaded in this way',
     ),
   sheet: title.optional().describe('The sheet of a workbook; left out: its first'),
+  schedule: z
+    .string()
+    .regex(schedulePattern, scheduleRule)
+    .optional()
+    .describe(
+      'Of a URL: it is fetched anew by the publisher, at these times in SERIES_TIME_ZONE: every 15 minutes, hourly, daily 10:30, weekly mon 06:00',
+    ),
   skip: z
     .string()
     .optional()
@@ -153,6 +162,11 @@ export const tableSchema = z.strictObject({
     .optional()
     .describe('What nobody has confirmed yet: the entry is loaded by --yes, or once this line is deleted'),
 });
+
+export const tableSchema = tableShape.refine(
+  ({ file, schedule }) => schedule === undefined || [file].flat().every(isUrl),
+  { path: ['schedule'], error: 'is for URLs: a file of the folder is loaded when almanac publish is run' },
+);
 
 export type TableDescription = z.infer<typeof tableSchema>;
 

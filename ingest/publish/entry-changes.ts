@@ -1,8 +1,8 @@
 // What an edit of an entry of almanac.yml changes, in words: key by key, with what follows for the stored series.
 import type { TableDescription } from './description.ts';
 
-/** Keys that say which files the entry is for, and whether somebody has confirmed it: they change nothing that is loaded. */
-const withoutEffect = new Set(['file', 'guessed']);
+/** Keys that say which files the entry is for, when, and whether somebody has confirmed it: they change nothing that is loaded. */
+const withoutEffect = new Set(['file', 'guessed', 'schedule']);
 
 const consequences: Readonly<Record<string, string>> = {
   'series.id': 'the points go to the new id; the series under the old one stay as they are',

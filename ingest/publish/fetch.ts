@@ -1,4 +1,5 @@
 // Fetches a file by its URL into a temporary one: limited in size and time, plain or conditional. The only place in publish that uses the network.
+// Hides redirects: with a guard, each address that one leads to is checked as the first was.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,14 +7,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fetch as fetchUrl, type Dispatcher } from 'undici';
+import { Client, fetch as fetchUrl, type RequestInit, type Response } from 'undici';
+import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
+import { connectTo } from '../../kernel/outbound/connect-to.ts';
 import { IngestFailure } from '../load/failure.ts';
+import { withoutQuery } from './file-groups.ts';
 
 export interface FetchOptions {
   bytesMax?: number;
   withinMs?: number;
-  /** Checks the addresses that are connected to. The operator's own command line needs none. */
-  dispatcher?: Dispatcher;
+  /** Checks the addresses that are connected to, those of redirects too. Whoever types the URL of the own network needs none. */
+  guard?: AddressGuard;
+  /** Gives the fetch up. */
+  signal?: AbortSignal;
   /** Of the last answer: the server may answer that nothing has changed. */
   etag?: string;
   lastModified?: string;
@@ -33,6 +39,7 @@ export interface FetchedFile {
 /** The most bytes of a file that is fetched, or taken from the watched folder. */
 export const bytesMaxUsual = 1024 * 1024 * 1024;
 const withinMsUsual = 10 * 60_000;
+const redirectsMax = 5;
 const endings: readonly (readonly [type: RegExp, ending: string])[] = [
   [/spreadsheetml/i, '.xlsx'],
   [/ms-excel/i, '.xls'],
@@ -43,15 +50,16 @@ const endings: readonly (readonly [type: RegExp, ending: string])[] = [
  * @throws IngestFailure if the URL cannot be fetched, or its file is too large or too slow; nothing is left then.
  */
 export async function fetchFile(url: string, options: FetchOptions = {}): Promise<FetchedFile | null> {
-  const { bytesMax = bytesMaxUsual, withinMs = withinMsUsual, dispatcher, etag, lastModified } = options;
+  const { bytesMax = bytesMaxUsual, withinMs = withinMsUsual, guard, etag, lastModified } = options;
   const address = checkedUrl(url);
-  const signal = AbortSignal.timeout(withinMs);
+  const late = AbortSignal.timeout(withinMs);
+  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   const folder = await mkdtemp(path.join(tmpdir(), 'almanac-fetch-'));
   const remove = () => rm(folder, { recursive: true, force: true });
+  const hops: Client[] = [];
   try {
-    const response = await fetchUrl(address, {
+    const response = await followed(address, guard, hops, {
       signal,
-      ...(dispatcher !== undefined && { dispatcher }),
       headers: {
         accept: 'text/csv, application/vnd.ms-excel, */*;q=0.5',
         'user-agent': 'almanac publish',
@@ -87,16 +95,65 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
     };
   } catch (error) {
     await remove();
+    if (options.signal?.aborted === true) throw error;
     if (error instanceof IngestFailure) throw error;
-    if (signal.aborted) throw cannot(url, `it took longer than ${Math.round(withinMs / 1000)} s`);
-    throw cannot(url, 'the server cannot be reached', error);
+    if (error instanceof UrlRefused)
+      throw cannot(url, `its URL, or one that it redirects to, ${error.message}`);
+    if (late.aborted) throw cannot(url, `it took longer than ${Math.round(withinMs / 1000)} s`);
+    const code = codeOf(error);
+    throw cannot(url, `the server cannot be reached${code === undefined ? '' : ` (${code})`}`, error);
+  } finally {
+    for (const client of hops) client.destroy(null, () => undefined);
   }
+}
+
+/** The answer after redirects. @param hops receives the connections, which the caller closes. @throws UrlRefused by the guard. */
+async function followed(
+  first: URL,
+  guard: AddressGuard | undefined,
+  hops: Client[],
+  init: RequestInit,
+): Promise<Response> {
+  let address = first;
+  for (let redirects = 0; redirects <= redirectsMax; redirects++) {
+    const client = guard && (await checkedClient(address, guard));
+    if (client !== undefined) hops.push(client);
+    const response = await fetchUrl(address, {
+      ...init,
+      redirect: 'manual',
+      ...(client !== undefined && { dispatcher: client }),
+    });
+    const location = response.headers.get('location');
+    if (response.status < 300 || response.status === 304 || response.status > 399 || location === null)
+      return response;
+    await response.body?.cancel();
+    address = checkedUrl(URL.parse(location, address)?.href ?? location);
+  }
+  throw cannot(first.href, `it redirects more than ${redirectsMax} times`);
+}
+
+/** A connection to the addresses that the guard has admitted, and to no others. */
+async function checkedClient(address: URL, guard: AddressGuard): Promise<Client> {
+  const url = guard.parse(address.href);
+  const addresses = await guard.addressesOf(url);
+  return new Client(url.origin, {
+    connect: (options, done) => void connectTo(options, () => addresses, done),
+  });
+}
+
+/** Such as ECONNREFUSED, of the error or of what caused it. */
+function codeOf(error: unknown): string | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
 }
 
 function checkedUrl(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : null;
   if (address === null || !/^https?:$/.test(address.protocol))
-    throw new IngestFailure('usage', `${url} is no URL that begins with http:// or https://.`);
+    throw new IngestFailure('usage', `${withoutQuery(url)} is no URL that begins with http:// or https://.`);
   // almanac.yml and the database keep the URL.
   if (address.username !== '' || address.password !== '')
     throw new IngestFailure(
@@ -107,7 +164,7 @@ function checkedUrl(url: string): URL {
 }
 
 function cannot(url: string, reason: string, cause?: unknown): IngestFailure {
-  return new IngestFailure('invalid_file', `${url} cannot be fetched: ${reason}.`, { cause });
+  return new IngestFailure('invalid_file', `${withoutQuery(url)} cannot be fetched: ${reason}.`, { cause });
 }
 
 /** A name whose ending tells a workbook from CSV. */

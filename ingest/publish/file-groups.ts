@@ -24,6 +24,9 @@ export function groupTables(tables: readonly FoundTable[]): NewEntry[] {
 
 export const isUrl = (path: string): boolean => /^https?:\/\//i.test(path);
 
+/** A URL as it may be told to everybody: a token may be in its query. A name below a folder stays as it is. */
+export const withoutQuery = (path: string): string => (isUrl(path) ? path.replace(/[?#].*$/s, '') : path);
+
 function single(group: readonly FoundTable[]): NewEntry {
   const [{ path, sheet, proposal } = nothing] = group;
   return {

@@ -12,7 +12,7 @@ import { loadTable } from '../load/load-table.ts';
 import { Rejects } from '../load/rejects.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from './description.ts';
 import { factsChanged } from './entry-changes.ts';
-import { fileNameOf, isUrl } from './file-groups.ts';
+import { fileNameOf, withoutQuery } from './file-groups.ts';
 import type { PlannedTable } from './plan.ts';
 import { namesIn } from './detect/file-name.ts';
 import { rememberPublished } from './published.sql.ts';
@@ -28,6 +28,8 @@ export interface LoadSettings {
   dryRun: boolean;
   onProgress?: (rowsRead: number, bytesRead: number) => void;
   onWaiting?: LoadOptions['onWaiting'];
+  /** Runs in the transaction of the load, after it; what it throws undoes the load. */
+  alongside?: LoadOptions['alongside'];
 }
 
 export interface LoadedTable {
@@ -51,8 +53,8 @@ export async function loadTableFile(
 ): Promise<LoadedTable> {
   const { entry, file, path: name } = planned;
   const table = loadable(entry, name);
-  const where = `almanac.yml, ${name}${entry.sheet === undefined ? '' : `, sheet ${entry.sheet}`}`;
-  const fileName = fileNameOf(name);
+  const where = `almanac.yml, ${withoutQuery(name)}${entry.sheet === undefined ? '' : `, sheet ${entry.sheet}`}`;
+  const fileName = fileNameOf(withoutQuery(name));
   let bytes = 0;
   const { constants, rows, series } = reshape(table, { fileName, where }, () =>
     tableRows({
@@ -64,7 +66,7 @@ export async function loadTableFile(
     }),
   );
   const vintage = vintageOf(table, fileName);
-  const { publication, onProgress, ...shared } = settings;
+  const { publication, onProgress, alongside, ...shared } = settings;
   const summary = await load(database, {
     ...shared,
     dataset: 'observations',
@@ -94,6 +96,7 @@ export async function loadTableFile(
         entry,
         loadNo,
       });
+      await alongside?.(on, loadNo);
     },
   });
   return { summary, seriesIds: [...series.keys()].slice(0, idsKept), series: series.size };
@@ -101,7 +104,7 @@ export async function loadTableFile(
 
 /** The name in the record of loads, which data-api may read too: a URL without its query, where a token may be. */
 function sourceNameOf(name: string, sheet: string | undefined): string {
-  const plain = isUrl(name) ? name.replace(/[?#].*$/s, '') : name;
+  const plain = withoutQuery(name);
   return sheet === undefined ? plain : `${plain}, ${sheet}`;
 }
 
@@ -110,7 +113,7 @@ function loadable(entry: TableDescription, name: string): LoadableTable {
   if (lacking.length > 0)
     throw new IngestFailure(
       'usage',
-      `almanac.yml, ${name}: the entry lacks ${lacking.join(', ')}, which a load needs.`,
+      `almanac.yml, ${withoutQuery(name)}: the entry lacks ${lacking.join(', ')}, which a load needs.`,
     );
   return entry as LoadableTable;
 }

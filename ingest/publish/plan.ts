@@ -60,6 +60,8 @@ export interface Plan {
   /** almanac.yml. */
   descriptionPath: string;
   description: DescriptionFile;
+  /** There is no almanac.yml yet. */
+  isNew: boolean;
   /** Those of files that had none; already in the description, but not in its file. */
   newEntries: NewEntry[];
   tables: PlannedTable[];
@@ -78,15 +80,17 @@ export interface SourceFile {
 
 /** One plan for each folder: files and URLs share the almanac.yml beside them. */
 export async function planPublishing(on: Queryable, options: PlanOptions): Promise<Plan[]> {
-  const folders = new Map<string, Set<string>>();
+  const folders = new Map<string, { paths: Set<string>; isWhole: boolean }>();
   for (const target of options.targets) {
-    const { folder, paths } = filesOf(target);
-    const all = folders.get(folder) ?? new Set();
-    for (const each of paths) all.add(each);
+    const { folder, paths, isWhole } = filesOf(target);
+    const all = folders.get(folder) ?? { paths: new Set(), isWhole: false };
+    for (const each of paths) all.paths.add(each);
+    all.isWhole ||= isWhole;
     folders.set(folder, all);
   }
   const plans: Plan[] = [];
-  for (const [folder, paths] of folders) plans.push(await planFolder(on, folder, [...paths], options));
+  for (const [folder, { paths, isWhole }] of folders)
+    plans.push(await planFolder(on, { folder, given: [...paths], isWhole }, options));
   return plans;
 }
 
@@ -98,19 +102,20 @@ export function planMovedFile(
   options: Omit<PlanOptions, 'targets' | 'moved'>,
 ): Promise<Plan> {
   const moved = new Map([[source.path, source]]);
-  return planFolder(on, folder, [source.path], { ...options, targets: [], moved });
+  return planFolder(on, { folder, given: [source.path], isWhole: false }, { ...options, targets: [], moved });
 }
 
 /** Of the names of files that are read. */
 export const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls)$/i;
 const filesMax = 20_000;
 
-function filesOf(target: string): { folder: string; paths: string[] } {
-  if (isUrl(target)) return { folder: process.cwd(), paths: [target] };
+/** isWhole: the target is the folder, not a file of it. */
+function filesOf(target: string): { folder: string; paths: string[]; isWhole: boolean } {
+  if (isUrl(target)) return { folder: process.cwd(), paths: [target], isWhole: false };
   const stats = statSync(target, { throwIfNoEntry: false });
   if (stats === undefined) throw new IngestFailure('usage', `There is no file or folder ${target}.`);
   if (!stats.isDirectory())
-    return { folder: path.dirname(path.resolve(target)), paths: [path.basename(target)] };
+    return { folder: path.dirname(path.resolve(target)), paths: [path.basename(target)], isWhole: false };
   const folder = path.resolve(target);
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.split(path.sep).join('/'))
@@ -126,22 +131,19 @@ function filesOf(target: string): { folder: string; paths: string[] } {
       'usage',
       `${folder} has ${paths.length} files; at most ${filesMax} are loaded in one run.`,
     );
-  return { folder, paths };
+  return { folder, paths, isWhole: true };
 }
 
 async function planFolder(
   on: Queryable,
-  folder: string,
-  given: readonly string[],
+  { folder, given, isWhole }: { folder: string; given: readonly string[]; isWhole: boolean },
   options: PlanOptions,
 ): Promise<Plan> {
   const descriptionPath = path.join(folder, descriptionFile);
-  const description = readDescription(descriptionPath) ?? emptyDescription(publicationName(folder));
-  const paths = [
-    ...given,
-    ...(given.some((each) => !isUrl(each)) && given.length > 1 ? urlsIn(description) : []),
-  ];
-  if (paths.length === 0)
+  const written = readDescription(descriptionPath);
+  const description = written ?? emptyDescription(publicationName(folder));
+  const paths = [...given, ...(isWhole ? urlsIn(description) : [])];
+  if (paths.length === 0 && written === null)
     throw new IngestFailure(
       'usage',
       `${folder} has no CSV file and no workbook: .csv, .tsv, .txt, .csv.gz, .xlsx and .xls are read.`,
@@ -150,6 +152,7 @@ async function planFolder(
   const plan: Plan = {
     descriptionPath,
     description,
+    isNew: written === null,
     newEntries: [],
     tables: [],
     unreadable: [],

@@ -4,6 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../../kernel/database.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { inForce } from '../load/load.ts';
+import type { AddressGuard } from '../../kernel/outbound/address-guard.ts';
+import { registerSources, type Registration } from '../publisher/sources/register.ts';
 import { confirmGuesses, writeDescription } from './description-file.ts';
 import { loadTableFile, type LoadedTable, type LoadSettings } from './load-table-file.ts';
 import type { Plan, PlannedTable } from './plan.ts';
@@ -11,6 +13,8 @@ import type { Plan, PlannedTable } from './plan.ts';
 export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onProgress'> {
   /** Loads tables with guesses, and confirms them in almanac.yml. */
   acceptGuesses: boolean;
+  /** Tells which URLs the publisher will fetch by their schedule. Undefined: sources are neither registered nor ended. */
+  sourceGuard?: AddressGuard;
   /** No gateway serves the database. */
   noGateway?: boolean;
   /** Of all tables to load together. */
@@ -36,6 +40,8 @@ export interface Published {
   unchanged: number;
   /** Tables that wait for somebody to confirm their guesses. */
   unconfirmed: PlannedTable[];
+  /** What became of the URLs with a schedule. */
+  sources: Registration;
 }
 
 /** What a run would load. */
@@ -51,7 +57,7 @@ export function toLoad(plan: Plan, acceptGuesses: boolean): PlannedTable[] {
  * @throws IngestFailure if almanac.yml cannot be written; the failures of tables are in the result.
  */
 export async function publish(database: Database, plan: Plan, options: PublishOptions): Promise<Published> {
-  const { acceptGuesses, noGateway, onProgress, onLoaded, onFailed, ...shared } = options;
+  const { acceptGuesses, sourceGuard, noGateway, onProgress, onLoaded, onFailed, ...shared } = options;
   const tables = toLoad(plan, acceptGuesses);
   if (!options.dryRun) saveDescription(plan, acceptGuesses);
   const result: Published = {
@@ -61,6 +67,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
     unconfirmed: acceptGuesses
       ? []
       : plan.tables.filter(({ state, isGuessed }) => isGuessed && state !== 'unchanged'),
+    sources: { added: [], changed: [], ended: [], refused: [] },
   };
   const bytesTotal = tables.reduce((sum, { bytes }) => sum + bytes, 0);
   let [pointsBefore, bytesBefore] = [0, 0];
@@ -95,6 +102,11 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
     bytesBefore += table.bytes;
     await turn();
   }
+  if (sourceGuard !== undefined)
+    result.sources = await registerSources(database, plan.description.description, {
+      ...{ seriesTimeZone: options.seriesTimeZone, now: options.clock.now(), guard: sourceGuard },
+      ...{ isNew: plan.isNew, dryRun: options.dryRun },
+    });
   if (!options.dryRun && noGateway !== true && result.loaded.length > 0) await inForce();
   return result;
 }

@@ -15,15 +15,18 @@ export interface PublishedFile {
   loadNo: number | null;
 }
 
+/** @param path only of this file. */
 export async function findPublished(
   on: Queryable,
   publication: string,
+  path?: string,
 ): Promise<(PublishedFile & { isRetracted: boolean })[]> {
   return on.query<PublishedFile & { isRetracted: boolean }>(
     `select publication, path, sheet, encode(content_sha256, 'hex') as "contentSha256", entry, load_no as "loadNo",
        coalesce(erased_by is not null or upper_inf(out_of_force), false) as "isRetracted"
-     from data.published_files left join data.loads using (load_no) where publication = $1`,
-    [publication],
+     from data.published_files left join data.loads using (load_no)
+     where publication = $1 and ($2::text is null or path = $2)`,
+    [publication, path ?? null],
   );
 }
 

@@ -1,4 +1,5 @@
-// Starts the publisher: the process that makes loads under embargo visible at their instants, and loads what is put into the watched folder.
+// Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh, and
+// loads what is put into the watched folder.
 // Any number may run beside each other.
 import { openDatabase } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -10,6 +11,8 @@ import { startInbox } from './inbox/watch.ts';
 import { releaseMetrics } from './metrics.ts';
 import { startPublishing } from './publishing.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
+import { fetchDeps, startFetching, type SourceSettings } from './sources/fetching.ts';
+import { sourceMetrics } from './sources/metrics.ts';
 
 export interface PublisherOptions {
   /** Of the role almanac_publisher, or of the owner. */
@@ -18,10 +21,12 @@ export interface PublisherOptions {
   schema?: readonly Migration[] | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
+  /** Undefined: it fetches no sources. */
+  sources?: SourceSettings | undefined;
   /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
   inbox?: { directory: string; seriesTimeZone: string } | undefined;
   log: Log;
-  /** By which releases are due; default: that of the database. */
+  /** By which releases and sources are due; default: that of the database. */
   clock?: ReleaseClock;
 }
 
@@ -38,7 +43,9 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const { log, slowStatementMs, clock = databaseClock, schema = [] } = options;
   const database = openDatabase(options.databaseUrl, log, {
     applicationName: 'almanac publisher',
-    connectionsMax: 6, // what is prepared, its file, the metrics, that it is alive, a file of the inbox, when to look into it
+    // What is prepared, its file, the metrics, that it is alive; the load of a source, and what is noted of the others; a file of the
+    // inbox, and when to look into it.
+    connectionsMax: 8,
     slowStatementMs,
   });
   const ready = () => requireSchema((text) => database.query(text), schema);
@@ -51,16 +58,19 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const deps = { database, clock, log };
   const publishing = startPublishing(deps);
   const inbox = options.inbox && startInbox({ ...deps, ...options.inbox });
+  const sources = options.sources && fetchDeps(deps, options.sources);
+  const fetching = sources && startFetching(sources);
   return {
     ready,
     metrics: [
       ...database.metrics,
       ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
       ...releaseMetrics(deps, publishing, log),
+      ...(fetching === undefined ? [] : sourceMetrics(deps, fetching, log)),
       ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
     ],
     async close() {
-      await Promise.all([publishing.close(), inbox?.close()]);
+      await Promise.all([publishing.close(), fetching?.close(), inbox?.close()]);
       await database.close();
     },
   };

@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { dateIn } from '../../kernel/clock.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
-import { IngestFailure } from '../load/failure.ts';
 import { load } from '../load/load.ts';
 import { lockLoads, relaxLimits, tryLockReleases } from '../load/statements.sql.ts';
 import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
@@ -15,6 +14,7 @@ import {
   readLoadNumbers,
   type LoadNumbers,
 } from './prepared-loads.sql.ts';
+import { mayPass } from './passing-faults.ts';
 import type { ReleaseClock } from './release-clock.ts';
 import { failureReport, reportOf } from './report.ts';
 import { fromStored } from './stored-options.ts';
@@ -152,21 +152,6 @@ async function prepare(
     await giveBackLoadNumbers(on, before);
     throw new CannotLoad(release.releaseNo, error);
   }
-}
-
-/**
- * Classes of SQLSTATE of faults that may pass: lost connections, conflicts with other transactions, lack of memory or disk,
- * administrators, the system.
- */
-const passing = ['08', '40', '53', '55', '57', '58'];
-
-/** Whether the same load may succeed if it is tried again: the fault is not in the load. */
-export function mayPass(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof IngestFailure) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined)
-    return /^(?:Connection terminated|timeout exceeded when trying)/.test(error.message); // of pg
-  return passing.includes(code.slice(0, 2)) || /^E[A-Z]{4,}$/.test(code); // of the network, such as ECONNRESET
 }
 
 const never = new AbortController().signal;

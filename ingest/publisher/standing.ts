@@ -5,9 +5,9 @@ import { publisherUnseenSecondsMax } from './publishing.ts';
 
 export interface Standing {
   detail: string;
-  /** Something is held, failed or late. */
+  /** Something is held, failing, failed or late. */
   needsSomebody: boolean;
-  /** Releases wait, and no publisher is at work. */
+  /** Something waits, and no publisher is at work. */
   lacksPublisher: boolean;
 }
 

@@ -4,8 +4,8 @@ import { z } from 'zod';
 
 export interface EventKind {
   summary: string;
-  /** Whom it concerns: every account, or only the one that it happened to. */
-  of: 'everybody' | 'account';
+  /** Whom it concerns: every account, only the one that it happened to, or the operators of the installation. */
+  of: 'everybody' | 'account' | 'operators';
   data: z.ZodObject;
   sample: Record<string, unknown>;
 }
@@ -98,6 +98,24 @@ export const eventKinds = {
       release_date: '2026-11-16',
       reference_period: '2026-10',
       series: ['CPI.M', 'CPI_CORE.M'],
+    },
+  },
+  'source.failed': {
+    summary: 'A source that keeps itself fresh could not be fetched or loaded three times in a row.',
+    of: 'operators',
+    data: z.object({
+      source: z.string().describe('Its name, as in `almanac sources list`.'),
+      reason: z.string().describe('Why the last attempt failed.'),
+      failures: z.int().describe('How many attempts in a row have failed.'),
+      failing_since: instant.describe('The first of them.'),
+      next_fetch_at: instant.describe('The next attempt.'),
+    }),
+    sample: {
+      source: 'prices.gold',
+      reason: 'https://example.org/gold.csv cannot be fetched: the server answered 503.',
+      failures: 3,
+      failing_since: '2026-11-16T10:30:01Z',
+      next_fetch_at: '2026-11-16T10:52:04Z',
     },
   },
   'key.created': {

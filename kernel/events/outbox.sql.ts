@@ -4,7 +4,7 @@ import type { EventData, EventType } from './catalogue.ts';
 /** An event as it is written. One of `series` takes their ids apart from its data. */
 export interface NewEvent<Type extends EventType = EventType> {
   type: Type;
-  /** Null: for every account. */
+  /** Null: for every account, or for operators; its type says. */
   accountId: string | null;
   /** The ids of the series, at most 250, sorted; null: it is not about series. */
   series: readonly string[] | null;

@@ -1,4 +1,4 @@
-// Every command except ingest, releases, backup and restore through the command line: what it changes, its flags, exit codes and JSON; and one as a process.
+// Every command except ingest, releases, sources, backup and restore through the command line: what it changes, its flags, exit codes and JSON; and one as a process.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -372,6 +372,7 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['roles', 'warning'],
       ['webhooks', 'ok'],
       ['releases', 'ok'],
+      ['sources', 'ok'],
       ['inbox', 'not configured'],
       ['redis', 'not configured'],
       ['mail', 'not configured'],
@@ -556,12 +557,13 @@ test.serial('dashboard build says where the dashboard is', async (t) => {
 });
 
 test.serial(
-  'each flag of each command has been run in the tests above, and each subcommand; those of ingest, publish, releases, backup, restore, completion and start in files of their own',
+  'each flag of each command has been run in the tests above, and each subcommand; those of ingest, publish, releases, sources, backup, restore, completion and start in files of their own',
   async (t) => {
     for (const { path, flags } of await declaredCommands()) {
       const name = path.join(' ');
       if (
         path[0] === 'releases' ||
+        path[0] === 'sources' ||
         ['ingest', 'publish', 'backup', 'restore', 'completion', 'start'].includes(name)
       )
         continue;

@@ -22,6 +22,7 @@ test('only start, seed, migrate and restore create a database; every other comma
     loads: ['loads', 'list'],
     series: ['series', 'delete', 'CLI'],
     releases: ['releases', 'list'],
+    sources: ['sources', 'list'],
     accounts: ['accounts', 'list'],
     keys: ['keys', 'list', 'a@b.example'],
     usage: ['usage', 'a@b.example'],

@@ -203,7 +203,7 @@ test('the image is made here under a tag of its own; what is durable is in named
   }
 });
 
-test('only the gateway and the proxy are published, and the database, data-api and publisher have no way out', (t) => {
+test('only the gateway and the proxy are published, and neither the database nor data-api has a way out', (t) => {
   const { services, networks } = composeWith(t);
   const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
   t.deepEqual(
@@ -212,6 +212,6 @@ test('only the gateway and the proxy are published, and the database, data-api a
   );
   t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
   t.true(networks['back']?.internal);
-  for (const name of ['postgres', 'redis', 'data-api', 'publisher', 'migrate'])
+  for (const name of ['postgres', 'redis', 'data-api', 'migrate'])
     t.deepEqual(services[name]?.networks, ['back'], name);
 });

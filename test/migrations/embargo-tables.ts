@@ -142,5 +142,77 @@ function publishers(): TableCases {
   };
 }
 
+function sources(): TableCases {
+  const is = checksOf('sources');
+  const source = {
+    ...{
+      name: 'prices.gold',
+      publication: 'prices',
+      url: 'https://example.org/gold.csv',
+      sheet: '',
+      entry: '{}',
+    },
+    ...{ schedule: 'hourly', registered_at: at, fetch_at: at },
+  };
+  const lease = { lease: '00000000-0000-4000-8000-000000000000', leased_until: at };
+  const failing = { failures: '1', failing_since: at };
+  const fetched = { fetched_at: at, outcome: '{}' };
+  const noObjects = ['[]', '1', 'null', '""'];
+  return {
+    table: 'embargo.sources',
+    row: source,
+    defaults: { failures: 0 },
+    cases: [
+      key('sources_pkey', ['name'], source, {
+        ...source,
+        name: 'prices.gold.2',
+        url: 'https://example.org/2',
+      }),
+      key('sources_place_key', ['publication', 'url', 'sheet'], source, {
+        ...{ name: 'b', publication: 'c', url: 'http://d', sheet: 'e' },
+      }),
+      ...is.pattern('name', ['a', `A${'.'.repeat(199)}`], ['', '.a', 'a b', `A${'.'.repeat(200)}`]),
+      ...is.text(80, 'publication'),
+      ...is.pattern(
+        'url',
+        ['http://a', `https://${'é'.repeat(2040)}`],
+        ['', 'ftp://a', `https://${'é'.repeat(2041)}`],
+      ),
+      ...is.textUpTo(500, 'sheet'),
+      ...is.check(
+        'entry_check',
+        noObjects.map((entry) => ({ entry })),
+        [{ entry: '{"a": 1}' }],
+      ),
+      ...is.text(64, 'schedule'),
+      ...is.textUpTo(1024, 'etag'),
+      ...is.textUpTo(128, 'last_modified'),
+      ...is.pattern('content_sha256', [hex('0'), hex('f')], ['', hex('g'), hex('A'), `${hex('a')}a`]),
+      ...is.check('failures_check', [{ ...failing, failures: '-1' }], [failing, { failures: '0' }]),
+      ...is.check(
+        'outcome_check',
+        noObjects.map((outcome) => ({ ...fetched, outcome })),
+        [fetched],
+      ),
+      ...is.check(
+        'lease_check',
+        [
+          { ...lease, lease: null },
+          { ...lease, leased_until: null },
+        ],
+        [lease, {}],
+      ),
+      ...is.check('failing_check', [{ failures: '1' }, { failing_since: at }], [failing, {}]),
+      ...is.check('fetched_check', [{ fetched_at: at }, { outcome: '{}' }], [fetched, {}]),
+    ],
+  };
+}
+
 /** Every table of schema embargo. */
-export const embargoTables: readonly TableCases[] = [releases(), pieces(), history(), publishers()];
+export const embargoTables: readonly TableCases[] = [
+  releases(),
+  pieces(),
+  history(),
+  publishers(),
+  sources(),
+];

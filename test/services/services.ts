@@ -145,6 +145,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
             options.inboxDirectory === undefined
               ? undefined
               : { directory: options.inboxDirectory, seriesTimeZone: 'UTC' },
+          sources: { allowCidrs: [], allowHttp: false, seriesTimeZone: 'UTC' },
           log,
         })
       : undefined;

@@ -158,3 +158,35 @@ test('a release that is cancelled or delayed is waited for by nobody', async (t)
     }
   }
 });
+
+test('the status tells of the sources that keep themselves fresh, and nothing of their URLs', async (t) => {
+  const service = await startDataService('2026-11-23T12:00:00Z');
+  t.teardown(() => service.close());
+  const read = async () => {
+    service.clock.advance(1_000);
+    return (await service.call('/v1/status', { identity: publicCaller })).json as {
+      data: { fetched: object[] };
+    };
+  };
+  t.deepEqual((await read()).data.fetched, []);
+  await service.pool.query(
+    `insert into embargo.sources (name, publication, url, sheet, entry, schedule, registered_at, fetch_at, fetched_at, changed_at, failures,
+       failing_since, outcome)
+     values ('p.a', 'p', 'https://office.example/a.csv?token=secret', '', '{"series": {"id": "A", "source": "Bureau"}}', 'hourly',
+         '2026-11-01Z', '2026-11-23 12:06Z', '2026-11-23 12:01Z', '2026-11-22 10:00Z', 2, '2026-11-23 12:00Z', '{"message": "reason"}'),
+       ('p.b', 'p', 'https://office.example/b.csv', '', '{"series": {"id": "B", "source": "{Publisher}"}}', 'daily 10:30',
+         '2026-11-01Z', '2026-11-24 10:30Z', null, null, 0, null, null)`,
+  );
+  const told = await read();
+  t.deepEqual(told.data.fetched, [
+    {
+      ...{ name: 'p.a', source: 'Bureau', schedule: 'hourly', last_fetch_at: '2026-11-23T12:01:00Z' },
+      ...{ last_change_at: '2026-11-22T10:00:00Z', failures: 2, next_fetch_at: '2026-11-23T12:06:00Z' },
+    },
+    {
+      ...{ name: 'p.b', source: null, schedule: 'daily 10:30', last_fetch_at: null },
+      ...{ last_change_at: null, failures: 0, next_fetch_at: '2026-11-24T10:30:00Z' },
+    },
+  ]);
+  t.notRegex(JSON.stringify(told), /office\.example|secret|reason/);
+});

@@ -4,23 +4,28 @@ import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
 import { fanOut, messagesOf } from '../../accounts-api/webhooks/fan-out.ts';
 import { setPlan, createAccount } from '../../accounts-api/operator/operator.ts';
-import { setStatus } from '../../accounts-api/operator/operator-access.ts';
+import { setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { connect, type Deps } from '../../accounts-api/database.ts';
+import { openJobs, type Jobs } from '../../accounts-api/jobs.ts';
 import { eventTypes, eventKinds, seriesEventTypes, type EventType } from '../../kernel/events/catalogue.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { silentLog } from '../services/harness.ts';
 import { newWebhook } from './endpoints.ts';
 import { emit, keyEvent, messagesTo, seriesEvent } from './events.ts';
 
 let service: AccountsService;
 /** By the role of the service, as the worker connects. */
-let worker: Deps;
+let worker: Deps & { jobs: Jobs };
 test.before(async () => {
   service = await startAccountsService();
-  worker = { ...service.deps, db: connect(serviceUrl(service.databaseUrl, 'almanac_accounts_api')) };
+  const url = serviceUrl(service.databaseUrl, 'almanac_accounts_api');
+  const db = connect(url);
+  worker = { ...service.deps, db, jobs: openJobs(db.sequelize, url, silentLog) };
 });
 test.after.always(async () => {
+  await worker.jobs.close();
   await worker.db.close();
   await service.close();
 });
@@ -182,6 +187,43 @@ test.serial('the events of an account that is closed are gone with it', async (t
   t.is(await fanOut(worker), 0);
 });
 
+test.serial('of a source that failed only operators hear, and each of them is mailed once', async (t) => {
+  const [watching, off, customer] = [await pro(), await pro(), await pro()];
+  for (const { accountId } of [watching, off]) await setRole(service.deps, accountId, 'operator');
+  await setStatus(service.deps, off.accountId, 'disabled');
+  const events = ['source.failed'] as const;
+  const own = await newWebhook(service, watching, { events });
+  const foreign = await newWebhook(service, customer, { events });
+  const { sample } = eventKinds['source.failed'];
+  const at = service.clock.now();
+  await emit(service, { type: 'source.failed', accountId: null, series: null, data: sample, at });
+  await makeAll();
+  t.deepEqual(
+    (await heard(own.id)).map(({ type, data }) => [type, data]),
+    [['source.failed', sample]],
+  );
+  t.deepEqual(await heard(foreign.id), []);
+  const mails = await service.deps.db.sequelize.query<{ data: object }>(
+    `select data from jobs.job where data->>'mail' = 'source_failed'`,
+    { type: QueryTypes.SELECT },
+  );
+  const { source, reason, failures, failing_since: failingSince, next_fetch_at: nextFetchAt } = sample;
+  t.deepEqual(
+    mails.map(({ data }) => data),
+    [
+      {
+        mail: 'source_failed',
+        accountId: watching.accountId,
+        source,
+        reason,
+        failures,
+        failingSince,
+        nextFetchAt,
+      },
+    ],
+  );
+});
+
 const ofAccount = eventTypes.filter((type) => eventKinds[type].of === 'account');
 const anySeries = fc.uniqueArray(fc.stringMatching(/^[A-C]{1,3}$/), { minLength: 1, maxLength: 8 });
 const anyListener = fc.record({
@@ -190,6 +232,7 @@ const anyListener = fc.record({
   events: fc.uniqueArray(fc.constantFrom(...eventTypes), { minLength: 1, maxLength: 5 }),
   series: fc.option(fc.uniqueArray(fc.stringMatching(/^[A-C]{1,3}\*?$/), { minLength: 1, maxLength: 4 })),
   hears_all: fc.boolean(),
+  is_operator: fc.boolean(),
 });
 const anyEvent = fc.oneof(
   fc.record({ type: fc.constantFrom(...seriesEventTypes), account_id: fc.constant(null), series: anySeries }),
@@ -199,7 +242,7 @@ const anyEvent = fc.oneof(
     series: fc.constant(null),
   }),
   fc.record({
-    type: fc.constant<EventType>('dataset.updated'),
+    type: fc.constantFrom<EventType>('dataset.updated', 'source.failed'),
     account_id: fc.constant(null),
     series: fc.constant(null),
   }),
@@ -228,7 +271,11 @@ test('for any events and endpoints, the messages are those that the rules give, 
         const wanted = events.flatMap((event) =>
           listeners.flatMap((listener) => {
             const isMine =
-              event.account_id === null ? listener.hears_all : event.account_id === listener.account_id;
+              event.type === 'source.failed'
+                ? listener.is_operator
+                : event.account_id === null
+                  ? listener.hears_all
+                  : event.account_id === listener.account_id;
             if (!isMine || !listener.events.some((type) => type === event.type)) return [];
             const { series: filter } = listener;
             const series = event.series?.filter(

@@ -1,9 +1,9 @@
 // Connections to the receivers of webhooks, kept for the next message for a few seconds. Hides the sockets.
 // Each is used by one request at a time, belongs to one endpoint, and goes to an address that the request's own check has admitted.
-import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Client, type Dispatcher, type buildConnector } from 'undici';
+import { Client, type Dispatcher } from 'undici';
+import { connectTo } from '../../../kernel/outbound/connect-to.ts';
 
 /** Those that wait for a next message: longer than a busy endpoint has none, shorter than most servers keep a connection. */
 const idleMs = 4_000;
@@ -101,7 +101,7 @@ class Connected implements Connection {
     this.key = key;
     this.#addresses = addresses;
     this.#client = new Client(url.origin, {
-      connect: (options, done) => this.#connect(options, done),
+      connect: (options, done) => void (this.#socket = connectTo(options, () => this.#addresses, done)),
       pipelining: 1,
       maxHeaderSize: headBytesMax,
       ...{ headersTimeout: 0, bodyTimeout: 0 }, // the deadline of an attempt is for all of it
@@ -130,39 +130,6 @@ class Connected implements Connection {
     this.#socket?.destroy();
     this.#client.destroy(null, () => undefined);
   }
-
-  /** Name, Host and SNI stay those of the URL. Only the addresses that were checked can be connected to, and by no proxy. */
-  #connect({ hostname, protocol, port }: buildConnector.Options, done: buildConnector.Callback): void {
-    const isTls = protocol === 'https:';
-    const to = {
-      host: hostname,
-      port: Number(port === '' ? (isTls ? 443 : 80) : port),
-      lookup: this.#lookup,
-    };
-    const name = isIP(hostname) === 0 ? { servername: hostname } : {};
-    const socket = isTls ? connectTls({ ...to, ...name, ALPNProtocols: ['http/1.1'] }) : connectTcp(to);
-    this.#socket = socket.setNoDelay(true);
-    let isDone = false;
-    socket.once(isTls ? 'secureConnect' : 'connect', () => {
-      isDone = true;
-      done(null, socket);
-    });
-    socket.on('error', (error) => {
-      if (!isDone) done(error, null);
-      isDone = true;
-    });
-    socket.once('close', () => {
-      if (!isDone) done(Object.assign(new Error('It was closed.'), { code: 'ECONNRESET' }), null);
-      isDone = true;
-    });
-  }
-
-  readonly #lookup: LookupFunction = (_name, options, found) => {
-    const all = this.#addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-    const [first] = all;
-    if (options.all === true) found(null, all);
-    else found(null, first?.address ?? '', first?.family ?? 4);
-  };
 }
 
 /** An address in one form, as `::1` and `0:0:0:0:0:0:0:1` are the same. */

@@ -15,7 +15,7 @@ import { bytesMaxUsual } from '../../publish/fetch.ts';
 import { entriesFor } from '../../publish/file-groups.ts';
 import { loadTableFile, type LoadedTable } from '../../publish/load-table-file.ts';
 import { planMovedFile, tableEnding, type Plan } from '../../publish/plan.ts';
-import { mayPass } from '../make-releases.ts';
+import { mayPass } from '../passing-faults.ts';
 import { dropStage } from '../prepared-loads.sql.ts';
 import type { ReleaseClock } from '../release-clock.ts';
 import {

@@ -1,4 +1,5 @@
-// Keeps webhooks out of private networks: which URLs an endpoint may have, and which addresses may be connected to.
+// Keeps requests to URLs that others have chosen, of webhooks and of sources, out of private networks: which URLs are allowed, and which
+// addresses may be connected to.
 // Hides the classes of addresses. A URL is checked in the form that the URL standard gives it, an address as a number, never as text.
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -15,7 +16,7 @@ export interface AddressRules {
 export type Resolve = (name: string) => Promise<string[]>;
 
 export interface AddressGuard {
-  /** The URL in its standard form. @throws UrlRefused for one that no endpoint may have, whatever its name resolves to. */
+  /** The URL in its standard form. @throws UrlRefused for one that is never allowed, whatever its name resolves to. */
   parse(text: string): URL;
   /**
    * The addresses to connect to, and no others: the name is resolved once, and each of its addresses was checked.
@@ -107,7 +108,7 @@ function parseUrl(text: string): URL {
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u0020\u007f\\]/.test(text)) refuse('must have no spaces, control characters or backslashes');
   const url = URL.parse(text);
-  if (url === null || url.hostname === '') refuse('must be a URL, such as https://example.org/hooks');
+  if (url === null || url.hostname === '') refuse('must be a URL, such as https://example.org/path');
   if (/^[a-z+.-]+:\/*[^/?#]*@/i.test(text)) refuse('must have no user name or password');
   if (text.includes('#')) refuse('must have no fragment (#)');
   if (url.hostname.endsWith('.')) refuse('must have no dot at the end of its host');

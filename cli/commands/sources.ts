@@ -1,0 +1,153 @@
+// almanac sources: the URLs that keep themselves fresh, and what operators do with them. The rules are in ingest/publisher/sources/.
+import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
+import { databaseClock } from '../../ingest/publisher/release-clock.ts';
+import { fetchDeps } from '../../ingest/publisher/sources/fetching.ts';
+import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
+import { selectSources, type Source } from '../../ingest/publisher/sources/sources.sql.ts';
+import { withoutQuery } from '../../ingest/publish/file-groups.ts';
+import { instantText } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
+import { createLog } from '../../kernel/log.ts';
+import { examples, jsonFlag, printJson, printTable, type DeclareCommand, type Terminal } from '../command.ts';
+import { withData, type Installation } from '../installation.ts';
+
+const aSource = ['<name>', 'of a source, as "almanac sources list" shows it'] as const;
+
+export const sources: DeclareCommand = (command, terminal) => {
+  command.description(
+    'A URL keeps itself fresh if its entry in almanac.yml has a schedule and "almanac publish" has registered it: see docs/sources.md.',
+  );
+  command
+    .command('list')
+    .summary('list all, with their last and next fetch')
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac sources list'))
+    .action(({ json }) => inDatabase(terminal, (on) => list(on, terminal, json === true)));
+  const actions = [
+    ['show', 'show one with its entry of almanac.yml and what came of its last fetch', show],
+    ['fetch', 'fetch one now, whenever it is due, and load it if it has changed', fetchOne],
+    ['remove', 'fetch one no more; its series stay', remove],
+  ] as const;
+  for (const [name, summary, act] of actions)
+    command
+      .command(name)
+      .summary(summary)
+      .argument(...aSource)
+      .option(...jsonFlag)
+      .addHelpText('after', examples(`almanac sources ${name} prices.gold`))
+      .action((source, { json }) =>
+        inDatabase(terminal, (on, installation) =>
+          act(on, terminal, { name: source, json: json === true, installation }),
+        ),
+      );
+};
+
+interface Call {
+  name: string;
+  json: boolean;
+  installation: Installation;
+}
+
+function inDatabase(
+  terminal: Terminal,
+  work: (database: Database, installation: Installation) => Promise<void>,
+): Promise<void> {
+  return withData(terminal.env, 'sources', work);
+}
+
+async function list(database: Database, terminal: Terminal, json: boolean): Promise<void> {
+  const found = await selectSources(database);
+  const isAlive = await isPublisherAlive(database);
+  if (json) return printJson(terminal, { publisher_alive: isAlive, sources: found.map(toJson) });
+  printTable(
+    terminal,
+    ['name', 'schedule', 'last fetch', 'result', 'last change', 'failures', 'next fetch'],
+    found.map((source) => {
+      const result = source.outcome?.['result'];
+      return [
+        source.name,
+        source.schedule,
+        textOf(source.fetchedAt),
+        typeof result === 'string' ? result : '-',
+        textOf(source.changedAt),
+        String(source.failures),
+        textOf(source.fetchAt),
+      ];
+    }),
+  );
+  if (!isAlive && found.length > 0)
+    terminal.stderr.write('No publisher is at work: nothing is fetched until one is started.\n');
+}
+
+async function show(database: Database, terminal: Terminal, { name, json }: Call): Promise<void> {
+  const source = await findSource(database, name);
+  if (json) return printJson(terminal, { ...toJson(source), entry: entryOf(source) });
+  const lines: [string, string][] = [
+    ['source', `${source.name}, of the publication ${source.publication}`],
+    ['URL', `${withoutQuery(source.url)}${source.sheet === '' ? '' : `, sheet ${source.sheet}`}`],
+    ['schedule', source.schedule],
+    ['fetched', `${textOf(source.fetchedAt)}, changed ${textOf(source.changedAt)}`],
+    ['next', `${textOf(source.fetchAt)}${source.leasedUntil === null ? '' : ', is being fetched'}`],
+    [
+      'failures',
+      source.failures === 0 ? '0' : `${source.failures} in a row, since ${textOf(source.failingSince)}`,
+    ],
+    ['outcome', source.outcome === null ? '-' : JSON.stringify(source.outcome)],
+    ['entry', JSON.stringify(entryOf(source))],
+  ];
+  for (const [title, text] of lines) terminal.stdout.write(`${title.padEnd(10)}${text}\n`);
+}
+
+async function fetchOne(
+  database: Database,
+  terminal: Terminal,
+  { name, json, installation: { settings } }: Call,
+): Promise<void> {
+  const log = createLog('sources', 'silent'); // what fails is thrown or printed
+  const deps = fetchDeps({ database, clock: databaseClock, log }, { ...settings.sources, ...settings });
+  const { result, source } = await fetchNow(deps, name, new AbortController().signal);
+  if (json) printJson(terminal, { ...toJson(source), result });
+  if (result === 'failed') throw new Error(`${name} has failed. ${String(source.outcome?.['message'])}`);
+  if (result === 'lost')
+    throw new Error(`${name} was changed or fetched by another process meanwhile; nothing was loaded.`);
+  if (json) return;
+  const load = source.outcome?.['load'];
+  const loaded = typeof load === 'number' ? `loaded: see "almanac loads show ${load}"` : 'loaded';
+  terminal.stdout.write(`${name}: ${result === 'loaded' ? loaded : 'unchanged'}\n`);
+}
+
+async function remove(database: Database, terminal: Terminal, { name, json }: Call): Promise<void> {
+  const source = await removeSource(database, name);
+  if (json) return printJson(terminal, toJson(source));
+  terminal.stdout.write(
+    `${name} is fetched no more; its series stay. "almanac publish" registers it again unless you take "schedule" out of its almanac.yml\n`,
+  );
+}
+
+const textOf = (at: Date | null): string => (at === null ? '-' : instantText(at));
+const orNull = (at: Date | null): string | null => (at === null ? null : instantText(at));
+
+/** The entry without its `file`: a token may be in the URL. */
+function entryOf({ entry }: Source): object {
+  const { file: _file, ...rest } = entry as { file?: unknown };
+  return rest;
+}
+
+/** Without the query of the URL, which may hold a token, and without the entry. */
+function toJson(source: Source) {
+  return {
+    name: source.name,
+    publication: source.publication,
+    url: withoutQuery(source.url),
+    sheet: source.sheet === '' ? null : source.sheet,
+    schedule: source.schedule,
+    registered_at: instantText(source.registeredAt),
+    last_fetch_at: orNull(source.fetchedAt),
+    last_change_at: orNull(source.changedAt),
+    next_fetch_at: instantText(source.fetchAt),
+    is_being_fetched: source.leasedUntil !== null,
+    failures: source.failures,
+    failing_since: orNull(source.failingSince),
+    outcome: source.outcome,
+  };
+}

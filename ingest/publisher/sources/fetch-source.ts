@@ -1,0 +1,206 @@
+// Fetches a source that is leased, loads it if its content has changed, and records what came of it. Hides how a load counts once although
+// the process is killed or slow: the lease is ended in the transaction of the load, and a load whose lease is another's is undone.
+import { z } from 'zod';
+import { instantText } from '../../../kernel/clock.ts';
+import type { Database } from '../../../kernel/database.ts';
+import { writeEvents } from '../../../kernel/events/outbox.sql.ts';
+import type { Log } from '../../../kernel/log.ts';
+import type { AddressGuard } from '../../../kernel/outbound/address-guard.ts';
+import { IngestFailure } from '../../load/failure.ts';
+import { tableSchema, type TableDescription } from '../../publish/description.ts';
+import { entryChanges } from '../../publish/entry-changes.ts';
+import { fetchFile, type FetchedFile } from '../../publish/fetch.ts';
+import { withoutQuery } from '../../publish/file-groups.ts';
+import { loadTableFile } from '../../publish/load-table-file.ts';
+import { findPublished } from '../../publish/published.sql.ts';
+import { mayPass } from '../passing-faults.ts';
+import type { ReleaseClock } from '../release-clock.ts';
+import { failureReport } from '../report.ts';
+import { nextInstant } from './schedule.ts';
+import { giveBack, recordFailure, recordSuccess, type LeasedSource, type Validators } from './sources.sql.ts';
+
+export interface FetchDeps {
+  database: Database;
+  clock: ReleaseClock;
+  log: Log;
+  guard: AddressGuard;
+  /** Of the schedules, and of the day that is the vintage. */
+  seriesTimeZone: string;
+  fiscalYearFirstMonth?: number | undefined;
+  /** Runs loads one after another, so that they take one connection together. */
+  inTurn: <T>(load: () => Promise<T>) => Promise<T>;
+  bytesMax?: number;
+  withinMs?: number;
+}
+
+/** `lost`: it was changed, removed or fetched by another process meanwhile, or the process stops; nothing is recorded or loaded. */
+export type FetchResult = 'loaded' | 'unchanged' | 'failed' | 'lost';
+
+const bytesMaxUsual = 256 * 1024 * 1024;
+const withinMsUsual = 5 * 60_000;
+/** From so many failures in a row on, operators are told. */
+export const failuresTold = 3;
+const retryMinutes = [1, 5, 15, 60];
+const reasonLengthMax = 500;
+
+/** Thrown to undo a load. */
+class LeaseLost extends Error {}
+
+/** @throws Error if the database fails: then nothing is recorded, and the source is due again once its lease has ended. */
+export async function fetchSource(
+  deps: FetchDeps,
+  source: LeasedSource,
+  signal: AbortSignal,
+): Promise<FetchResult> {
+  try {
+    return await fetchAndLoad(deps, source, signal);
+  } catch (error) {
+    if (error instanceof LeaseLost) return 'lost';
+    if (signal.aborted && !(error instanceof IngestFailure)) {
+      await giveBack(deps.database, source.lease);
+      return 'lost';
+    }
+    if (mayPass(error)) throw error;
+    return fail(deps, source, error);
+  }
+}
+
+async function fetchAndLoad(
+  deps: FetchDeps,
+  source: LeasedSource,
+  signal: AbortSignal,
+): Promise<FetchResult> {
+  const { database, guard, bytesMax = bytesMaxUsual, withinMs = withinMsUsual } = deps;
+  const entry = entryOf(source);
+  const loaded = (await findPublished(database, source.publication, source.url)).find(
+    ({ sheet }) => sheet === source.sheet,
+  );
+  const isSameEntry =
+    loaded !== undefined && entryChanges(loaded.entry as TableDescription, entry).length === 0;
+  // What the server said is asked for again only if it is of the content that is loaded.
+  const isKnown = isSameEntry && loaded.contentSha256 === source.validatedSha256;
+  const { etag, lastModified } = source;
+  const fetched = await fetchFile(source.url, {
+    ...{ bytesMax, withinMs, guard, signal },
+    ...(isKnown && etag !== null && { etag }),
+    ...(isKnown && lastModified !== null && { lastModified }),
+  });
+  if (fetched === null) {
+    if (isKnown && (etag ?? lastModified) !== null) return recordUnchanged(deps, source, undefined);
+    throw new IngestFailure(
+      'invalid_file',
+      `${withoutQuery(source.url)} answers 304 to an unconditional request.`,
+    );
+  }
+  try {
+    if (isSameEntry && loaded.contentSha256 === fetched.sha256)
+      return await recordUnchanged(deps, source, validatorsOf(fetched));
+    await deps.inTurn(() => loadFetched(deps, source, { entry, fetched, loadedWith: loaded?.entry }));
+    return 'loaded';
+  } finally {
+    await fetched.remove();
+  }
+}
+
+/** @throws IngestFailure if the entry is not one of this version. */
+function entryOf({ entry }: LeasedSource): TableDescription {
+  const parsed = tableSchema.safeParse(entry);
+  if (parsed.success) return parsed.data;
+  throw new IngestFailure(
+    'usage',
+    `The entry is not one of this version of Almanac; publish its almanac.yml again. ${z.prettifyError(parsed.error)}`,
+  );
+}
+
+async function loadFetched(
+  { database, clock, seriesTimeZone, fiscalYearFirstMonth }: FetchDeps,
+  source: LeasedSource,
+  {
+    entry,
+    fetched,
+    loadedWith,
+  }: { entry: TableDescription; fetched: FetchedFile; loadedWith: object | undefined },
+): Promise<void> {
+  const now = await clock.now(database);
+  await loadTableFile(
+    database,
+    {
+      ...{ entry, path: source.url, file: fetched.file, bytes: fetched.bytes, contentSha256: fetched.sha256 },
+      ...{ state: 'file changed', isGuessed: false, changes: [] },
+      loadedWith: (loadedWith ?? null) as TableDescription | null,
+    },
+    {
+      ...{ publication: source.publication, seriesTimeZone, dryRun: false },
+      ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
+      clock: { now: () => now },
+      async alongside(on, load) {
+        const at = await clock.now(on);
+        const isRecorded = await recordSuccess(on, source.lease, {
+          ...{ at, hasChanged: true, outcome: { result: 'loaded', load } },
+          fetchAt: nextInstant(source.schedule, seriesTimeZone, at),
+          validators: validatorsOf(fetched),
+        });
+        if (!isRecorded) throw new LeaseLost();
+      },
+    },
+  );
+}
+
+async function recordUnchanged(
+  { database, clock, seriesTimeZone }: FetchDeps,
+  { lease, schedule }: LeasedSource,
+  validators: Validators | undefined,
+): Promise<FetchResult> {
+  const at = await clock.now(database);
+  const fetchAt = nextInstant(schedule, seriesTimeZone, at);
+  const outcome = { result: 'unchanged' };
+  const isRecorded = await recordSuccess(database, lease, {
+    at,
+    fetchAt,
+    hasChanged: false,
+    outcome,
+    validators,
+  });
+  return isRecorded ? 'unchanged' : 'lost';
+}
+
+const validatorsOf = ({ sha256, etag, lastModified }: FetchedFile): Validators => ({
+  sha256,
+  etag: etag !== null && etag.length <= 1024 ? etag : null,
+  lastModified: lastModified !== null && lastModified.length <= 128 ? lastModified : null,
+});
+
+/** Tried again after a while that grows, and not later than the schedule says. The event of the third failure is in the same transaction. */
+async function fail(deps: FetchDeps, source: LeasedSource, error: unknown): Promise<FetchResult> {
+  const { database, clock, log, seriesTimeZone } = deps;
+  const report = failureReport(error);
+  const failures = source.failures + 1;
+  const isRecorded = await database.transaction(async (on) => {
+    const at = await clock.now(on);
+    const fetchAt = retryAt(at, failures, nextInstant(source.schedule, seriesTimeZone, at));
+    const outcome = { result: 'failed', ...report };
+    if (!(await recordFailure(on, source.lease, { at, fetchAt, outcome }))) return false;
+    if (failures !== failuresTold) return true;
+    const data = {
+      source: source.name,
+      reason: report.message.slice(0, reasonLengthMax),
+      failures,
+      failing_since: instantText(source.failingSince ?? at),
+      next_fetch_at: instantText(fetchAt),
+    };
+    const event = { type: 'source.failed' as const, accountId: null, series: null, data, at };
+    await writeEvents((text, values) => on.query(text, values), [event]);
+    return true;
+  });
+  if (!isRecorded) return 'lost';
+  const line = { event: 'source_failed', source: source.name, failures, reason: report.message };
+  if (error instanceof IngestFailure) log.warn(line, 'A source could not be fetched or loaded');
+  else
+    log.error({ ...line, err: error }, 'A source could not be fetched or loaded, by a fault of this program');
+  return 'failed';
+}
+
+function retryAt(at: Date, failures: number, due: Date): Date {
+  const minutes = retryMinutes[Math.min(failures, retryMinutes.length) - 1] ?? 0;
+  return new Date(Math.min(at.getTime() + minutes * 60_000, due.getTime()));
+}

@@ -1,0 +1,40 @@
+// What operators do with sources: look at one, fetch it now, remove it.
+import type { Database, Queryable } from '../../../kernel/database.ts';
+import { inForce } from '../../load/load.ts';
+import type { FetchDeps, FetchResult } from './fetch-source.ts';
+import { fetchDue } from './fetching.ts';
+import { deleteSource, selectSources, type Source } from './sources.sql.ts';
+
+/** There is no source of the name, or it cannot be fetched now. */
+export class WrongSource extends Error {}
+
+/** @throws WrongSource if there is none. */
+export async function findSource(on: Queryable, name: string): Promise<Source> {
+  const [source] = await selectSources(on, name);
+  if (source === undefined) throw new WrongSource(`There is no source ${name}: see "almanac sources list".`);
+  return source;
+}
+
+/**
+ * Fetches a source, whenever it is due, and loads it if it has changed; then it is in force everywhere.
+ * @throws WrongSource if there is none, or another process fetches it just now. Error if the database fails.
+ */
+export async function fetchNow(
+  deps: FetchDeps,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ result: FetchResult; source: Source }> {
+  await findSource(deps.database, name);
+  const result = (await fetchDue(deps, signal, name)).get(name);
+  if (result === undefined)
+    throw new WrongSource(`Another process fetches ${name} just now: see "almanac sources show ${name}".`);
+  if (result === 'loaded') await inForce();
+  return { result, source: await findSource(deps.database, name) };
+}
+
+/** Ends the registration of a source; its series stay. A fetch that is under way loads nothing. @throws WrongSource if there is none. */
+export async function removeSource(database: Database, name: string): Promise<Source> {
+  const source = await findSource(database, name);
+  if (!(await deleteSource(database, name))) throw new WrongSource(`There is no source ${name} any more.`);
+  return source;
+}

@@ -1,0 +1,204 @@
+// The statements on sources that keep themselves fresh: who is registered, what is due, and what came of each fetch.
+import type { Queryable, Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+
+/** A source as operators see it. */
+export interface Source {
+  name: string;
+  /** Of almanac.yml. */
+  publication: string;
+  /** It may carry a token. */
+  url: string;
+  /** '' unless it is a workbook. */
+  sheet: string;
+  /** The entry of almanac.yml. */
+  entry: object;
+  schedule: string;
+  registeredAt: Date;
+  /** The next fetch. */
+  fetchAt: Date;
+  /** Until when the process that fetches it now has it for itself; null: none does. */
+  leasedUntil: Date | null;
+  fetchedAt: Date | null;
+  changedAt: Date | null;
+  /** In a row. */
+  failures: number;
+  failingSince: Date | null;
+  /** Of the last fetch: `result` is `loaded`, `unchanged` or `failed`; with what was loaded, or why it failed. */
+  outcome: Record<string, unknown> | null;
+}
+
+const columns = `name, publication, url, sheet, entry, schedule, registered_at as "registeredAt", fetch_at as "fetchAt",
+  leased_until as "leasedUntil", fetched_at as "fetchedAt", changed_at as "changedAt", failures, failing_since as "failingSince", outcome`;
+
+/** @param name undefined: all, by name. */
+export function selectSources(on: Queryable, name?: string): Promise<Source[]> {
+  return on.query<Source>(
+    `select ${columns} from embargo.sources where $1::text is null or name = $1 order by name`,
+    [name ?? null],
+  );
+}
+
+export function selectOfPublication(on: Queryable, publication: string): Promise<Source[]> {
+  return on.query<Source>(`select ${columns} from embargo.sources where publication = $1 order by name`, [
+    publication,
+  ]);
+}
+
+/** One publication is registered at a time, so that no two sources take one name. */
+export async function lockRegistration(on: Transaction): Promise<void> {
+  await on.query('lock table embargo.sources in share row exclusive mode');
+}
+
+/** Which of the names are taken, by sources of whatever publication. */
+export async function takenNames(on: Queryable): Promise<Set<string>> {
+  const rows = await on.query<{ name: string }>('select name from embargo.sources');
+  return new Set(rows.map(({ name }) => name));
+}
+
+export interface NewSource {
+  name: string;
+  publication: string;
+  url: string;
+  sheet: string;
+  entry: object;
+  schedule: string;
+  at: Date;
+  fetchAt: Date;
+}
+
+export async function insertSource(on: Transaction, source: NewSource): Promise<void> {
+  await on.query(
+    `insert into embargo.sources (name, publication, url, sheet, entry, schedule, registered_at, fetch_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      ...[source.name, source.publication, source.url, source.sheet, JSON.stringify(source.entry)],
+      ...[source.schedule, source.at, source.fetchAt],
+    ],
+  );
+}
+
+/** Gives a source another entry or schedule. A fetch that is under way then counts for nothing. */
+export async function updateSource(
+  on: Transaction,
+  { name, entry, schedule, fetchAt }: Pick<NewSource, 'name' | 'entry' | 'schedule' | 'fetchAt'>,
+): Promise<void> {
+  await on.query(
+    `update embargo.sources set entry = $2, schedule = $3, fetch_at = $4, lease = null, leased_until = null where name = $1`,
+    [name, JSON.stringify(entry), schedule, fetchAt],
+  );
+}
+
+/** @returns false if there is none. */
+export async function deleteSource(on: Queryable, name: string): Promise<boolean> {
+  const rows = await on.query('delete from embargo.sources where name = $1 returning name', [name]);
+  return rows.length > 0;
+}
+
+/** A source that this process has for itself until the lease ends. */
+export interface LeasedSource extends Source {
+  lease: string;
+  /** Of the content that is loaded, if the server has said so; else null. */
+  etag: string | null;
+  lastModified: string | null;
+  /** Of the content that these two belong to. */
+  validatedSha256: string | null;
+}
+
+/**
+ * Leases sources that are due, those that have been due for longest first. A lease that has ended counts as none: its process is gone.
+ * @param wish.name this one, due or not.
+ */
+export function leaseSources(
+  on: Queryable,
+  wish: { now: Date; until: Date; limit: number; name?: string | undefined },
+): Promise<LeasedSource[]> {
+  return on.query<LeasedSource>(
+    `update embargo.sources set lease = gen_random_uuid(), leased_until = $2
+     where name in (
+       select name from embargo.sources
+       where case when $4::text is null then fetch_at <= $1 else name = $4 end and (lease is null or leased_until <= $1)
+       order by fetch_at, name limit $3 for update skip locked)
+     returning ${columns}, lease, etag, last_modified as "lastModified", content_sha256 as "validatedSha256"`,
+    [wish.now, wish.until, wish.limit, wish.name ?? null],
+  );
+}
+
+export async function renewLeases(on: Queryable, leases: readonly string[], until: Date): Promise<void> {
+  await on.query('update embargo.sources set leased_until = $2 where lease = any($1::uuid[])', [
+    leases,
+    until,
+  ]);
+}
+
+/** Gives a source back as it was: it is due as before. */
+export async function giveBack(on: Queryable, lease: string): Promise<void> {
+  await on.query('update embargo.sources set lease = null, leased_until = null where lease = $1', [lease]);
+}
+
+/** What a server said of the content that it sent. */
+export interface Validators {
+  sha256: string;
+  etag: string | null;
+  lastModified: string | null;
+}
+
+/**
+ * Records a fetch that succeeded and ends the lease. @param done.validators undefined: they are as they were.
+ * @returns false if the lease is another's by now, or the source was changed or removed: then nothing is recorded.
+ */
+export async function recordSuccess(
+  on: Queryable,
+  lease: string,
+  done: { at: Date; fetchAt: Date; hasChanged: boolean; outcome: object; validators: Validators | undefined },
+): Promise<boolean> {
+  const { at, fetchAt, hasChanged, outcome, validators } = done;
+  const rows = await on.query(
+    `update embargo.sources set lease = null, leased_until = null, failures = 0, failing_since = null,
+       fetched_at = $2, fetch_at = $3, changed_at = case when $4 then $2 else changed_at end, outcome = $5,
+       content_sha256 = case when $6 then $7 else content_sha256 end, etag = case when $6 then $8 else etag end,
+       last_modified = case when $6 then $9 else last_modified end
+     where lease = $1 returning name`,
+    [
+      ...[lease, at, fetchAt, hasChanged, JSON.stringify(outcome), validators !== undefined],
+      ...[validators?.sha256 ?? null, validators?.etag ?? null, validators?.lastModified ?? null],
+    ],
+  );
+  return rows.length > 0;
+}
+
+/** Records a fetch that failed and ends the lease. @returns false as `recordSuccess` does. */
+export async function recordFailure(
+  on: Queryable,
+  lease: string,
+  { at, fetchAt, outcome }: { at: Date; fetchAt: Date; outcome: object },
+): Promise<boolean> {
+  const rows = await on.query(
+    `update embargo.sources set lease = null, leased_until = null, failures = failures + 1,
+       failing_since = coalesce(failing_since, $2), fetched_at = $2, fetch_at = $3, outcome = $4
+     where lease = $1 returning name`,
+    [lease, at, fetchAt, JSON.stringify(outcome)],
+  );
+  return rows.length > 0;
+}
+
+export interface SourceCounts {
+  /** Those that have not failed as often as operators are told of. */
+  fresh: number;
+  /** The others. */
+  failing: number;
+  /** For how long the source that has been due for longest has been due and is not being fetched; 0: none is. */
+  overdueSeconds: number;
+}
+
+/** @param failuresTold from how many failures in a row on operators are told. */
+export async function countSources(on: Queryable, now: Date, failuresTold: number): Promise<SourceCounts> {
+  const rows = await on.query<SourceCounts>(
+    `select count(*) filter (where failures < $2)::int as fresh, count(*) filter (where failures >= $2)::int as failing,
+       coalesce(greatest(extract(epoch from $1 - min(fetch_at) filter (where lease is null or leased_until <= $1)), 0), 0)::float8
+         as "overdueSeconds"
+     from embargo.sources`,
+    [now, failuresTold],
+  );
+  return entryAt(rows, 0);
+}
