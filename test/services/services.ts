@@ -64,7 +64,7 @@ export interface ServicesOptions {
   stripe?: StripeSettings | undefined;
   /** Given: the worker sends webhooks. */
   webhooks?: WebhookSettings & DeliveryTiming;
-  /** True: a publisher runs beside the services. */
+  /** True: a publisher runs beside the services, and serves operators. */
   publisher?: boolean;
   /** Of the gateway; any free one by default. */
   port?: number;
@@ -137,7 +137,11 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     }));
   const publisher =
     options.publisher === true
-      ? await startPublisher({ databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'), log })
+      ? await startPublisher({
+          databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'),
+          operators: { ...shared, seriesTimeZone: 'UTC' },
+          log,
+        })
       : undefined;
   const gateway = await startGateway({
     ...shared,
@@ -152,6 +156,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     plans,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],
+    publisherUrls: publisher?.url === undefined ? undefined : [publisher.url],
     redisUrl: options.redisUrl,
     tracing: options.tracing?.gateway,
     trustedProxyHops: options.trustedProxyHops ?? 0,
