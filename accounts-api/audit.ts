@@ -4,9 +4,9 @@ import { instantText } from '../kernel/clock.ts';
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { listParams } from '../kernel/http/list.ts';
+import { page } from '../kernel/http/pages.ts';
 import type { Deps } from './database.ts';
 import { endpoint } from './endpoint.ts';
-import { page } from './list.ts';
 import { actions, type Action, type Actor, type AuditEvent } from './models/audit-event.ts';
 
 /** Writes the row of a change. @param change `subject` is the id of the changed object, by default the account's. */

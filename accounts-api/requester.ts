@@ -1,5 +1,6 @@
 // The requester, from the gateway's sealed identity: an account, and the key or session that the call was made with.
 import { fail } from '../kernel/errors.ts';
+import { operatorAccountOf } from '../kernel/http/operator.ts';
 import type { ServiceCall } from '../kernel/http/server.ts';
 import type { Actor } from './models/audit-event.ts';
 
@@ -21,15 +22,9 @@ export function requesterOf(call: ServiceCall): Requester {
   return fail('unauthorized', 'Send an API key in X-API-Key, or sign in and send X-Session-Token.');
 }
 
-/**
- * For endpoints of operators. The gateway lets nobody else through; it is checked again, so that a wrong pipeline opens nothing.
- * `accountId` is the operator's own account.
- * @throws Failure `not_found`: nobody else is told that somebody may.
- */
+/** For endpoints of operators; `accountId` is the operator's own account. @throws Failure as `operatorAccountOf` does. */
 export function operatorOf(call: ServiceCall): Requester {
-  const { accountId, sessionId, operator } = call.identity;
-  if (accountId === null || sessionId === null || !operator)
-    fail('not_found', 'No endpoint exists at this path.');
+  const accountId = operatorAccountOf(call);
   return { accountId, actor: { actorKind: 'operator', actorId: accountId } };
 }
 

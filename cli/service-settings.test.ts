@@ -19,6 +19,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   port: ['PORT'],
   dataApiPort: ['DATA_API_PORT'],
   accountsApiPort: ['ACCOUNTS_API_PORT'],
+  publisherPort: ['PUBLISHER_PORT'],
   dataDir: ['DATA_DIR'],
   databaseUrl: ['DATABASE_URL', 'DATABASE_PASSWORD'],
   databaseReadUrl: ['DATABASE_READ_URL', 'DATABASE_PASSWORD'],
@@ -31,6 +32,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   previousIdentitySecret: ['IDENTITY_SECRET_PREVIOUS'],
   dataApiUrls: ['DATA_API_URL'],
   accountsApiUrls: ['ACCOUNTS_API_URL'],
+  publisherUrls: ['PUBLISHER_URL'],
   serviceTls: ['SERVICE_TLS_CERT', 'SERVICE_TLS_KEY'],
   seriesTimeZone: ['SERIES_TIME_ZONE'],
   fiscalYearFirstMonth: ['FISCAL_YEAR_FIRST_MONTH'],
@@ -70,7 +72,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
 /** The variables behind all settings that work reads; every start of a service reads the plans as well. */
 function readWithin(work: (settings: Settings) => void): string[] {
   const read = new Set<keyof Settings>(['plansFile']);
-  const real = readSettings({ DASHBOARD: 'off' });
+  const real = readSettings({ DASHBOARD: 'off', IDENTITY_SECRET: 'i'.repeat(32) });
   work(
     new Proxy(real, {
       get(target, name) {

@@ -9,9 +9,8 @@ export const processNames = [
 export type ProcessName = (typeof processNames)[number];
 
 const [gateway, dataApi, accountsApi, worker, publisher, migrate, commands] = processNames;
-const serving = [gateway, dataApi, accountsApi] as const;
-const identified = [...serving, worker] as const;
-const services = [...identified, publisher] as const;
+const serving = [gateway, dataApi, accountsApi, publisher] as const;
+const services = [...serving, worker] as const;
 const ofDatabase = [dataApi, accountsApi, worker, publisher] as const;
 const ofAccounts = [accountsApi, worker, commands] as const;
 
@@ -21,6 +20,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   PORT: [gateway],
   DATA_API_PORT: [dataApi],
   ACCOUNTS_API_PORT: [accountsApi],
+  PUBLISHER_PORT: [publisher],
   DATA_DIR: [gateway, worker, commands],
   DATABASE_URL: [...ofDatabase, migrate, commands],
   DATABASE_READ_URL: [dataApi],
@@ -31,12 +31,13 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   REPLICA_LAG_MAX_MS: [dataApi],
   REDIS_URL: [gateway, accountsApi, commands],
   REDIS_PASSWORD: [gateway, accountsApi, commands],
-  IDENTITY_SECRET: [...identified, commands],
-  IDENTITY_SECRET_PREVIOUS: [dataApi, ...ofAccounts],
+  IDENTITY_SECRET: [...services, commands],
+  IDENTITY_SECRET_PREVIOUS: [dataApi, publisher, ...ofAccounts],
   DATA_API_URL: [gateway],
   ACCOUNTS_API_URL: [gateway],
-  SERVICE_TLS_CERT: [dataApi, accountsApi],
-  SERVICE_TLS_KEY: [dataApi, accountsApi],
+  PUBLISHER_URL: [gateway],
+  SERVICE_TLS_CERT: [dataApi, accountsApi, publisher],
+  SERVICE_TLS_KEY: [dataApi, accountsApi, publisher],
   SERIES_TIME_ZONE: [dataApi, publisher, commands],
   FISCAL_YEAR_FIRST_MONTH: [publisher, commands],
   INBOX_DIR: [publisher, commands],

@@ -37,7 +37,7 @@ import { concurrency } from './policies/concurrency.ts';
 import { cors } from './policies/cors.ts';
 import { createDashboard, dashboardAction } from './pages/dashboard.ts';
 import { createCallerContexts, credential, credentialAction } from './policies/credential.ts';
-import { createForwarder } from './policies/forward.ts';
+import { createForwarder, notSetUp } from './policies/forward.ts';
 import { framing, framingAction } from './policies/framing.ts';
 import { health } from './policies/health.ts';
 import { notFound } from './policies/not-found.ts';
@@ -62,6 +62,8 @@ import { createUpstreams } from './upstream/upstreams.ts';
 export interface GatewayOptions {
   dataApiUrls: readonly string[];
   accountsApiUrls: readonly string[];
+  /** Of the publisher, for the calls of operators about data; undefined: they are answered 404. */
+  publisherUrls?: readonly string[] | undefined;
   identitySecret: string;
   plans: Plans;
   /** Undefined: credentials, quota allotments and rate limits are kept in this process. */
@@ -216,6 +218,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const { publicCallsPerSecond, managementCallsPerSecond } = options;
   const dataApi = createUpstreams('data-api', options.dataApiUrls);
   const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
+  const publisher = options.publisherUrls && createUpstreams('publisher', options.publisherUrls);
   let draining = false;
   const isDraining = () => draining;
   const journal = createJournal({
@@ -262,6 +265,12 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const forwarders = {
     'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs, traces }),
     'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs, traces }),
+    ...(publisher && {
+      publisher: createForwarder({
+        ...{ upstreams: publisher, identitySecret, traces },
+        timeoutMs: 2 * timeoutMs, // loads take longer than other calls, and are not repeated
+      }),
+    }),
   };
   const dataLease = createDataLease({ upstreams: dataApi, identitySecret, log });
   const cacheMb = options.responseCacheMb ?? responseCacheMb;
@@ -305,8 +314,8 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
         : responseCache({ lease: dataLease, keptAnswers, clock }),
     ),
     forward: withAction(
-      z.strictObject({ to: z.enum(['data-api', 'accounts-api']) }),
-      ({ to }) => forwarders[to].policy,
+      z.strictObject({ to: z.enum(['data-api', 'accounts-api', 'publisher']) }),
+      ({ to }) => forwarders[to]?.policy ?? notSetUp,
     ),
     page: withAction(z.strictObject({ of: z.enum(pageNames) }), ({ of }) => page(of)),
     dashboard: withAction(dashboardAction, (action) => dashboardFor(action)),
@@ -322,7 +331,12 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   };
   return {
     policies,
-    gauges: gaugesOf({ services: [dataApi, accountsApi], redis, journal, keptAnswers }),
+    gauges: gaugesOf({
+      services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
+      redis,
+      journal,
+      keptAnswers,
+    }),
     keepJournalIn: journal.keepIn,
     /** Later, accounts-api may be away just when the first call needs it. Without Redis a lease is for calls only, and lapses. */
     async open(): Promise<void> {
@@ -343,7 +357,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       await dataLease.close();
       accounts.close();
       redis?.close();
-      for (const forwarder of Object.values(forwarders)) forwarder.close();
+      for (const forwarder of Object.values(forwarders)) forwarder?.close();
     },
   };
 }

@@ -12,7 +12,7 @@ import { features, type Feature } from './plans.ts';
 /** The header with the token; the gateway first removes every inbound `x-almanac-*` header. */
 export const identityHeader = 'x-almanac-identity';
 
-export type Service = 'data-api' | 'accounts-api';
+export type Service = 'data-api' | 'accounts-api' | 'publisher';
 
 export interface Identity {
   /** `client`: a caller of the API. `internal`: the gateway itself, for `/internal/*`. */

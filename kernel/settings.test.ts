@@ -96,6 +96,7 @@ test('a setting for words or URLs accepts those that it lists, and no others', (
       refused: ['ftp://a', 'http://a,', 'a'],
     },
     ACCOUNTS_API_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
+    PUBLISHER_URL: { accepted: ['http://a,http://b'], refused: ['ftp://a', ','] },
     SERIES_TIME_ZONE: { accepted: ['UTC', 'Asia/Karachi'], refused: ['Mars/Olympus', 'Karachi'] },
     OPEN_REVISIONS_SERIES: { accepted: ['none', 'A', 'x.y-Z_9'], refused: ['.a', 'a b', 'a/b'] },
     QUOTA_OUTAGE: { accepted: ['bounded', 'closed', 'open'], refused: ['Open', 'half'] },
@@ -157,6 +158,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     port: 8080,
     dataApiPort: 8081,
     accountsApiPort: 8082,
+    publisherPort: 8083,
     databaseUrl: undefined,
     databaseReadUrl: undefined,
     databasePasswords: { dataApi: undefined, accountsApi: undefined, publisher: undefined },
@@ -166,6 +168,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     previousIdentitySecret: undefined,
     dataApiUrls: undefined,
     accountsApiUrls: undefined,
+    publisherUrls: undefined,
     serviceTls: undefined,
     seriesTimeZone: 'UTC',
     fiscalYearFirstMonth: 7,
@@ -200,6 +203,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   const secret = (letter: string) => letter.repeat(32);
   const { dataDir, plansFile, journalDir, inboxDir, ...settings } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
+    PUBLISHER_PORT: '4',
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
     ...{ DATA_API_DATABASE_PASSWORD: "of-data-api'1", ACCOUNTS_API_DATABASE_PASSWORD: 'of-accounts-api' },
     PUBLISHER_DATABASE_PASSWORD: 'of-the-publisher',
@@ -208,6 +212,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{
       DATA_API_URL: 'http://a, https://b',
       ACCOUNTS_API_URL: 'http://c',
+      PUBLISHER_URL: 'http://p',
       SERIES_TIME_ZONE: 'Asia/Karachi',
     },
     ...{ SERVICE_TLS_CERT: cert, SERVICE_TLS_KEY: key },
@@ -247,7 +252,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   t.is(journalDir, path.join(projectRoot, 'kept'));
   t.is(inboxDir, path.join(projectRoot, 'put-here'));
   t.deepEqual(settings, {
-    ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3 },
+    ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3, publisherPort: 4 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
     databasePasswords: {
       ...{ dataApi: "of-data-api'1", accountsApi: 'of-accounts-api', publisher: 'of-the-publisher' },
@@ -258,6 +263,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       serviceTls: { cert, key },
       dataApiUrls: ['http://a', 'https://b'],
       accountsApiUrls: ['http://c'],
+      publisherUrls: ['http://p'],
       seriesTimeZone: 'Asia/Karachi',
       fiscalYearFirstMonth: 10,
       previewPoints: 36,

@@ -77,6 +77,7 @@ const variables = z.object({
   PORT: port(8080),
   DATA_API_PORT: port(8081),
   ACCOUNTS_API_PORT: port(8082),
+  PUBLISHER_PORT: port(8083),
   DATA_DIR: z.string().min(1).default('.almanac'),
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   DATABASE_READ_URL: urlOf('postgres', 'postgresql').optional(),
@@ -91,6 +92,7 @@ const variables = z.object({
   IDENTITY_SECRET_PREVIOUS: secret.optional(),
   DATA_API_URL: urls.optional(),
   ACCOUNTS_API_URL: urls.optional(),
+  PUBLISHER_URL: urls.optional(),
   SERVICE_TLS_CERT: z.string().optional(),
   SERVICE_TLS_KEY: z.string().optional(),
   SERIES_TIME_ZONE: timeZone.default('UTC'),
@@ -156,6 +158,7 @@ export type Settings = Readonly<{
   port: number;
   dataApiPort: number;
   accountsApiPort: number;
+  publisherPort: number;
   /** Absolute. */
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
@@ -172,7 +175,9 @@ export type Settings = Readonly<{
   previousIdentitySecret: string | undefined;
   dataApiUrls: readonly string[] | undefined;
   accountsApiUrls: readonly string[] | undefined;
-  /** What data-api or accounts-api serves TLS with; undefined: it serves plain HTTP. */
+  /** Undefined: operators have no endpoints about data. */
+  publisherUrls: readonly string[] | undefined;
+  /** What data-api, accounts-api or the publisher serves TLS with; undefined: it serves plain HTTP. */
   serviceTls: Certificate | undefined;
   seriesTimeZone: string;
   /** Of funds for which neither they nor their company state it; 1 is January. */
@@ -386,6 +391,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     port: s.PORT,
     dataApiPort: s.DATA_API_PORT,
     accountsApiPort: s.ACCOUNTS_API_PORT,
+    publisherPort: s.PUBLISHER_PORT,
     dataDir: inProject(s.DATA_DIR),
     databaseUrl: complete['DATABASE_URL'],
     databaseReadUrl: complete['DATABASE_READ_URL'],
@@ -400,6 +406,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     previousIdentitySecret: s.IDENTITY_SECRET_PREVIOUS,
     dataApiUrls: s.DATA_API_URL,
     accountsApiUrls: s.ACCOUNTS_API_URL,
+    publisherUrls: s.PUBLISHER_URL,
     serviceTls:
       s.SERVICE_TLS_CERT !== undefined && s.SERVICE_TLS_KEY !== undefined
         ? { cert: s.SERVICE_TLS_CERT, key: s.SERVICE_TLS_KEY }

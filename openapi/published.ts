@@ -3,6 +3,7 @@ import path from 'node:path';
 import { endpoints as ofAccounts } from '../accounts-api/routes.ts';
 import { endpoints as ofData } from '../data-api/routes.ts';
 import { endpoints as ofGateway } from '../gateway/endpoints.ts';
+import { endpoints as ofPublisher } from '../ingest/operator/routes.ts';
 import { loadRoutes } from '../gateway/routes.ts';
 import { programVersion, projectRoot } from '../kernel/settings.ts';
 import { openApiDocument, type DeclaredEndpoint } from './document.ts';
@@ -30,6 +31,10 @@ export function declaredEndpoints(): DeclaredEndpoint[] {
       path: at,
       declaration,
       takesSessionOnly: declaration.requester === 'signed_in' || declaration.requester === 'operator',
+    })),
+    ...ofPublisher.map(([method, at, declaration]) => ({
+      ...{ method, path: at, declaration },
+      takesSessionOnly: true,
     })),
     ...Object.entries(ofGateway).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
   ];

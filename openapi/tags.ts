@@ -12,7 +12,10 @@ export const tags = [
     description: 'The endpoints of an account, and the messages to them: what has changed.',
   },
   { name: 'Billing', description: 'Buying a plan, and the billing portal.' },
-  { name: 'Operator', description: 'All accounts of the installation, for its operators.' },
+  {
+    name: 'Operator',
+    description: 'All accounts, loads and releases of the installation, for its operators.',
+  },
   { name: 'Sign-in', description: 'Sign-up, sessions, passwords, Google.' },
   { name: 'Service', description: 'The service itself.' },
 ] as const;

@@ -45,7 +45,7 @@ const plans = (() => {
 
 let services: Services;
 test.before(async () => {
-  services = await startServices({ plans });
+  services = await startServices({ plans, publisher: true });
   await services.ingest('series_id,date,value\nGDP,2024-01-31,1.50\nGDP,2024-02-29,2\n', {
     set: { name: 'GDP' },
   });

@@ -1,8 +1,8 @@
 // The plans that the operator offers. Hides nothing: they are shown as config/plans.yml has them.
 import { planSchema } from '../../kernel/plans.ts';
 import { listParams } from '../../kernel/http/list.ts';
+import { inMemory, page } from '../../kernel/http/pages.ts';
 import { endpoint } from '../endpoint.ts';
-import { inMemory, page } from '../list.ts';
 
 export const listPlans = endpoint({
   summary: 'The available plans.',

@@ -9,9 +9,10 @@ import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount } from '../account/account.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { accountOf, link, type Refusal } from './google-account.ts';
 import {
   deleteFlowsOf,

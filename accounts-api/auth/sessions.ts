@@ -10,8 +10,9 @@ import { listParams } from '../../kernel/http/list.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
-import { endpoint, one } from '../endpoint.ts';
-import { inMemory, page } from '../list.ts';
+import { endpoint } from '../endpoint.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { inMemory, page } from '../../kernel/http/pages.ts';
 import { absoluteDays, endOldestSessions, endSessionsOf, idleHours } from './sessions.sql.ts';
 import type { ClientInfo } from './client-info.ts';
 

@@ -2,9 +2,10 @@
 // combination gets the same answer, and costs the same work: one lookup, one password hash.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
 import { holdAccount } from '../account/account.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';

@@ -5,8 +5,9 @@ import type { Request } from 'express';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { issueKey, keySchema } from '../keys/keys.ts';
 import { selectCheckoutOfClaim, spendClaim, type Checkout } from './checkouts.sql.ts';
 

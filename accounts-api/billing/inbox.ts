@@ -3,8 +3,9 @@
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { requireBilling, type Billing } from './connection.ts';
 import { fromSeconds } from './fetched.ts';
 import { askForCustomer, insertStripeEvent } from './inbox.sql.ts';

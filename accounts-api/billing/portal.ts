@@ -1,7 +1,8 @@
 // GET /v1/billing/portal: the page at Stripe where the holder pays, changes or cancels the subscription and finds the invoices.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { askStripe, requireBilling } from './connection.ts';
 import { selectCustomersOf } from './customers.sql.ts';
 

@@ -14,10 +14,11 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Requester } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { emitEvents } from '../events.ts';
 import { nameField } from '../fields.ts';
-import { page } from '../list.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { page } from '../../kernel/http/pages.ts';
 import { idempotencyHeader, idempotencyKeyOf, idempotently } from './idempotency.ts';
 import { newId } from '../ids.ts';
 import {

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { planSchema } from '../../kernel/plans.ts';
 import { listParams } from '../../kernel/http/list.ts';
+import { inMemory, page } from '../../kernel/http/pages.ts';
 import { endpoint } from '../endpoint.ts';
-import { inMemory, page } from '../list.ts';
 import { countAccountsByPlan } from './accounts.sql.ts';
 import { planIdsOf } from './accounts.ts';
 

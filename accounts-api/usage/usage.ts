@@ -8,8 +8,7 @@ import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts'
 import { planOf } from '../../kernel/plans.ts';
 import { findAccount } from '../account/account.ts';
 import type { Deps } from '../database.ts';
-import { endpoint, one } from '../endpoint.ts';
-import { inMemory, page } from '../list.ts';
+import { endpoint } from '../endpoint.ts';
 import type { Account } from '../models/account.ts';
 import {
   groups,
@@ -21,6 +20,8 @@ import {
   type Group,
 } from './usage.sql.ts';
 import { memberOf } from '../../kernel/entries.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { inMemory, page } from '../../kernel/http/pages.ts';
 
 const sums = {
   calls: z.int().describe('Calls answered.'),

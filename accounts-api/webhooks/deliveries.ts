@@ -9,9 +9,10 @@ import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { findAccount } from '../account/account.ts';
 import type { Deps } from '../database.ts';
-import { endpoint, one } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { newId } from '../ids.ts';
-import { page } from '../list.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { page } from '../../kernel/http/pages.ts';
 import type { Webhook } from '../models/webhook.ts';
 import {
   deliveryStatuses,

@@ -51,7 +51,7 @@ export const start: DeclareCommand = (command, terminal) => {
   command
     .description(
       `Without a service: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services but the publisher, which needs none; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks, the publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, and loads what is put into INBOX_DIR.`,
+With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks. The publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, loads what is put into INBOX_DIR and, with IDENTITY_SECRET, serves what operators do with loads, for which the gateway needs PUBLISHER_URL.`,
     )
     .addArgument(
       command.createArgument('[service]', 'the only service of this process').choices(serviceNames),
@@ -82,7 +82,10 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
     services.unshift(accountsApi);
     const worker = await startWorker(workerOptions(installation, plans));
     services.unshift(worker);
-    const publisher = await startPublisher(publisherOptions(installation));
+    const publisher = await startTraced('publisher', settings.tracing, startPublisher, {
+      ...publisherOptions(installation),
+      operators: { ...operatorOptions(installation, installation.identitySecret), ...loopback },
+    });
     services.unshift(publisher);
     const gateway = await startTraced('gateway', settings.tracing, startGateway, {
       ...gatewayOptions(installation.settings, plans, stopping.signal),
@@ -97,6 +100,7 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       ...(databaseDirectory === undefined ? {} : { requireReady: () => requireSpace(databaseDirectory) }),
       dataApiUrls: [dataApi.url],
       accountsApiUrls: [accountsApi.url],
+      publisherUrls: publisher.url === undefined ? undefined : [publisher.url],
     });
     reloadOnHangUp([plans.prepareReload, gateway.prepareReload], log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
@@ -168,8 +172,11 @@ async function serveDatabaseService(
 
 async function servePublisher(env: Environment): Promise<Pick<RunningService, 'close'> & { url?: string }> {
   const { settings } = readConfiguration(env, { service: 'publisher', settings: ['DATABASE_URL'] });
-  const { options, metrics } = ownPublisherOptions(await openInstallation(settings));
-  return withMetrics(await startPublisher(options), metrics);
+  const { options, metrics, tracing } = ownPublisherOptions(await openInstallation(settings));
+  const certificate = options.operators?.certificate;
+  const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
+  reloadOnHangUp([renew], options.log);
+  return withMetrics(await startTraced('publisher', tracing, startPublisher, options), metrics);
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -240,9 +247,23 @@ function workerOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
 }
 
-/** Of a publisher that is a process of its own, and where it serves its metrics. */
+/** Of a publisher that is a process of its own, where it serves its metrics, and where it sends traces. Without IDENTITY_SECRET it serves no calls. */
 export function ownPublisherOptions(installation: Installation) {
-  return { options: publisherOptions(installation), metrics: installation.settings.metrics };
+  const { settings } = installation;
+  const { host, publisherPort: port, drainDelayMs, serviceTls, metrics, tracing, identitySecret } = settings;
+  const certificate = openCertificate(serviceTls);
+  const operators =
+    identitySecret === undefined
+      ? undefined
+      : { ...operatorOptions(installation, identitySecret), host, port, drainDelayMs, certificate };
+  return { options: { ...publisherOptions(installation), operators }, metrics, tracing };
+}
+
+function operatorOptions(
+  { settings: { previousIdentitySecret, seriesTimeZone } }: Installation,
+  identitySecret: string,
+) {
+  return { identitySecret, previousIdentitySecret, seriesTimeZone, clock: systemClock };
 }
 
 function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {
@@ -255,11 +276,12 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
 
 /** Of a gateway that is a process of its own, and where it sends traces. */
 export function ownGatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
-  const { dataApiUrls = [], accountsApiUrls = [], identitySecret = '' } = settings; // all of them are set
+  // All of them are set but that of the publisher, which may be.
+  const { dataApiUrls = [], accountsApiUrls = [], publisherUrls, identitySecret = '' } = settings;
   const options = gatewayOptions(settings, plans, stopping);
   const moreMetrics = diskMetrics(watchedDirectories(settings, undefined), options.log);
   return {
-    options: { ...options, dataApiUrls, accountsApiUrls, identitySecret, moreMetrics },
+    options: { ...options, dataApiUrls, accountsApiUrls, publisherUrls, identitySecret, moreMetrics },
     tracing: settings.tracing,
   };
 }

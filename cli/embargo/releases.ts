@@ -1,12 +1,8 @@
 // almanac releases: the loads under embargo, and what operators do with them. The rules are in ingest/publisher/.
-import {
-  selectHistory,
-  selectReleases,
-  type HistoryEntry,
-  type Release,
-} from '../../ingest/publisher/embargo.sql.ts';
+import { selectHistory, selectReleases, type Release } from '../../ingest/publisher/embargo.sql.ts';
 import { cancelRelease, findRelease, releaseNow } from '../../ingest/publisher/operate.ts';
 import { lateMs } from '../../ingest/publisher/publishing.ts';
+import { historyReport, lateBy, releaseReport } from '../../ingest/publisher/release-report.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import type { Database } from '../../kernel/database.ts';
@@ -69,7 +65,7 @@ function inDatabase(terminal: Terminal, work: (database: Database) => Promise<vo
 async function list(database: Database, terminal: Terminal, json: boolean): Promise<void> {
   const found = await selectReleases(database);
   const isAlive = await isPublisherAlive(database);
-  if (json) return printJson(terminal, { publisher_alive: isAlive, releases: found.map(toJson) });
+  if (json) return printJson(terminal, { publisher_alive: isAlive, releases: found.map(releaseReport) });
   printTable(
     terminal,
     ['release', 'state', 'due', 'with', 'dataset', 'file', 'rows', 'new', 'revised', 'deleted'],
@@ -97,7 +93,7 @@ async function list(database: Database, terminal: Terminal, json: boolean): Prom
 async function show(database: Database, terminal: Terminal, { releaseNo, json }: Call): Promise<void> {
   const release = await findRelease(database, releaseNo);
   const history = await selectHistory(database, releaseNo);
-  if (json) return printJson(terminal, { ...toJson(release), history: history.map(entryToJson) });
+  if (json) return printJson(terminal, { ...releaseReport(release), history: history.map(historyReport) });
   const lines: [string, string][] = [
     ['release', `${releaseNo}, ${stateText(release)}`],
     ['due', release.at?.toISOString() ?? '-'],
@@ -118,7 +114,7 @@ async function show(database: Database, terminal: Terminal, { releaseNo, json }:
 
 async function cancel(database: Database, terminal: Terminal, { releaseNo, json }: Call): Promise<void> {
   const release = await cancelRelease(database, releaseNo);
-  if (json) return printJson(terminal, toJson(release));
+  if (json) return printJson(terminal, releaseReport(release));
   terminal.stdout.write(`release ${releaseNo} is cancelled; its file is forgotten\n`);
 }
 
@@ -126,7 +122,7 @@ async function now(database: Database, terminal: Terminal, { releaseNo, json }: 
   const log = createLog('releases', 'silent'); // what fails is thrown or printed
   const never = new AbortController().signal;
   const release = await releaseNow({ database, clock: databaseClock, log }, releaseNo, never);
-  if (json) printJson(terminal, toJson(release));
+  if (json) printJson(terminal, releaseReport(release));
   if (release.state === 'released') {
     if (!json) terminal.stdout.write(`release ${releaseNo} is made\n`);
     return;
@@ -144,34 +140,4 @@ function stateText(release: Release): string {
   if (release.held !== null) return `held (${release.held})`;
   const lateByMs = lateBy(release);
   return lateByMs > lateMs ? `${release.state} (late by ${(lateByMs / 1000).toFixed(1)} s)` : release.state;
-}
-
-/** In ms: how much later than due a release was made. */
-function lateBy({ state, at, endedAt }: Release): number {
-  return state === 'released' && at !== null && endedAt !== null ? endedAt.getTime() - at.getTime() : 0;
-}
-
-function toJson(release: Release) {
-  return {
-    release: release.releaseNo,
-    state: release.held === null ? release.state : 'held',
-    held_because: release.held,
-    release_at: release.at?.toISOString() ?? null,
-    release_with: release.calendarId,
-    dataset: release.dataset,
-    source_name: release.sourceName,
-    options: release.options,
-    lead_seconds: release.leadMs / 1000,
-    file_bytes: release.fileBytes,
-    file_sha256: release.fileSha256,
-    checked: release.checked,
-    accepted_at: release.createdAt.toISOString(),
-    ended_at: release.endedAt?.toISOString() ?? null,
-    late_seconds: lateBy(release) / 1000,
-    outcome: release.outcome,
-  };
-}
-
-function entryToJson({ at, event, actor, detail }: HistoryEntry) {
-  return { at: at.toISOString(), event, actor, detail };
 }

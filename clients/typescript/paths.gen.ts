@@ -256,6 +256,27 @@ export interface Paths {
     post: { data: Types.PostAuthGoogleLinkData; response: Types.PostAuthGoogleLinkResponse };
     delete: { data: Types.DeleteAuthGoogleLinkData; response: Types.DeleteAuthGoogleLinkResponse };
   };
+  '/v1/operator/loads': {
+    get: { data: Types.GetOperatorLoadsData; response: Types.GetOperatorLoadsResponse };
+  };
+  '/v1/operator/loads/{load}': {
+    get: { data: Types.GetOperatorLoadsByLoadData; response: Types.GetOperatorLoadsByLoadResponse };
+  };
+  '/v1/operator/loads/{load}/retraction': {
+    post: { data: Types.PostOperatorLoadsByLoadRetractionData; response: Types.PostOperatorLoadsByLoadRetractionResponse };
+  };
+  '/v1/operator/releases': {
+    get: { data: Types.GetOperatorReleasesData; response: Types.GetOperatorReleasesResponse };
+  };
+  '/v1/operator/releases/{release}': {
+    get: { data: Types.GetOperatorReleasesByReleaseData; response: Types.GetOperatorReleasesByReleaseResponse };
+  };
+  '/v1/operator/releases/{release}/cancellation': {
+    post: { data: Types.PostOperatorReleasesByReleaseCancellationData; response: Types.PostOperatorReleasesByReleaseCancellationResponse };
+  };
+  '/v1/operator/releases/{release}/publication': {
+    post: { data: Types.PostOperatorReleasesByReleasePublicationData; response: Types.PostOperatorReleasesByReleasePublicationResponse };
+  };
   '/healthz': {
     get: { data: Types.GetHealthzData; response: Types.GetHealthzResponse };
   };

@@ -6826,6 +6826,557 @@ export type PostAuthGoogleLinkResponses = {
 
 export type PostAuthGoogleLinkResponse = PostAuthGoogleLinkResponses[keyof PostAuthGoogleLinkResponses];
 
+export type GetOperatorLoadsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only loads of that dataset.
+         */
+        dataset?: string;
+        /**
+         * Only files, or only retractions.
+         */
+        kind?: 'load' | 'retraction';
+        /**
+         * Whether a load counts.
+         */
+        status?: 'in_force' | 'retracted' | 'erased';
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: '-load' | 'load';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'load' | 'loaded_at' | 'dataset' | 'source_name' | 'vintage' | 'complete' | 'kind' | 'retracts' | 'erases' | 'reason' | 'status' | 'retracted_by' | 'retractable' | 'erasable' | 'part_of' | 'by' | 'rows_read' | 'rows_rejected' | 'points_new' | 'points_revised' | 'points_unchanged' | 'points_deleted'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/loads';
+};
+
+export type GetOperatorLoadsResponses = {
+    /**
+     * The record of loads, the newest first.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            load: number;
+            loaded_at: string;
+            dataset: string;
+            /**
+             * The name of the file; of a retraction, that of the load that it retracts.
+             */
+            source_name: string;
+            vintage: string;
+            /**
+             * The file was complete: points that it left out were deleted.
+             */
+            complete: boolean;
+            kind: 'load' | 'retraction';
+            /**
+             * Of a retraction: the load that it retracts.
+             */
+            retracts: number | null;
+            /**
+             * Of a retraction: it took the load out of the history too.
+             */
+            erases: boolean;
+            reason: string | null;
+            status: 'in_force' | 'retracted' | 'erased';
+            /**
+             * The retraction that put it out of force, or erased it.
+             */
+            retracted_by: number | null;
+            /**
+             * It can be retracted as it is.
+             */
+            retractable: boolean;
+            /**
+             * It can be taken out of the history.
+             */
+            erasable: boolean;
+            /**
+             * The first load of the same file, if the file has several vintages.
+             */
+            part_of: number | null;
+            /**
+             * The role of the database, its address and program, and the account of an operator; null: a version before this one loaded it.
+             */
+            by: string | null;
+            rows_read: number;
+            rows_rejected: number;
+            points_new: number;
+            points_revised: number;
+            points_unchanged: number;
+            points_deleted: number;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorLoadsResponse = GetOperatorLoadsResponses[keyof GetOperatorLoadsResponses];
+
+export type GetOperatorLoadsByLoadData = {
+    body?: never;
+    path: {
+        /**
+         * A number of `/v1/operator/loads`.
+         */
+        load: string;
+    };
+    query?: never;
+    url: '/v1/operator/loads/{load}';
+};
+
+export type GetOperatorLoadsByLoadResponses = {
+    /**
+     * A load, and the series that it changed.
+     */
+    200: {
+        success: true;
+        data: {
+            load: number;
+            loaded_at: string;
+            dataset: string;
+            /**
+             * The name of the file; of a retraction, that of the load that it retracts.
+             */
+            source_name: string;
+            vintage: string;
+            /**
+             * The file was complete: points that it left out were deleted.
+             */
+            complete: boolean;
+            kind: 'load' | 'retraction';
+            /**
+             * Of a retraction: the load that it retracts.
+             */
+            retracts: number | null;
+            /**
+             * Of a retraction: it took the load out of the history too.
+             */
+            erases: boolean;
+            reason: string | null;
+            status: 'in_force' | 'retracted' | 'erased';
+            /**
+             * The retraction that put it out of force, or erased it.
+             */
+            retracted_by: number | null;
+            /**
+             * It can be retracted as it is.
+             */
+            retractable: boolean;
+            /**
+             * It can be taken out of the history.
+             */
+            erasable: boolean;
+            /**
+             * The first load of the same file, if the file has several vintages.
+             */
+            part_of: number | null;
+            /**
+             * The role of the database, its address and program, and the account of an operator; null: a version before this one loaded it.
+             */
+            by: string | null;
+            rows_read: number;
+            rows_rejected: number;
+            points_new: number;
+            points_revised: number;
+            points_unchanged: number;
+            points_deleted: number;
+            /**
+             * How many series it changed or stated whole.
+             */
+            series_count: number;
+            /**
+             * The ids of the first twenty of them.
+             */
+            series: Array<string>;
+        };
+    };
+};
+
+export type GetOperatorLoadsByLoadResponse = GetOperatorLoadsByLoadResponses[keyof GetOperatorLoadsByLoadResponses];
+
+export type PostOperatorLoadsByLoadRetractionData = {
+    body: {
+        /**
+         * All vintages; it cannot be undone.
+         */
+        erase?: boolean;
+        /**
+         * Why, for the record.
+         */
+        reason?: string;
+        /**
+         * Says what would change; stores nothing.
+         */
+        dry_run?: boolean;
+    };
+    path: {
+        /**
+         * A number of `/v1/operator/loads`.
+         */
+        load: string;
+    };
+    query?: never;
+    url: '/v1/operator/loads/{load}/retraction';
+};
+
+export type PostOperatorLoadsByLoadRetractionResponses = {
+    /**
+     * Takes a load back: from today on, or in all vintages.
+     */
+    200: {
+        success: true;
+        data: {
+            dry_run: boolean;
+            /**
+             * The number of the retraction; absent in a dry run.
+             */
+            load?: number;
+            /**
+             * The loads of the file, which are retracted together.
+             */
+            loads: Array<number>;
+            effect: 'out_of_force' | 'in_force' | 'erased';
+            /**
+             * From this day on the data are changed.
+             */
+            since: string;
+            points_new: number;
+            points_revised: number;
+            points_unchanged: number;
+            points_deleted: number;
+        };
+    };
+};
+
+export type PostOperatorLoadsByLoadRetractionResponse = PostOperatorLoadsByLoadRetractionResponses[keyof PostOperatorLoadsByLoadRetractionResponses];
+
+export type GetOperatorReleasesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only releases in that state.
+         */
+        state?: 'pending' | 'held' | 'released' | 'failed' | 'cancelled';
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: '-release' | 'release';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'release' | 'state' | 'held_because' | 'release_at' | 'release_with' | 'dataset' | 'source_name' | 'options' | 'lead_seconds' | 'file_bytes' | 'file_sha256' | 'checked' | 'accepted_at' | 'ended_at' | 'late_seconds' | 'outcome'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/releases';
+};
+
+export type GetOperatorReleasesResponses = {
+    /**
+     * The releases under embargo, and the newest hundred that were made or cancelled.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            release: number;
+            state: 'pending' | 'held' | 'released' | 'failed' | 'cancelled';
+            /**
+             * Why the calendar gives it no instant.
+             */
+            held_because: string | null;
+            /**
+             * When it is due or was; null while it is held.
+             */
+            release_at: string | null;
+            /**
+             * The entry of the calendar that it follows.
+             */
+            release_with: string | null;
+            dataset: string;
+            source_name: string;
+            /**
+             * Of the load.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * How long before its instant the load begins.
+             */
+            lead_seconds: number;
+            file_bytes: number;
+            file_sha256: string;
+            /**
+             * The report of the check, as of `almanac ingest --dry-run --json`.
+             */
+            checked: {
+                [key: string]: unknown;
+            };
+            accepted_at: string;
+            ended_at: string | null;
+            late_seconds: number;
+            /**
+             * What was loaded, or why it failed.
+             */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorReleasesResponse = GetOperatorReleasesResponses[keyof GetOperatorReleasesResponses];
+
+export type GetOperatorReleasesByReleaseData = {
+    body?: never;
+    path: {
+        /**
+         * A number of `/v1/operator/releases`.
+         */
+        release: string;
+    };
+    query?: never;
+    url: '/v1/operator/releases/{release}';
+};
+
+export type GetOperatorReleasesByReleaseResponses = {
+    /**
+     * A release under embargo: its check, its outcome, and who did what with it.
+     */
+    200: {
+        success: true;
+        data: {
+            release: number;
+            state: 'pending' | 'held' | 'released' | 'failed' | 'cancelled';
+            /**
+             * Why the calendar gives it no instant.
+             */
+            held_because: string | null;
+            /**
+             * When it is due or was; null while it is held.
+             */
+            release_at: string | null;
+            /**
+             * The entry of the calendar that it follows.
+             */
+            release_with: string | null;
+            dataset: string;
+            source_name: string;
+            /**
+             * Of the load.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * How long before its instant the load begins.
+             */
+            lead_seconds: number;
+            file_bytes: number;
+            file_sha256: string;
+            /**
+             * The report of the check, as of `almanac ingest --dry-run --json`.
+             */
+            checked: {
+                [key: string]: unknown;
+            };
+            accepted_at: string;
+            ended_at: string | null;
+            late_seconds: number;
+            /**
+             * What was loaded, or why it failed.
+             */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+            history: Array<{
+                at: string;
+                event: 'accepted' | 'hastened' | 'cancelled' | 'released' | 'failed';
+                /**
+                 * The role of the database, its address and program, and the account of an operator.
+                 */
+                actor: string;
+                detail: string | null;
+            }>;
+        };
+    };
+};
+
+export type GetOperatorReleasesByReleaseResponse = GetOperatorReleasesByReleaseResponses[keyof GetOperatorReleasesByReleaseResponses];
+
+export type PostOperatorReleasesByReleaseCancellationData = {
+    body?: never;
+    path: {
+        /**
+         * A number of `/v1/operator/releases`.
+         */
+        release: string;
+    };
+    query?: never;
+    url: '/v1/operator/releases/{release}/cancellation';
+};
+
+export type PostOperatorReleasesByReleaseCancellationResponses = {
+    /**
+     * Cancels a release: it is never made, and its file is forgotten.
+     */
+    200: {
+        success: true;
+        data: {
+            release: number;
+            state: 'pending' | 'held' | 'released' | 'failed' | 'cancelled';
+            /**
+             * Why the calendar gives it no instant.
+             */
+            held_because: string | null;
+            /**
+             * When it is due or was; null while it is held.
+             */
+            release_at: string | null;
+            /**
+             * The entry of the calendar that it follows.
+             */
+            release_with: string | null;
+            dataset: string;
+            source_name: string;
+            /**
+             * Of the load.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * How long before its instant the load begins.
+             */
+            lead_seconds: number;
+            file_bytes: number;
+            file_sha256: string;
+            /**
+             * The report of the check, as of `almanac ingest --dry-run --json`.
+             */
+            checked: {
+                [key: string]: unknown;
+            };
+            accepted_at: string;
+            ended_at: string | null;
+            late_seconds: number;
+            /**
+             * What was loaded, or why it failed.
+             */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+        };
+    };
+};
+
+export type PostOperatorReleasesByReleaseCancellationResponse = PostOperatorReleasesByReleaseCancellationResponses[keyof PostOperatorReleasesByReleaseCancellationResponses];
+
+export type PostOperatorReleasesByReleasePublicationData = {
+    body?: never;
+    path: {
+        /**
+         * A number of `/v1/operator/releases`.
+         */
+        release: string;
+    };
+    query?: never;
+    url: '/v1/operator/releases/{release}/publication';
+};
+
+export type PostOperatorReleasesByReleasePublicationResponses = {
+    /**
+     * Makes a release due now, also one that is held or has failed.
+     */
+    202: {
+        success: true;
+        data: {
+            release: number;
+            state: 'pending' | 'held' | 'released' | 'failed' | 'cancelled';
+            /**
+             * Why the calendar gives it no instant.
+             */
+            held_because: string | null;
+            /**
+             * When it is due or was; null while it is held.
+             */
+            release_at: string | null;
+            /**
+             * The entry of the calendar that it follows.
+             */
+            release_with: string | null;
+            dataset: string;
+            source_name: string;
+            /**
+             * Of the load.
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * How long before its instant the load begins.
+             */
+            lead_seconds: number;
+            file_bytes: number;
+            file_sha256: string;
+            /**
+             * The report of the check, as of `almanac ingest --dry-run --json`.
+             */
+            checked: {
+                [key: string]: unknown;
+            };
+            accepted_at: string;
+            ended_at: string | null;
+            late_seconds: number;
+            /**
+             * What was loaded, or why it failed.
+             */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+        };
+    };
+};
+
+export type PostOperatorReleasesByReleasePublicationResponse = PostOperatorReleasesByReleasePublicationResponses[keyof PostOperatorReleasesByReleasePublicationResponses];
+
 export type GetHealthzData = {
     body?: never;
     path?: never;

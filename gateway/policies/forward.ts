@@ -90,6 +90,11 @@ function mayRepeat(why: AttemptFailed['why'], isRead: boolean, sentTimes: number
   return why !== 'silent' && isRead && sentTimes < 2;
 }
 
+/** In place of a service that this gateway has no URL of. */
+export const notSetUp: Policy = () => {
+  fail('not_found', 'This endpoint is not set up here: the gateway has no PUBLISHER_URL.');
+};
+
 /** Alternating names and values. */
 function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity: string): string[] {
   const sent = request.headers;

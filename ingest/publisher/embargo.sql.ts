@@ -43,7 +43,7 @@ export interface Release {
 export interface HistoryEntry {
   at: Date;
   event: 'accepted' | 'hastened' | 'cancelled' | 'released' | 'failed';
-  /** The role of the database and where it connected from, by its program. */
+  /** The role of the database and where it connected from, by its program, for the account of an operator. */
   actor: string;
   detail: string | null;
 }
@@ -70,6 +70,17 @@ export function selectDue(on: Queryable): Promise<DueRelease[]> {
     `select release_no as "releaseNo", dataset, source_name as "sourceName", options, lead_ms as "leadMs", at
      from (${scheduled} where r.state = 'pending') s where at is not null order by at, release_no`,
   );
+}
+
+/** The release that is prepared first, and when that begins. The releases of one instant are prepared after each other. */
+export async function findNextRelease(
+  on: Queryable,
+): Promise<{ releaseNo: number; at: Date; beginsAt: Date } | null> {
+  const [first] = await on.query<{ releaseNo: number; at: Date; beginsAt: Date }>(
+    `select min(release_no) as "releaseNo", at, at - sum(lead_ms) * interval '1 ms' as "beginsAt"
+     from (${scheduled} where r.state = 'pending') s where at is not null group by at order by at limit 1`,
+  );
+  return first ?? null;
 }
 
 /** @param releaseNo undefined: all that are not ended, and the newest hundred of the others. */
@@ -245,7 +256,7 @@ async function addHistory(
   await on.query(
     `insert into embargo.history (release_no, at, event, actor, detail)
      values ($1, $2, $3, concat_ws(' ', session_user, 'from', coalesce(host(inet_client_addr()), 'this machine'), 'by',
-       nullif(current_setting('application_name'), '')), $4)`,
+       nullif(current_setting('application_name'), ''), 'for ' || nullif(current_setting('almanac.account', true), '')), $4)`,
     [releaseNo, at, event, detail],
   );
 }

@@ -1,11 +1,12 @@
-// Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh, and
-// loads what is put into the watched folder.
-// Any number may run beside each other.
+// Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh,
+// loads what is put into the watched folder, and serves operators. Any number may run beside each other.
 import { openDatabase } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { requireSchema, type Migration } from '../../kernel/schema.sql.ts';
+import { startOperatorServer, type OperatorServerOptions } from '../operator/server.ts';
 import { inboxMetrics } from './inbox/metrics.ts';
 import { startInbox } from './inbox/watch.ts';
 import { releaseMetrics } from './metrics.ts';
@@ -28,9 +29,15 @@ export interface PublisherOptions {
   log: Log;
   /** By which releases and sources are due; default: that of the database. */
   clock?: ReleaseClock;
+  /** Serves the calls of operators. Undefined: it serves none. */
+  operators?: OperatorServerOptions | undefined;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
 }
 
 export interface RunningPublisher {
+  /** Where operators are served; undefined: nowhere. */
+  url: string | undefined;
   metrics: readonly Metric[];
   /** Rejects while the database is away, or its schema does not fit. */
   ready(): Promise<void>;
@@ -38,7 +45,7 @@ export interface RunningPublisher {
   close(): Promise<void>;
 }
 
-/** @throws Error if the database does not answer, or its schema does not fit. */
+/** @throws Error if the database does not answer, its schema does not fit, or the port is taken. */
 export async function start(options: PublisherOptions): Promise<RunningPublisher> {
   const { log, slowStatementMs, clock = databaseClock, schema = [] } = options;
   const database = openDatabase(options.databaseUrl, log, {
@@ -56,13 +63,24 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
     throw error;
   }
   const deps = { database, clock, log };
+  const server =
+    options.operators &&
+    (await startOperatorServer(options.operators, {
+      ...{ databaseUrl: options.databaseUrl, slowStatementMs, releaseClock: clock, ready, log },
+      tracing: options.tracing,
+    }).catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    }));
   const publishing = startPublishing(deps);
   const inbox = options.inbox && startInbox({ ...deps, ...options.inbox });
   const sources = options.sources && fetchDeps(deps, options.sources);
   const fetching = sources && startFetching(sources);
   return {
+    url: server?.url,
     ready,
     metrics: [
+      ...(server?.metrics ?? []),
       ...database.metrics,
       ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
       ...releaseMetrics(deps, publishing, log),
@@ -70,6 +88,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
       ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
     ],
     async close() {
+      await server?.close();
       await Promise.all([publishing.close(), fetching?.close(), inbox?.close()]);
       await database.close();
     },

@@ -31,8 +31,20 @@ export async function cancelRelease(
   return release;
 }
 
+/** Makes a release that is pending, held or has failed due now: a publisher at work makes it. @throws WrongRelease if it was made or cancelled. */
+export async function hastenRelease(
+  database: Database,
+  releaseNo: number,
+  clock: ReleaseClock = databaseClock,
+): Promise<Release> {
+  const isDue = await database.transaction(async (on) => makeDue(on, releaseNo, await clock.now(on)));
+  const release = await findRelease(database, releaseNo);
+  if (!isDue) throw new WrongRelease(`Release ${releaseNo} is ${release.state}; it cannot be made.`);
+  return release;
+}
+
 /**
- * Makes a release that is pending, held or has failed, whatever it was due. A publisher at work gives way to it.
+ * Makes a release that is pending, held or has failed here, whatever it was due. A publisher at work gives way to it.
  * @returns it as it is then: released, or failed.
  * @throws WrongRelease if it was made or cancelled. Error if the database fails: then it is due, and a publisher makes it.
  */
@@ -42,11 +54,7 @@ export async function releaseNow(
   signal: AbortSignal,
 ): Promise<Release> {
   const { database, clock } = deps;
-  const isDue = await database.transaction(async (on) => makeDue(on, releaseNo, await clock.now(on)));
-  if (!isDue) {
-    const { state } = await findRelease(database, releaseNo);
-    throw new WrongRelease(`Release ${releaseNo} is ${state}; it cannot be made.`);
-  }
+  await hastenRelease(database, releaseNo, clock);
   for (;;) {
     const made = await makeNextReleases(deps, signal);
     const release = await findRelease(database, releaseNo);

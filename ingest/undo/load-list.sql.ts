@@ -25,35 +25,56 @@ export interface LoadEntry {
   /** The retraction that put it out of force, or erased it; null while it is in force. */
   retracted_by: number | null;
   is_erased: boolean;
+  /** The role of the database, its address and program, and the account of an operator; null: of a version that did not record it. */
+  loaded_by: string | null;
+}
+
+/** Whether a load counts: until a retraction puts it out of force, or takes it out of the history. */
+export type LoadStatus = 'in_force' | 'retracted' | 'erased';
+
+export function statusOf({ is_erased: isErased, retracted_by: retractedBy }: LoadEntry): LoadStatus {
+  if (isErased) return 'erased';
+  return retractedBy === null ? 'in_force' : 'retracted';
 }
 
 export interface LoadQuery {
   loadNo?: number;
   dataset?: string;
+  kind?: 'load' | 'retraction';
+  status?: LoadStatus;
   /** Only older loads. */
   before?: number;
+  /** Only newer loads, the oldest of them first. */
+  after?: number;
   limit: number;
 }
 
-/** The loads, newest first. A retraction is not in force once its load was retracted again, or is in force again. */
+/** The loads, newest first unless those after one are asked for. A retraction is not in force once its load was retracted again, or is in force again. */
 export function listLoads(
   on: Queryable,
-  { loadNo, dataset, before, limit }: LoadQuery,
+  { loadNo, dataset, kind, status, before, after, limit }: LoadQuery,
 ): Promise<LoadEntry[]> {
   return on.query<LoadEntry>(
-    `select l.load_no, to_char(l.loaded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as loaded_at, l.dataset,
-       l.source_name, l.vintage, l.complete, l.rows_read, l.rows_rejected, l.points_new, l.points_revised,
-       l.points_unchanged, l.points_deleted, l.part_of, l.retracts, l.erases, l.reason,
-       coalesce(l.erased_by, (
-         select max(r.load_no) from data.loads r
-         where r.retracts = case when l.retracts is null then coalesce(l.part_of, l.load_no) else l.load_no end
-           and (l.retracts is not null or upper_inf(l.out_of_force)))) as retracted_by,
-       l.erased_by is not null as is_erased
-     from data.loads l
-     where ($1::bigint is null or l.load_no = $1) and ($2::text is null or l.dataset = $2)
-       and ($3::bigint is null or l.load_no < $3)
-     order by l.load_no desc limit $4`,
-    [loadNo ?? null, dataset ?? null, before ?? null, limit],
+    `select * from (
+       select l.load_no, to_char(l.loaded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as loaded_at, l.dataset,
+         l.source_name, l.vintage, l.complete, l.rows_read, l.rows_rejected, l.points_new, l.points_revised,
+         l.points_unchanged, l.points_deleted, l.part_of, l.retracts, l.erases, l.reason,
+         coalesce(l.erased_by, (
+           select max(r.load_no) from data.loads r
+           where r.retracts = case when l.retracts is null then coalesce(l.part_of, l.load_no) else l.load_no end
+             and (l.retracts is not null or upper_inf(l.out_of_force)))) as retracted_by,
+         l.erased_by is not null as is_erased, l.loaded_by
+       from data.loads l
+     ) l
+     where ($1::bigint is null or load_no = $1) and ($2::text is null or dataset = $2)
+       and ($3::bigint is null or load_no < $3) and ($4::bigint is null or load_no > $4)
+       and ($5::text is null or ($5 = 'retraction') = (retracts is not null))
+       and ($6::text is null or $6 = case when is_erased then 'erased' when retracted_by is null then 'in_force' else 'retracted' end)
+     order by load_no ${after === undefined ? 'desc' : 'asc'} limit $7`,
+    [
+      ...[loadNo ?? null, dataset ?? null, before ?? null, after ?? null],
+      ...[kind ?? null, status ?? null, limit],
+    ],
   );
 }
 

@@ -21,6 +21,7 @@ import {
   type LoadCounts,
   type LoadUnderWay,
 } from '../load/statements.sql.ts';
+import { pointCounts } from '../publisher/report.ts';
 import { storeDifference } from '../points/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
 import { refold } from './refold.ts';
@@ -51,7 +52,7 @@ export interface RetractOptions {
   fiscalYearFirstMonth?: number;
   clock: Clock;
   noGateway?: boolean;
-  onWaiting?: (load: LoadUnderWay | undefined) => void;
+  onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void;
 }
 
 export interface Retraction extends LoadCounts {
@@ -65,6 +66,16 @@ export interface Retraction extends LoadCounts {
   /** From this day on the data are changed. */
   since: string;
 }
+
+/** A retraction as it is told to programs. */
+export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
+  dry_run: isDryRun,
+  ...(isDryRun ? {} : { load: result.loadNo }),
+  loads: result.loads,
+  effect: result.effect,
+  since: result.since,
+  ...pointCounts(result),
+});
 
 /**
  * Retracts the load; when it resolves, no call that begins later is answered from before.

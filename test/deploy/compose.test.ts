@@ -162,6 +162,7 @@ test('services reach each other and their database by roles of their own', (t) =
   t.deepEqual(settings('gateway').accountsApiUrls, [
     `http://accounts-api:${settings('accounts-api').accountsApiPort}`,
   ]);
+  t.deepEqual(settings('gateway').publisherUrls, [`http://publisher:${settings('publisher').publisherPort}`]);
   const passwords = Object.values(services).map(({ environment }) => environment?.['REDIS_PASSWORD']);
   t.is(new Set(passwords.filter((password) => password !== undefined)).size, 1);
   t.is(new URL(settings('gateway').redisUrl ?? '').hostname, 'redis');

@@ -258,7 +258,6 @@ test('what is probed fits what is asked for, and a pod has the time to stop that
     if (name !== 'gateway') t.deepEqual(initContainers?.[0]?.args, ['migrate', '--wait'], name);
     if (name === 'worker') continue;
     t.is(readinessProbe?.httpGet?.path, '/readyz', name);
-    if (name === 'publisher') continue; // nobody calls it
     const drainMs = Number(env.find((variable) => variable.name === 'DRAIN_DELAY_MS')?.value);
     t.true(
       drainMs >= 2 * 1000 * (readinessProbe?.periodSeconds ?? Infinity),
@@ -369,8 +368,9 @@ test('only the gateway reaches the services, only they reach the database, and o
       [
         'ns:ingress-nginx > gateway 8080',
         ...serving.map((name) => `ns:monitoring > ${name} 9464`),
-        ...['gateway', 'data-api', 'accounts-api'].map((name) => `${name} > ns:monitoring 4318`),
+        ...['gateway', 'data-api', 'accounts-api', 'publisher'].map((name) => `${name} > ns:monitoring 4318`),
         ...['gateway > data-api 8081', 'gateway > accounts-api 8082', 'gateway > redis 6379'],
+        'gateway > publisher 8083',
         ...['data-api', 'accounts-api', 'worker', 'publisher', 'migrate', 'commands'].map(
           (name) => `${name} > database 5432`,
         ),

@@ -32,11 +32,13 @@ function loads(): TableCases {
       keeps_statements: false,
     },
     filled: ['load_no'],
+    noted: ['loaded_by'],
     cases: [
       key('loads_pkey', ['load_no'], { load_no: '11' }, { load_no: '12' }),
       ...is.text(64, 'dataset'),
       ...is.textUpTo(1024, 'source_name'),
       ...is.text(1000, 'reason'),
+      ...is.text(500, 'loaded_by'),
     ],
     references: ['retracts', 'erased_by'].map((column) => ({
       constraint: `loads_${column}_fkey`,

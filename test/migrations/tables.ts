@@ -41,6 +41,8 @@ export interface TableCases {
   defaults?: Readonly<Record<string, unknown>>;
   /** The columns that a sequence or a trigger fills. */
   filled?: readonly string[];
+  /** Columns whose default depends on the connection, and that may be null. */
+  noted?: readonly string[];
   /** The columns that are generated from others, and what they are in the row. */
   generated?: Readonly<Record<string, unknown>>;
   /** Another table whose row a trigger writes first: it is the one that refuses null. */

@@ -64,7 +64,7 @@ export interface ServicesOptions {
   stripe?: StripeSettings | undefined;
   /** Given: the worker sends webhooks. */
   webhooks?: WebhookSettings & DeliveryTiming;
-  /** True: a publisher runs beside the services. */
+  /** True: a publisher runs beside the services, and serves operators. */
   publisher?: boolean;
   /** The folder that it watches. */
   inboxDirectory?: string;
@@ -146,6 +146,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
               ? undefined
               : { directory: options.inboxDirectory, seriesTimeZone: 'UTC' },
           sources: { allowCidrs: [], allowHttp: false, seriesTimeZone: 'UTC' },
+          operators: { ...shared, seriesTimeZone: 'UTC' },
           log,
         })
       : undefined;
@@ -162,6 +163,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     plans,
     dataApiUrls: [dataApi.url],
     accountsApiUrls: [accountsApi.url],
+    publisherUrls: publisher?.url === undefined ? undefined : [publisher.url],
     redisUrl: options.redisUrl,
     tracing: options.tracing?.gateway,
     trustedProxyHops: options.trustedProxyHops ?? 0,

@@ -1,8 +1,7 @@
 // almanac loads: lists loads, shows one, retracts one.
 import { datasetNamed } from '../../../ingest/datasets/datasets.ts';
 import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/undo/load-list.sql.ts';
-import { pointCounts } from '../../../ingest/publisher/report.ts';
-import { retract, type Retraction } from '../../../ingest/undo/retract.ts';
+import { retract, retractionReport, type Retraction } from '../../../ingest/undo/retract.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -153,15 +152,7 @@ function printRetraction(
     pointsUnchanged,
     pointsDeleted,
   } = result;
-  if (json)
-    return printJson(terminal, {
-      dry_run: dryRun,
-      ...(dryRun ? {} : { load: loadNo }),
-      loads: concerned,
-      effect,
-      since,
-      ...pointCounts(result),
-    });
+  if (json) return printJson(terminal, retractionReport(result, dryRun));
   const which =
     concerned.length === 1
       ? `load ${concerned[0]}`

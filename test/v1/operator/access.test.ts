@@ -1,18 +1,19 @@
 // Who may call /v1/operator/*: only a session of an operator who has signed in within the last fifteen minutes.
 import test from 'ava';
 import { setRole, setStatus } from '../../../accounts-api/operator/operator-access.ts';
-import { endpoints } from '../../../accounts-api/routes.ts';
+import { endpoints as ofAccounts } from '../../../accounts-api/routes.ts';
+import { endpoints as ofData } from '../../../ingest/operator/routes.ts';
 import { codeOf, peopleOf, type Person } from '../../auth/people.ts';
 import { fakeClock } from '../../services/harness.ts';
 import { startServices } from '../../services/services.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
-const services = await startServices({ clock });
+const services = await startServices({ clock, publisher: true });
 const { ask, get, logIn, newPerson, post } = peopleOf(services);
 test.after.always(() => services.close());
 
 const minuteMs = 60_000;
-const targets = endpoints
+const targets = [...ofAccounts, ...ofData]
   .filter(([, path]) => path.startsWith('/v1/operator/'))
   .map(([method, path]) => ({ method, target: path.replaceAll(/:\w+/g, 'x') }));
 
@@ -32,7 +33,7 @@ test.serial(
     };
     const keys = [await keyOf(person), await keyOf(operator)];
     const nowhere = (await get('/v1/nowhere', person.session)).json as { error: { message: string } };
-    t.true(targets.length >= 6);
+    t.true(targets.length >= 13);
     for (const { method, target } of targets) {
       const answers = [
         await ask(method, target, { session: person.session }),

@@ -1,8 +1,8 @@
-// Answers a list: one page by its cursor, or all of it for CSV without a limit.
+// Answers a list of account or operator endpoints: one page by its cursor, or all of it for CSV without a limit.
 // Hides cursors, and how a short list is paged in memory.
-import type { Reply } from '../kernel/http/answer.ts';
-import type { CursorContent, Cursors } from '../kernel/http/cursor.ts';
-import { csvParts, limitDefault, limitMax, renderList, type Page, type Row } from '../kernel/http/list.ts';
+import type { Reply } from './answer.ts';
+import type { CursorContent, Cursors } from './cursor.ts';
+import { csvParts, limitDefault, limitMax, renderList, type Page, type Row } from './list.ts';
 
 /** A row and its unique place in the list. */
 export interface PlacedRow {

@@ -1,0 +1,60 @@
+// How the publisher declares its endpoints: all of them are for operators.
+import type { Clock } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Cursors } from '../../kernel/http/cursor.ts';
+import { operatorAccountOf, operatorErrors } from '../../kernel/http/operator.ts';
+import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/http/service-endpoint.ts';
+import { findNextRelease } from '../publisher/embargo.sql.ts';
+import type { ReleaseClock } from '../publisher/release-clock.ts';
+
+/** What the endpoints need. */
+export interface OperatorDeps {
+  /** Apart from the connections by which releases are made. */
+  database: Database;
+  cursors: Cursors;
+  /** The publisher's time zone, an IANA name. */
+  seriesTimeZone: string;
+  /** For the day of a retraction. */
+  clock: Clock;
+  /** By which releases are due. */
+  releaseClock: ReleaseClock;
+}
+
+/** Declares an endpoint. `requester` of a call is the id of the operator's account. */
+export const endpoint = endpointsFor<OperatorDeps>()({
+  operator: { of: operatorAccountOf, errors: operatorErrors },
+});
+
+export type Endpoint = ServiceEndpoint<OperatorDeps, 'operator'>;
+
+/** The number of a path, such as that of a load. @throws Failure `not_found` if it is none. */
+export function numberOf(text: string, what: string): number {
+  return /^[1-9]\d{0,14}$/.test(text)
+    ? Number(text)
+    : fail('not_found', `There is no ${what} ${text.slice(0, 40)}.`);
+}
+
+const retryAfter = { headers: { 'retry-after': '5' } };
+
+/** For a change that would wait for another load: its caller is told so. */
+export function refuseWaiting(_load: unknown, isRelease?: boolean): never {
+  const what = isRelease === true ? 'A release under embargo is being made' : 'A load is under way';
+  return fail('unavailable', `${what}. Try again when it has ended.`, retryAfter);
+}
+
+/** How long before a release is prepared no call of an operator begins a change: it would hold the lock that the release needs. */
+const clearMs = 30_000;
+
+/** @throws Failure `unavailable` if a release is to be prepared in a moment, so that it is not late. */
+export async function requireNoReleaseSoon({ database, releaseClock }: OperatorDeps): Promise<void> {
+  const next = await findNextRelease(database);
+  if (next === null) return;
+  const leftMs = next.beginsAt.getTime() - (await releaseClock.now(database)).getTime();
+  if (leftMs < clearMs)
+    fail(
+      'unavailable',
+      `Release ${next.releaseNo} is due ${next.at.toISOString()}. Try again when it is made.`,
+      retryAfter,
+    );
+}

@@ -1,0 +1,181 @@
+// /v1/operator/loads: the record of loads, and their retraction. The same rules and records as of `almanac loads`.
+import { z } from 'zod';
+import { memberOf } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { page } from '../../kernel/http/pages.ts';
+import { oneOfParam } from '../../kernel/http/params.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
+import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
+import { retract, retractionReport } from '../undo/retract.ts';
+import { actingFor } from './acting.sql.ts';
+import { endpoint, numberOf, refuseWaiting, requireNoReleaseSoon } from './endpoint.ts';
+
+const count = z.int().min(0);
+const pointCountsSchema = {
+  points_new: count,
+  points_revised: count,
+  points_unchanged: count,
+  points_deleted: count,
+};
+
+const rowSchema = z.object({
+  load: z.int(),
+  loaded_at: z.iso.datetime(),
+  dataset: z.string(),
+  source_name: z
+    .string()
+    .describe('The name of the file; of a retraction, that of the load that it retracts.'),
+  vintage: z.iso.date(),
+  complete: z.boolean().describe('The file was complete: points that it left out were deleted.'),
+  kind: z.enum(['load', 'retraction']),
+  retracts: z.int().nullable().describe('Of a retraction: the load that it retracts.'),
+  erases: z.boolean().describe('Of a retraction: it took the load out of the history too.'),
+  reason: z.string().nullable(),
+  status: z.enum(['in_force', 'retracted', 'erased']),
+  retracted_by: z.int().nullable().describe('The retraction that put it out of force, or erased it.'),
+  retractable: z.boolean().describe('It can be retracted as it is.'),
+  erasable: z.boolean().describe('It can be taken out of the history.'),
+  part_of: z.int().nullable().describe('The first load of the same file, if the file has several vintages.'),
+  by: z
+    .string()
+    .nullable()
+    .describe(
+      'The role of the database, its address and program, and the account of an operator; null: a version before this one loaded it.',
+    ),
+  rows_read: count,
+  rows_rejected: count,
+  ...pointCountsSchema,
+});
+
+const seriesNamedMax = 20;
+const loadSchema = rowSchema.extend({
+  series_count: count.describe('How many series it changed or stated whole.'),
+  series: z.array(z.string()).max(seriesNamedMax).describe('The ids of the first twenty of them.'),
+});
+
+const params = { load: z.string().describe('A number of `/v1/operator/loads`.') };
+
+export const listAllLoads = endpoint({
+  summary: 'The record of loads, the newest first.',
+  requester: 'operator',
+  query: {
+    dataset: z.string().optional().describe('Only loads of that dataset.'),
+    kind: oneOfParam(['load', 'retraction']).optional().describe('Only files, or only retractions.'),
+    status: oneOfParam(['in_force', 'retracted', 'erased']).optional().describe('Whether a load counts.'),
+    ...listParams({ fields: rowSchema.keyof().options, sorts: ['load'], sort: '-load' }),
+  },
+  rows: rowSchema,
+  handler:
+    ({ database, cursors }) =>
+    ({ query, call }) => {
+      const { dataset, kind, status, sort } = query;
+      const wish = {
+        ...(dataset === undefined ? {} : { dataset }),
+        ...(kind === undefined ? {} : { kind }),
+        ...(status === undefined ? {} : { status }),
+      };
+      return page(cursors, {
+        query,
+        of: ['loads', dataset, kind, status],
+        fileName: 'loads',
+        async read(place, limit) {
+          const last = place === null ? undefined : Number(place[0]);
+          const from = sort === 'load' ? { after: last ?? 0 } : last === undefined ? {} : { before: last };
+          const found = await call.stage('sql', () => listLoads(database, { ...wish, ...from, limit }));
+          return found.map((load) => ({ row: rowOf(load), place: [load.load_no] }));
+        },
+      });
+    },
+});
+
+export const readLoad = endpoint({
+  summary: 'A load, and the series that it changed.',
+  requester: 'operator',
+  params,
+  answers: { 200: loadSchema },
+  handler:
+    ({ database }) =>
+    async ({ params: given, call }) => {
+      const loadNo = numberOf(memberOf(given, 'load'), 'load');
+      const [load] = await call.stage('sql', () => listLoads(database, { loadNo, limit: 1 }));
+      if (load === undefined) fail('not_found', `There is no load ${loadNo}.`);
+      const { count: seriesCount, series } = await call.stage('sql', () =>
+        seriesOfLoad(database, loadNo, seriesNamedMax),
+      );
+      return one({ ...rowOf(load), series_count: seriesCount, series });
+    },
+});
+
+export const retractLoad = endpoint({
+  summary: 'Takes a load back: from today on, or in all vintages.',
+  description:
+    'A retraction is a load itself. In force on running services when it is answered. 503 while another load is under way, or a release is due in a moment.',
+  requester: 'operator',
+  params,
+  body: z.strictObject({
+    erase: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .describe('All vintages; it cannot be undone.'),
+    reason: z
+      .string({ error: 'must be a text' })
+      .trim()
+      .min(1, 'must not be empty')
+      .max(1000, 'must have at most 1000 characters')
+      .optional()
+      .describe('Why, for the record.'),
+    dry_run: z
+      .boolean({ error: 'must be true or false' })
+      .default(false)
+      .describe('Says what would change; stores nothing.'),
+  }),
+  answers: {
+    200: z.object({
+      dry_run: z.boolean(),
+      load: z.int().optional().describe('The number of the retraction; absent in a dry run.'),
+      loads: z.array(z.int()).describe('The loads of the file, which are retracted together.'),
+      effect: z.enum(['out_of_force', 'in_force', 'erased']),
+      since: z.iso.date().describe('From this day on the data are changed.'),
+      ...pointCountsSchema,
+    }),
+  },
+  errors: ['conflict', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester, params: given, body, call }) => {
+      const loadNo = numberOf(memberOf(given, 'load'), 'load');
+      await call.stage('lookup', () => requireNoReleaseSoon(deps));
+      const { seriesTimeZone, clock } = deps;
+      const { erase, reason, dry_run: dryRun } = body;
+      const result = await call.stage('sql', () =>
+        retract(actingFor(deps.database, requester), {
+          ...{ loadNo, erase, dryRun, seriesTimeZone, clock },
+          ...(reason === undefined ? {} : { reason }),
+          onWaiting: refuseWaiting,
+        }),
+      );
+      return one(retractionReport(result, dryRun));
+    },
+});
+
+function rowOf(entry: LoadEntry): z.output<typeof rowSchema> {
+  const {
+    load_no: load,
+    is_erased: isErased,
+    loaded_by: by,
+    retracts,
+    retracted_by: retractedBy,
+    ...rest
+  } = entry;
+  const keepsHistory = datasetNames.includes(entry.dataset) && datasetNamed(entry.dataset).kind === 'points';
+  return {
+    ...rest,
+    ...{ load, by, retracts, retracted_by: retractedBy },
+    kind: retracts === null ? 'load' : 'retraction',
+    status: statusOf(entry),
+    retractable: keepsHistory && retractedBy === null,
+    erasable: keepsHistory && retracts === null && !isErased,
+  };
+}

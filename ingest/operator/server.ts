@@ -1,0 +1,74 @@
+// Starts the HTTP server of the publisher, for the calls of operators. It has connections of its own: calls take none from the releases.
+import { openDatabase } from '../../kernel/database.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { ServiceCertificate } from '../../kernel/http/certificate.ts';
+import { createCursors } from '../../kernel/http/cursor.ts';
+import { startService, type RunningService } from '../../kernel/http/server.ts';
+import { createOpener } from '../../kernel/identity.ts';
+import type { Log } from '../../kernel/log.ts';
+import { createServiceMetrics } from '../../kernel/metrics/service.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
+import type { Tracing } from '../../kernel/tracing/tracing.ts';
+import type { ReleaseClock } from '../publisher/release-clock.ts';
+import { toRoutes } from './routes.ts';
+
+export interface OperatorServerOptions {
+  /** Verifies the gateway's tokens and seals the page cursors. */
+  identitySecret: string;
+  /** The previous secret, which gateways may still seal with while the secret is being replaced. */
+  previousIdentitySecret?: string | undefined;
+  host: string;
+  port: number;
+  /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
+  drainDelayMs?: number | undefined;
+  /** Serves TLS with it. Undefined: plain HTTP, for the gateway alone. */
+  certificate?: ServiceCertificate | undefined;
+  /** The publisher's time zone, an IANA name. */
+  seriesTimeZone: string;
+  clock: Clock;
+}
+
+interface Publisher {
+  databaseUrl: string;
+  slowStatementMs?: number | undefined;
+  releaseClock: ReleaseClock;
+  ready: () => Promise<void>;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
+  log: Log;
+}
+
+/** @throws Error if the port is taken. */
+export async function startOperatorServer(
+  { identitySecret, previousIdentitySecret, seriesTimeZone, clock, ...options }: OperatorServerOptions,
+  { databaseUrl, slowStatementMs, releaseClock, ready, tracing, log }: Publisher,
+): Promise<RunningService & { metrics: readonly Metric[] }> {
+  const database = openDatabase(databaseUrl, log, {
+    applicationName: 'almanac operators',
+    connectionsMax: 4,
+    slowStatementMs,
+  });
+  const metrics = createServiceMetrics('publisher');
+  try {
+    const service = await startService({
+      ...{ ...options, log, metrics, ready, tracing },
+      portSetting: 'PUBLISHER_PORT',
+      routes: toRoutes({
+        ...{ database, seriesTimeZone, clock, releaseClock },
+        cursors: createCursors(identitySecret),
+      }),
+      openIdentity: createOpener(identitySecret, 'publisher', previousIdentitySecret),
+    });
+    return {
+      url: service.url,
+      metrics: [...metrics.metrics, ...database.metrics],
+      async close() {
+        await service.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+// A release as it is told to programs: by "almanac releases --json" and by the API for operators.
+import type { HistoryEntry, Release } from './embargo.sql.ts';
+
+/** In ms: how much later than due a release was made. */
+export function lateBy({ state, at, endedAt }: Release): number {
+  return state === 'released' && at !== null && endedAt !== null ? endedAt.getTime() - at.getTime() : 0;
+}
+
+/** A release as it is listed. */
+export function releaseReport(release: Release) {
+  return {
+    release: release.releaseNo,
+    state: release.held === null ? release.state : ('held' as const),
+    held_because: release.held,
+    release_at: release.at?.toISOString() ?? null,
+    release_with: release.calendarId,
+    dataset: release.dataset,
+    source_name: release.sourceName,
+    options: release.options,
+    lead_seconds: release.leadMs / 1000,
+    file_bytes: release.fileBytes,
+    file_sha256: release.fileSha256,
+    checked: release.checked,
+    accepted_at: release.createdAt.toISOString(),
+    ended_at: release.endedAt?.toISOString() ?? null,
+    late_seconds: lateBy(release) / 1000,
+    outcome: release.outcome,
+  };
+}
+
+/** What was done with a release. */
+export function historyReport({ at, event, actor, detail }: HistoryEntry) {
+  return { at: at.toISOString(), event, actor, detail };
+}

@@ -1,0 +1,181 @@
+// /v1/operator/loads: the record of loads for an operator, and their retraction.
+import test from 'ava';
+import { codeOf } from '../../auth/people.ts';
+import { fakeClock } from '../../services/harness.ts';
+import { startServices } from '../../services/services.ts';
+import { dataOf, messageOf, newOperator, type Operating } from './operating.ts';
+
+interface Row {
+  load: number;
+  kind: string;
+  status: string;
+  retracted_by: number | null;
+  retractable: boolean;
+  erasable: boolean;
+  by: string;
+}
+
+const clock = fakeClock('2026-11-20T10:00:00.000Z');
+const services = await startServices({ clock, publisher: true });
+let operator: Operating;
+test.before(async () => {
+  operator = await newOperator(services);
+});
+test.after.always(() => services.close());
+
+/** Loads two months of a new series. @returns the number of the load. */
+async function newLoad(id: string, values = '1', vintage = '2026-11-01'): Promise<number> {
+  await services.ingest(`series_id,date,value\n${id},2026-09,${values}\n${id},2026-10,${values}\n`, {
+    vintage,
+    set: { name: id },
+  });
+  const [newest] = dataOf<Row[]>(await operator.get('/loads?limit=1'));
+  return newest?.load ?? 0;
+}
+
+const pointsOf = async (id: string) => {
+  const { key } = await services.accountWithKey();
+  const { json } = await services.call(`/v1/series/${id}`, { key });
+  return (json as { data: { value: number }[] }).data.map(({ value }) => value);
+};
+
+test.serial('a load is listed with its counts, who loaded it, and whether it can be retracted', async (t) => {
+  const load = await newLoad('LISTED');
+  const answer = await operator.get(`/loads/${load}`);
+  t.is(answer.status, 200);
+  const { by, loaded_at: _, ...data } = dataOf<Row & { loaded_at: string }>(answer);
+  t.deepEqual(data as object, {
+    ...{ load, dataset: 'observations', source_name: '-', vintage: '2026-11-01', complete: false },
+    ...{ kind: 'load', retracts: null, erases: false, reason: null, status: 'in_force', retracted_by: null },
+    ...{ retractable: true, erasable: true, part_of: null, rows_read: 2, rows_rejected: 0 },
+    ...{ points_new: 2, points_revised: 0, points_unchanged: 0, points_deleted: 0 },
+    ...{ series_count: 1, series: ['LISTED'] },
+  });
+  t.regex(by, /^\S+ from (?:[\d.:a-f]+|this machine)(?:\/\d+)? by tests$/);
+});
+
+test.serial(
+  'a retraction is in force when it is answered, is listed with the operator, and can be retracted',
+  async (t) => {
+    await newLoad('UNDONE', '1');
+    const load = await newLoad('UNDONE', '2', '2026-11-02');
+    t.deepEqual(await pointsOf('UNDONE'), [2, 2]);
+    const dryRun = await operator.post(`/loads/${load}/retraction`, { dry_run: true });
+    t.like(dataOf(dryRun), { dry_run: true, loads: [load], effect: 'out_of_force', points_revised: 2 });
+    t.false('load' in dataOf<object>(dryRun));
+    t.deepEqual(await pointsOf('UNDONE'), [2, 2], 'a dry run stores nothing');
+
+    const done = await operator.post(`/loads/${load}/retraction`, { reason: 'decimal point lost' });
+    t.is(done.status, 200);
+    const report = dataOf<{ load: number }>(done);
+    t.like(report, { dry_run: false, loads: [load], effect: 'out_of_force', since: '2026-11-20' });
+    t.deepEqual(await pointsOf('UNDONE'), [1, 1]);
+    const retraction = dataOf<Row>(await operator.get(`/loads/${report.load}`));
+    t.like(retraction, {
+      kind: 'retraction',
+      retracts: load,
+      reason: 'decimal point lost',
+      status: 'in_force',
+    });
+    t.true(retraction.by.endsWith(` by almanac operators for ${operator.accountId}`), retraction.by);
+    t.like(dataOf(await operator.get(`/loads/${load}`)), {
+      ...{ status: 'retracted', retracted_by: report.load, retractable: false, erasable: true },
+    });
+    const [event] = await services.database.query<{ actor: string }>(
+      'select actor from data.audit_events where load_no = $1',
+      [report.load],
+    );
+    t.regex(event?.actor ?? '', new RegExp(`^almanac operators, \\w+, ${operator.accountId}$`));
+
+    const again = await operator.post(`/loads/${load}/retraction`, {});
+    t.is(again.status, 409);
+    t.regex(messageOf(again), /is retracted already/);
+    t.is((await operator.post(`/loads/${report.load}/retraction`, {})).status, 200);
+    t.deepEqual(await pointsOf('UNDONE'), [2, 2]);
+  },
+);
+
+test.serial('an erased load is out of the history too', async (t) => {
+  const load = await newLoad('ERASED');
+  t.like(dataOf(await operator.post(`/loads/${load}/retraction`, { erase: true })), { effect: 'erased' });
+  t.like(dataOf(await operator.get(`/loads/${load}`)), {
+    status: 'erased',
+    retractable: false,
+    erasable: false,
+  });
+  t.deepEqual(await pointsOf('ERASED'), []);
+});
+
+test.serial('a load of a dataset without a history is neither retractable nor retracted', async (t) => {
+  await newLoad('TABLE');
+  const { load: renamed } = dataOf<Row[]>(await operator.get('/loads?limit=1'))[0] ?? { load: 0 };
+  await services.database.query(`update data.loads set dataset = 'funds' where load_no = $1`, [renamed]);
+  t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: false, erasable: false });
+  const refused = await operator.post(`/loads/${renamed}/retraction`, {});
+  t.is(codeOf(refused), 'conflict');
+  t.regex(messageOf(refused), /rows are kept in their present state only/);
+});
+
+test.serial('the list is filtered by dataset, kind and status, and paged in both orders', async (t) => {
+  const rows = async (query: string) => dataOf<Row[]>(await operator.get(`/loads?${query}`));
+  const all = await rows('limit=1000');
+  const numbers = all.map(({ load }) => load);
+  t.deepEqual(
+    numbers,
+    [...numbers].sort((a, b) => b - a),
+  );
+  for (const filter of ['kind', 'status'] as const) {
+    const values = [...new Set(all.map((row) => row[filter]))];
+    t.true(values.length > 1);
+    for (const value of values)
+      t.deepEqual(
+        await rows(`${filter}=${value}`),
+        all.filter((row) => row[filter] === value),
+        value,
+      );
+  }
+  t.deepEqual((await rows('dataset=funds')).length, 1);
+  for (const [sort, expected] of [
+    ['-load', numbers],
+    ['load', numbers.toReversed()],
+  ] as const) {
+    const paged: number[] = [];
+    for (let cursor = ''; ;) {
+      const { json } = await operator.get(`/loads?sort=${sort}&limit=2${cursor}`);
+      const page = json as { data: Row[]; pagination: { next_cursor: string | null } };
+      paged.push(...page.data.map(({ load }) => load));
+      if (page.pagination.next_cursor === null) break;
+      cursor = `&cursor=${page.pagination.next_cursor}`;
+    }
+    t.deepEqual(paged, [...expected], sort);
+  }
+  const csv = await operator.get('/loads?format=csv&fields=load,kind');
+  t.is(csv.text.split('\r\n')[0], 'load,kind');
+  t.is(csv.text.trim().split('\r\n').length, all.length + 1);
+});
+
+test.serial('a number that is none, and fields that are not known, are refused', async (t) => {
+  for (const number of ['0', '-1', '1.5', 'x', '999999', '9999999999999999'])
+    for (const answer of [
+      await operator.get(`/loads/${number}`),
+      await operator.post(`/loads/${number}/retraction`, {}),
+    ])
+      t.is(codeOf(answer), 'not_found', number);
+  for (const body of [{ erase: 'yes' }, { reason: ' ' }, { reason: 'x'.repeat(1001) }, { force: true }, []])
+    t.is(codeOf(await operator.post('/loads/1/retraction', body)), 'invalid_body', JSON.stringify(body));
+});
+
+test.serial(
+  'while a load is under way a retraction is refused at once, and nothing is changed',
+  async (t) => {
+    const load = await newLoad('BUSY');
+    await services.database.transaction(async (on) => {
+      await on.query('select pg_advisory_xact_lock(4115202)');
+      const refused = await operator.post(`/loads/${load}/retraction`, {});
+      t.is(codeOf(refused), 'unavailable');
+      t.regex(messageOf(refused), /A load is under way/);
+      t.truthy(refused.headers.get('retry-after'));
+    });
+    t.is((await operator.post(`/loads/${load}/retraction`, { dry_run: true })).status, 200);
+  },
+);

@@ -1,0 +1,31 @@
+// An operator of the whole system, who calls through the gateway: for the tests of what operators do with data.
+import { setRole } from '../../../accounts-api/operator/operator-access.ts';
+import { peopleOf, type Answer } from '../../auth/people.ts';
+import type { Services } from '../../services/services.ts';
+
+export interface Operating {
+  accountId: string;
+  get(path: string): Promise<Answer>;
+  post(path: string, body?: unknown): Promise<Answer>;
+}
+
+/** @param path of a call: below `/v1/operator`. */
+export async function newOperator(services: Services): Promise<Operating> {
+  const { ask, newPerson } = peopleOf(services);
+  const { email, session } = await newPerson();
+  await setRole(services.accounts, email, 'operator');
+  const account = (await ask('GET', '/v1/account', { session })).json as { data: { id: string } };
+  return {
+    accountId: account.data.id,
+    get: (path) => ask('GET', `/v1/operator${path}`, { session }),
+    post: (path, body) =>
+      ask('POST', `/v1/operator${path}`, { session, ...(body === undefined ? {} : { body }) }),
+  };
+}
+
+/** The `data` of an answer; the caller says what it is. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters
+export const dataOf = <Data>(answer: Answer): Data => (answer.json as { data: Data }).data;
+
+export const messageOf = (answer: Answer): string =>
+  (answer.json as { error: { message: string } }).error.message;
