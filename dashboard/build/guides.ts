@@ -25,7 +25,11 @@ const groups: { title: string; guides: Record<string, string> }[] = [
   {
     title: 'Running Almanac',
     guides: {
+      publish: 'A folder of CSV files and workbooks in, an API out: what is found and what is guessed.',
       ingest: 'Loading CSV files: datasets, vintages, revisions and dry runs.',
+      corrections: 'Retracting a load; renaming, deleting and restoring a series.',
+      embargo: 'Loading in advance, to become visible at an instant.',
+      operator: 'What operators see and change: accounts, plans, keys and loads.',
       operations: 'One machine and clusters, settings, logs, metrics and backups.',
       billing: 'Selling plans by Stripe, and what each status of a subscription means.',
       security: 'How accounts and keys are protected, and the test for each attack.',

@@ -7,7 +7,18 @@ import { errorTable } from '../../kernel/errors.ts';
 import { projectRoot } from '../../kernel/settings.ts';
 
 const guides = ['api', 'transforms', 'funds', 'errors', 'accounts', 'webhooks', 'events'];
-const forOperators = ['ingest', 'operations', 'billing', 'security', 'performance', 'architecture'];
+const forOperators = [
+  'publish',
+  'ingest',
+  'corrections',
+  'embargo',
+  'operator',
+  'operations',
+  'billing',
+  'security',
+  'performance',
+  'architecture',
+];
 const pages = new Map(
   [...guides, ...forOperators].map((name) => [
     name,

@@ -95,7 +95,7 @@ function AccountNav({ account }: { account: Account | undefined }) {
     // On a phone the list scrolls sideways.
     const current = list.current?.querySelector<HTMLElement>('[aria-current]');
     if (list.current !== null && current != null) list.current.scrollLeft = current.offsetLeft - 60;
-  }, [path]);
+  }, [path, account?.role]); // the places of operators appear with the account
   return (
     <nav class="acct" aria-label="Account">
       <p>

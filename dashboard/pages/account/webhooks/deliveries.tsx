@@ -3,6 +3,7 @@ import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/load.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
+import { Pick } from '../../../components/pick.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
 import { countText } from '../../../text/numbers.ts';
 import { recentText } from '../../../text/times.ts';
@@ -95,32 +96,6 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
         )}
       </Waiting>
     </section>
-  );
-}
-
-interface PickProps {
-  label: string;
-  value: string;
-  options: readonly { value: string; label: string }[];
-  onPick: (value: string) => void;
-}
-
-function Pick({ label, value, options, onPick }: PickProps) {
-  return (
-    <span class="pick">
-      <select
-        class="sml"
-        aria-label={label}
-        value={value}
-        onChange={(event) => onPick(event.currentTarget.value)}
-      >
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
-      </select>
-    </span>
   );
 }
 
