@@ -196,8 +196,11 @@ const orderOf = ({ path: name, entry }: PlannedTable): string => {
   return `${date ?? ''}\n${name}\n${entry.sheet ?? ''}`;
 };
 
+/** But those that are left out on purpose. */
 const urlsIn = ({ description }: DescriptionFile): string[] =>
-  description.tables.flatMap(({ file }) => [file].flat().filter(isUrl));
+  description.tables
+    .filter(({ skip, guessed = [] }) => skip === undefined || guessed.length > 0)
+    .flatMap(({ file }) => [file].flat().filter(isUrl));
 
 function publicationName(folder: string): string {
   const name = path
