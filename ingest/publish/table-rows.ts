@@ -32,6 +32,10 @@ export interface Sample {
 const rowsOfBatch = 1_000;
 /** Enough for a hundred years of a hundred monthly series; a file of more is known by its beginning. */
 const sampleRowsMax = 50_000;
+/** What a sample may hold in memory, in characters: of a table of many columns fewer rows are read. */
+const sampleCharactersMax = 24 * 1024 * 1024;
+/** What a cell takes beside its text. */
+const charactersOfCell = 16;
 const sampleBytesMax = 64 * 1024;
 
 /** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if there is no such sheet. */
@@ -75,10 +79,16 @@ async function sampleOfCsv(file: string): Promise<Sample> {
   const delimiter = await delimiterOf(file, undefined);
   const sample: Sample = { rows: [], lines: [], isWhole: true, continued: new Set(), delimiter };
   const batches = readCsv(file, { delimiter });
+  let characters = 0;
   for await (const { rows, lines } of batches) {
     const room = sampleRowsMax - sample.rows.length;
+    if (characters > sampleCharactersMax && rows.length > 0) {
+      sample.isWhole = false;
+      break;
+    }
     sample.rows.push(...rows.slice(0, room));
     sample.lines.push(...lines.slice(0, room));
+    for (const row of rows) for (const cell of row) characters += cell.length + charactersOfCell;
     if (rows.length <= room) continue;
     sample.isWhole = false;
     break;

@@ -9,6 +9,7 @@ import type { InboxDeps } from '../../ingest/publisher/inbox/load-file.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { silentLog } from '../services/harness.ts';
+import { published } from './loading.ts';
 import { fakeReleaseClock, type FakeReleaseClock } from './releasing.ts';
 
 export interface WatchedFolder {
@@ -22,6 +23,10 @@ export interface WatchedFolder {
   look(): Promise<void>;
   /** Looks until what is there now was taken, as nobody writes to it. */
   settle(): Promise<void>;
+  /** The report of a rejected file. */
+  report(name: string): string;
+  /** A watch of another process. */
+  another(): InboxWatch;
 }
 
 export interface Watching {
@@ -32,9 +37,16 @@ export interface Watching {
   clock: FakeReleaseClock;
   /** A folder of its own, with this almanac.yml. */
   folder(description?: string, more?: Partial<InboxDeps>): WatchedFolder;
+  /** The published values of a series, by date. */
+  values(id: string): Promise<(string | null)[]>;
+  /** The numbers of the loads of a file. */
+  loadsOf(file: string): Promise<number[]>;
+  /** The publisher's database; before each statement of that text `act` is called with its values, and may fail it. */
+  onStatement(statement: RegExp, act: (values: readonly unknown[]) => void): Database;
 }
 
-const never = new AbortController().signal;
+/** Of a process that is not stopped. */
+export const never = new AbortController().signal;
 
 /** @param url of a database of the test file's own. */
 export function startWatching(test: TestFn, url: string, now: string): Watching {
@@ -48,14 +60,33 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
   const clock = fakeReleaseClock(now);
   return {
     ...{ database, publisher, clock },
+    values: async (id) => Object.values(await published(database, id)),
+    async loadsOf(file) {
+      const rows = await database.query<{ load: number }>(
+        'select load_no as load from data.loads where source_name = $1 order by 1',
+        [file],
+      );
+      return rows.map(({ load }) => load);
+    },
+    onStatement: (statement, act) => ({
+      ...publisher,
+      transaction: (work) =>
+        publisher.transaction((on) =>
+          work({
+            ...on,
+            async query(text, values, name) {
+              if (statement.test(text)) act(values ?? []);
+              return on.query(text, values, name);
+            },
+          }),
+        ),
+    }),
     folder(description, more = {}) {
       const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'almanac-test-')));
       const inFolder = (name: string) => path.join(directory, name);
       if (description !== undefined) writeFileSync(inFolder('almanac.yml'), description);
-      const watch = new InboxWatch({
-        ...{ database: publisher, clock, log: silentLog, directory, seriesTimeZone: 'UTC' },
-        ...more,
-      });
+      const deps = { database: publisher, clock, log: silentLog, directory, seriesTimeZone: 'UTC' };
+      const watch = new InboxWatch({ ...deps, ...more });
       return {
         ...{ directory, watch },
         put: (name, text) => writeFileSync(inFolder(name), text),
@@ -66,6 +97,8 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
         read: (name) => readFileSync(inFolder(name), 'utf8'),
         has: (name) => existsSync(inFolder(name)),
         look: () => watch.look(never),
+        report: (name) => readFileSync(inFolder(`rejected/${name}.report.txt`), 'utf8'),
+        another: () => new InboxWatch(deps),
         async settle() {
           await watch.look(never);
           clock.advance(stillMs);
@@ -96,3 +129,12 @@ export const csv = (...values: (number | string)[]) =>
   ['Date,Value', ...values.map((value, at) => `2024-${String(at + 1).padStart(2, '0')},${value}`), ''].join(
     '\n',
   );
+
+/** SDMX-CSV, of which everything is sure: a series with the dimension CURRENCY. */
+export const sure = (id: string, value: number) =>
+  [
+    'DATAFLOW,FREQ,CURRENCY,TIME_PERIOD,OBS_VALUE,OBS_STATUS,UNIT_MEASURE',
+    `ECB:${id}(1.0),M,USD,2024-01,${value},A,EUR`,
+    `ECB:${id}(1.0),M,USD,2024-02,1.08,P,EUR`,
+    `ECB:${id}(1.0),M,GBP,2024-01,0.86,A,EUR`,
+  ].join('\n');

@@ -52,7 +52,7 @@ export type Outcome =
   | { result: 'rejected'; movedTo: string | null; reason: string };
 
 /** So many processes may end while they read a file; then it is rejected. */
-export const attemptsMax = 5;
+export const attemptsMax = 3;
 
 /** Thrown when the process is to stop, or somebody writes to the file: it stays taken, and is worked on later. */
 export class NotNow extends Error {}

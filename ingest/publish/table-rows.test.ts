@@ -1,0 +1,26 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { samplesOf } from './table-rows.ts';
+
+async function sampleOf(rows: number, columns: number) {
+  const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'table.csv');
+  const row = Array.from({ length: columns }, () => '12345678').join(',');
+  writeFileSync(file, Array.from({ length: rows }, () => row).join('\n'));
+  const [first] = await samplesOf(file);
+  return first?.sample;
+}
+
+test('a sample has a limited number of rows, and fewer of a table with many columns', async (t) => {
+  const whole = await sampleOf(50_000, 2);
+  t.is(whole?.rows.length, 50_000);
+  t.true(whole?.isWhole);
+  const long = await sampleOf(50_001, 2);
+  t.is(long?.rows.length, 50_000);
+  t.false(long?.isWhole);
+  const wide = await sampleOf(6_000, 300); // 43 million characters with what each cell takes
+  t.false(wide?.isWhole);
+  t.true((wide?.rows.length ?? 0) > 3_000 && (wide?.rows.length ?? 0) < 4_000, String(wide?.rows.length));
+  t.is(wide?.lines.length, wide?.rows.length);
+});

@@ -1,0 +1,316 @@
+// The watched folder when something goes wrong: links, faults of the disk, of the database and of the program, edits and writers in the middle
+// of a load, several publishers.
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { parse } from 'yaml';
+import { tryLockInbox } from '../../ingest/publisher/inbox/inbox.sql.ts';
+import { attemptsMax } from '../../ingest/publisher/inbox/load-file.ts';
+import { describeInbox } from '../../ingest/publisher/inbox/standing.ts';
+import { stillMs } from '../../ingest/publisher/inbox/sightings.ts';
+import type { Database } from '../../kernel/database.ts';
+import { createTestDatabase } from '../services/harness.ts';
+import { seriesRow } from './loading.ts';
+import { csv, monthlySeries, never, startWatching, sure, type WatchedFolder } from './watching.ts';
+
+const testDatabase = await createTestDatabase();
+const watching = startWatching(test, testDatabase.url, '2026-11-23T10:15:00Z');
+const { database, publisher, clock, folder, values, loadsOf, onStatement } = watching;
+test.after.always(() => testDatabase.drop());
+
+test.serial('links, pipes and folders are neither followed nor moved', async (t) => {
+  const inbox = folder(monthlySeries('links', '*', 'LINKS'));
+  const elsewhere = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'secret.csv');
+  writeFileSync(elsewhere, csv(1));
+  symlinkSync(elsewhere, path.join(inbox.directory, 'link.csv'));
+  symlinkSync('/nowhere', path.join(inbox.directory, 'dangling.csv'));
+  mkdirSync(path.join(inbox.directory, 'folder.csv'));
+  writeFileSync(path.join(inbox.directory, 'folder.csv/inner.csv'), csv(1));
+  execFileSync('mkfifo', [path.join(inbox.directory, 'pipe.csv')]);
+  await inbox.settle();
+  t.deepEqual(inbox.names(), ['dangling.csv', 'folder.csv', 'link.csv', 'pipe.csv']);
+  t.is(await seriesRow(database, 'LINKS'), undefined);
+  t.regex((await describeInbox(inbox.directory)).detail, /; 0 files wait; 4 are not taken, such as /);
+});
+
+test.serial('a file that becomes a link after it was seen is not followed', async (t) => {
+  const inbox = folder(monthlySeries('swapped', '*', 'SWAPPED'));
+  const elsewhere = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'secret.csv');
+  writeFileSync(elsewhere, csv(1));
+  inbox.put('swapped.csv', csv(2));
+  await inbox.look();
+  // As if it were exchanged in the moment in which it is taken.
+  mkdirSync(path.join(inbox.directory, '.taken/2026-11-23T101500Z-00000000.0'));
+  symlinkSync(
+    elsewhere,
+    path.join(inbox.directory, '.taken/2026-11-23T101500Z-00000000.0/swapped-later.csv'),
+  );
+  await inbox.settle();
+  t.deepEqual(inbox.names('rejected'), ['swapped-later.csv', 'swapped-later.csv.report.txt']);
+  t.regex(inbox.report('swapped-later.csv'), /It cannot be taken: it is a symbolic link\./);
+  t.deepEqual(await values('SWAPPED'), ['2'], 'and the others are loaded');
+});
+
+test.serial('a folder whose done is a link elsewhere is not worked on', async (t) => {
+  const inbox = folder(monthlySeries('linked', '*', 'LINKED'));
+  symlinkSync(tmpdir(), path.join(inbox.directory, 'done'));
+  inbox.put('a.csv', csv(1));
+  await t.throwsAsync(inbox.settle(), { message: /done must be a folder, and no link to one/ });
+  t.true(inbox.has('a.csv'));
+  t.is(await seriesRow(database, 'LINKED'), undefined);
+});
+
+test.serial('an edit of almanac.yml during a load is kept when an entry is added', async (t) => {
+  const ours = monthlySeries('edited', 'ours.csv', 'OURS');
+  const inbox: WatchedFolder = folder(undefined, {
+    database: onStatement(/insert into data\.published_files/, () => inbox.put('almanac.yml', ours)),
+  });
+  inbox.put('exchange.csv', sure('EXC', 1.09));
+  await inbox.settle();
+  t.true(inbox.read('almanac.yml').startsWith(ours));
+  const { tables } = parse(inbox.read('almanac.yml')) as { tables: { file: string }[] };
+  t.deepEqual(
+    tables.map(({ file }) => file),
+    ['ours.csv', 'exchange.csv'],
+  );
+});
+
+test.serial(
+  'a file that is replaced while it is loaded is loaded as it was, and then as it is',
+  async (t) => {
+    let isReplaced = false;
+    const inbox: WatchedFolder = folder(monthlySeries('replaced', 'replaced.csv', 'REPLACED'), {
+      database: onStatement(/insert into data\.published_files/, () => {
+        if (!isReplaced) inbox.put('replaced.csv', csv(2));
+        isReplaced = true;
+      }),
+    });
+    inbox.put('replaced.csv', csv(1));
+    await inbox.settle();
+    t.deepEqual(inbox.names(), ['replaced.csv']);
+    t.deepEqual(await values('REPLACED'), ['1']);
+    await inbox.settle();
+    t.deepEqual(await values('REPLACED'), ['2']);
+    t.is(inbox.names('done').length, 2);
+  },
+);
+
+test.serial(
+  'while almanac.yml has a fault, or the folder is away, files stay; they are taken when it is mended',
+  async (t) => {
+    const inbox = folder('version: 1\nname: faulty\ntabels: []\n');
+    inbox.put('a.csv', csv(1));
+    await t.throwsAsync(inbox.settle(), {
+      message: /almanac\.yml cannot be used:\n[^]* +line 3, tabels: is not a key here/,
+    });
+    t.deepEqual(inbox.names(), ['a.csv']);
+    await t.throwsAsync(describeInbox(inbox.directory), { message: /line 3, tabels/ });
+    inbox.put('almanac.yml', monthlySeries('faulty', 'a.csv', 'MENDED'));
+    await inbox.look();
+    t.deepEqual(await values('MENDED'), ['1']);
+
+    const away = `${inbox.directory}-away`;
+    renameSync(inbox.directory, away);
+    await t.throwsAsync(inbox.look(), { code: 'ENOENT' });
+    await t.throwsAsync(describeInbox(inbox.directory), {
+      message: `There is no folder ${inbox.directory}.`,
+    });
+    t.false(inbox.has('.'), 'it is not made: it may be a disk that is not mounted');
+    renameSync(away, inbox.directory);
+    await inbox.look();
+  },
+);
+
+test.serial('while the database is away a file stays, and nothing of it is lost', async (t) => {
+  const away: Database = {
+    ...publisher,
+    transaction: () =>
+      Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })),
+  };
+  const inbox = folder(monthlySeries('away', '*.csv', 'AWAY'), { database: away });
+  inbox.put('a.csv', csv(1));
+  await t.throwsAsync(inbox.settle(), { message: /ECONNREFUSED/ });
+  t.deepEqual(inbox.names(), ['a.csv']);
+});
+
+test.serial(
+  'a fault that may pass while a file is loaded leaves it for later, and the others are not delayed',
+  async (t) => {
+    let isBroken = true;
+    const failing = onStatement(/insert into data\.published_files/, ([, file]) => {
+      if (isBroken && file === 'a-one.csv')
+        throw Object.assign(new Error('out of shared memory'), { code: '53200' });
+    });
+    const inbox = folder(monthlySeries('passing', '*.csv', '{file}'), { database: failing });
+    inbox.put('a-one.csv', csv(1));
+    inbox.put('b-two.csv', csv(2));
+    await inbox.look();
+    clock.advance(stillMs);
+    await t.throwsAsync(inbox.look(), { message: /out of shared memory/ });
+    await inbox.look();
+    t.is(await seriesRow(database, 'a-one'), undefined);
+    t.deepEqual(await values('b-two'), ['2']);
+    t.like(await inbox.watch.standing(), { waiting: 1, rejected: 0 });
+    for (let attempt = 0; attempt <= attemptsMax; attempt += 1) {
+      clock.advance(60_000);
+      await t.throwsAsync(inbox.look(), { message: /out of shared memory/ });
+    }
+    isBroken = false;
+    clock.advance(60_000);
+    await inbox.look();
+    t.deepEqual(await values('a-one'), ['1'], 'however often it failed in one process');
+  },
+);
+
+test.serial('a fault within the program rejects the file, and delays no other', async (t) => {
+  const failing = onStatement(/insert into data\.published_files/, ([, file]) => {
+    if (file === 'a-odd.csv') throw new TypeError('x is undefined');
+  });
+  const inbox = folder(monthlySeries('odd', '*.csv', '{file}'), { database: failing });
+  inbox.put('a-odd.csv', csv(1));
+  inbox.put('b-even.csv', csv(2));
+  await inbox.settle();
+  t.regex(inbox.report('a-odd.csv'), /a fault within Almanac: x is undefined/);
+  t.is(await seriesRow(database, 'a-odd'), undefined);
+  t.deepEqual(await values('b-even'), ['2']);
+});
+
+test.serial(
+  'a file that is written to while it is loaded is not stored, and is loaded as it stays',
+  async (t) => {
+    let isWritten = false;
+    const writer = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'held-open.csv');
+    const inbox = folder(monthlySeries('written', 'written.csv', 'WRITTEN'), {
+      database: onStatement(/insert into data\.published_files/, () => {
+        if (!isWritten) appendFileSync(writer, '2024-02,2\n');
+        isWritten = true;
+      }),
+    });
+    inbox.put('written.csv', csv(1));
+    linkSync(path.join(inbox.directory, 'written.csv'), writer); // as a program that has it open
+    await inbox.settle();
+    t.true(isWritten);
+    t.is(await seriesRow(database, 'WRITTEN'), undefined);
+    clock.advance(60_000);
+    await inbox.look();
+    t.deepEqual(await values('WRITTEN'), ['1', '2']);
+  },
+);
+
+test.serial('a file that so many processes have begun and not ended is rejected', async (t) => {
+  const inbox = folder(monthlySeries('killing', '*.csv', '{file}'));
+  await inbox.look();
+  const left = (name: string, attempts: number) => {
+    const place = path.join(inbox.directory, `.taken/2026-11-23T10150${attempts}Z-0123abcd.${attempts}`);
+    mkdirSync(place);
+    writeFileSync(path.join(place, name), csv(1));
+  };
+  left('killer.csv', attemptsMax);
+  left('survivor.csv', attemptsMax - 1);
+  await inbox.look();
+  t.regex(inbox.report('killer.csv'), /3 processes have ended while they read it/);
+  t.deepEqual(await values('survivor'), ['1']);
+});
+
+test.serial('two publishers that watch one folder load each file once', async (t) => {
+  const inbox = folder(monthlySeries('shared', '*.csv', '{file}'));
+  const second = inbox.another();
+  for (let number = 0; number < 12; number += 1) inbox.put(`shared-${number}x.csv`, csv(number));
+  const bothLook = () => Promise.all([inbox.look(), second.look(never)]);
+  await bothLook();
+  clock.advance(stillMs);
+  for (let turn = 0; turn < 14; turn += 1) await bothLook();
+  t.deepEqual(inbox.names(), []);
+  t.is(inbox.names('done').length, 12);
+  t.deepEqual(inbox.names('rejected'), []);
+  t.is(inbox.watch.counts.loaded + second.counts.loaded, 12);
+  const [loads] = await database.query<{ count: number }>(
+    `select count(*)::int as count from data.loads where source_name like 'shared-%'`,
+  );
+  t.is(loads?.count, 12);
+});
+
+test.serial('a file stays while another publisher works', async (t) => {
+  const inbox = folder(monthlySeries('locked', '*.csv', 'LOCKED'));
+  inbox.put('locked.csv', csv(1));
+  await inbox.look();
+  clock.advance(stillMs);
+  await publisher.transaction(async (on) => {
+    t.true(await tryLockInbox(on));
+    await inbox.look();
+    t.deepEqual(inbox.names(), ['locked.csv']);
+  });
+  await inbox.look();
+  t.deepEqual(await values('LOCKED'), ['1']);
+});
+
+test.serial(
+  'a publisher that stops gives up what it has not stored, and the next one loads it',
+  async (t) => {
+    const stopping = new AbortController();
+    const inbox = folder(monthlySeries('stopped', '*.csv', '{file}'), {
+      database: onStatement(/from data\.published_files/, () => stopping.abort()),
+    });
+    inbox.put('stopped-a.csv', csv(1));
+    inbox.put('stopped-b.csv', csv(2));
+    await inbox.look();
+    clock.advance(stillMs);
+    await inbox.watch.look(stopping.signal);
+    t.is(await seriesRow(database, 'stopped-a'), undefined);
+    t.deepEqual(inbox.names(), ['stopped-b.csv'], 'and it takes no other');
+    await inbox.another().look(never);
+    t.deepEqual(await values('stopped-a'), ['1']);
+  },
+);
+
+test.serial(
+  'a file whose load was committed, and which was not moved, is moved without another load',
+  async (t) => {
+    const inbox = folder(monthlySeries('committed', '*.csv', 'COMMITTED'), {
+      database: {
+        ...publisher,
+        async transaction(work) {
+          await publisher.transaction(work);
+          throw Object.assign(new Error('the process was killed here'), { code: 'ECONNRESET' });
+        },
+      },
+    });
+    inbox.put('committed.csv', csv(1));
+    await t.throwsAsync(inbox.settle(), { message: /killed here/ });
+    t.deepEqual(await values('COMMITTED'), ['1']);
+    t.deepEqual([inbox.names(), inbox.names('done')], [[], []]);
+    const next = inbox.another();
+    await next.look(never);
+    t.is(inbox.names('done').length, 1);
+    t.like(next.counts, { loaded: 0, unchanged: 1 });
+    t.is((await loadsOf('committed.csv')).length, 1);
+  },
+);
+
+test.serial(
+  'a file that is written to after it was complete, while others are loaded, is not taken yet',
+  async (t) => {
+    const inbox: WatchedFolder = folder(monthlySeries('later', '*.csv', '{file}'), {
+      database: onStatement(/insert into data\.published_files/, ([, file]) => {
+        if (file === 'a-first.csv') appendFileSync(path.join(inbox.directory, 'b-second.csv'), '2024-02,2\n');
+      }),
+    });
+    inbox.put('a-first.csv', csv(1));
+    inbox.put('b-second.csv', csv(1));
+    await inbox.settle();
+    t.deepEqual(inbox.names(), ['b-second.csv']);
+    await inbox.settle();
+    t.deepEqual(await values('b-second'), ['1', '2']);
+    t.is((await loadsOf('b-second.csv')).length, 1);
+  },
+);
