@@ -1,0 +1,86 @@
+// The random steps of the oracle: loads, also under embargo, retractions, and changes of series.
+import fc from 'fast-check';
+import type { State, States } from './vintages-model.ts';
+
+const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-04 buy', '2024-01-02 sell'];
+const states: State[] = ['1|', '1|', '2|', '2|', '|', '1|p'];
+export const seriesPerLoad = 8;
+
+const anyStates: fc.Arbitrary<States> = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...points), fc.constantFrom(...states)), {
+    selector: ([point]) => point,
+  })
+  .map((said) => new Map(said));
+
+/** `echoes`: it says again what its day shows, but for some points. `byAlias`: it is named by its first id. */
+const anySeries = fc.array(fc.record({ echoes: fc.boolean(), byAlias: fc.boolean(), states: anyStates }), {
+  minLength: seriesPerLoad,
+  maxLength: seriesPerLoad,
+});
+export type WishedSeries = typeof anySeries extends fc.Arbitrary<infer Series> ? Series : never;
+
+/** Loads of one day are what is difficult. */
+const anyAge = fc.oneof(fc.constant(0), fc.nat(4));
+
+const common = { nextDay: fc.boolean() };
+const anyLoad = fc.record({
+  ...common,
+  kind: fc.constant('load' as const),
+  full: fc.boolean(),
+  /** Each with how many days before today it was published. A file of several has a column for them. */
+  vintages: fc.oneof(
+    { weight: 4, arbitrary: fc.array(fc.tuple(anyAge, anySeries), { minLength: 1, maxLength: 1 }) },
+    {
+      weight: 1,
+      arbitrary: fc.uniqueArray(fc.tuple(fc.nat(4), anySeries), {
+        minLength: 2,
+        maxLength: 3,
+        selector: ([age]) => age,
+      }),
+    },
+  ),
+});
+const anyRetraction = fc.record({
+  ...common,
+  kind: fc.constant('retract' as const),
+  erase: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  /** How many loads before the newest. */
+  age: fc.nat(5),
+});
+/** It is due this evening or, if that has come, tomorrow morning. */
+const anyEmbargo = fc.record({
+  ...common,
+  kind: fc.constant('embargo' as const),
+  tomorrow: fc.boolean(),
+  full: fc.boolean(),
+  series: anySeries,
+});
+/** Evening comes: what is due then is released. */
+const anyEvening = fc.record({ nextDay: fc.constant(false), kind: fc.constant('evening' as const) });
+const anyCancellation = fc.record({ ...common, kind: fc.constant('cancel' as const) });
+const anyChange = fc.record({
+  ...common,
+  kind: fc.constantFrom('rename' as const, 'rename back' as const, 'delete' as const, 'restore' as const),
+  at: fc.nat(seriesPerLoad - 1),
+});
+
+export type LoadStep = typeof anyLoad extends fc.Arbitrary<infer Step> ? Step : never;
+export type RetractStep = typeof anyRetraction extends fc.Arbitrary<infer Step> ? Step : never;
+export type EmbargoStep = typeof anyEmbargo extends fc.Arbitrary<infer Step> ? Step : never;
+export type ChangeStep = typeof anyChange extends fc.Arbitrary<infer Step> ? Step : never;
+
+/** Loads and retractions alone, which more of the runs then consist of. */
+const anyLoading = fc.oneof({ weight: 3, arbitrary: anyLoad }, { weight: 2, arbitrary: anyRetraction });
+const anyStep = fc.oneof(
+  { weight: 5, arbitrary: anyLoad },
+  { weight: 4, arbitrary: anyRetraction },
+  { weight: 3, arbitrary: anyEmbargo },
+  { weight: 1, arbitrary: anyEvening },
+  { weight: 1, arbitrary: anyCancellation },
+  { weight: 4, arbitrary: anyChange },
+);
+export type Step = typeof anyStep extends fc.Arbitrary<infer Each> ? Each : never;
+
+const sequenceOf = (step: fc.Arbitrary<Step>, maxLength: number) =>
+  fc.array(step, { minLength: 2, maxLength, size: 'max' });
+export const anySteps: fc.Arbitrary<Step[]> = fc.oneof(sequenceOf(anyLoading, 10), sequenceOf(anyStep, 14));
