@@ -7,6 +7,14 @@ const seriesMax = 250;
 /** The most changed series with which every entry of the calendar is compared. */
 const comparedMax = 100;
 
+const isRecent = `release_at <= $1 and release_at > $1::timestamptz - interval '1 year' and series_ids <> '{}'`;
+
+/** Whether the calendar has any entry that a load may complete: planning the statement below takes milliseconds, as much as storing a thousand points. */
+async function hasReleases(on: Transaction, at: Date): Promise<boolean> {
+  const found = await on.query(`select from data.releases where ${isRecent} limit 1`, [at]);
+  return found.length > 0;
+}
+
 /**
  * Writes `release.published` for the entries of the calendar that the series of load_changed complete, each entry once ever.
  * An entry is complete when every series that it names was changed, or stated whole, by a load that began at its time or later, in a
@@ -14,6 +22,7 @@ const comparedMax = 100;
  * first time does not publish the releases of the past. Cancelled and delayed entries are left out, as in `/v1/status`.
  */
 export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZone: string): Promise<void> {
+  if (!(await hasReleases(on, at))) return;
   await on.query(
     `with changed as materialized (
        select s.series_id, max(c.load_no) as load_no, max(l.vintage) as vintage
@@ -22,7 +31,7 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
        -- A vintage is a day in the time zone of the series or, as some operators state it, of the publisher.
        select *, least(release_date, (release_at at time zone $2)::date) as first_vintage
        from (select *, (release_at at time zone time_zone)::date as release_date from data.releases
-             where release_at <= $1 and release_at > $1::timestamptz - interval '1 year' and series_ids <> '{}'
+             where ${isRecent}
                and (status is null or status not in ('cancelled', 'delayed'))
                -- Comparing with all ids costs their number for each entry: with many it is cheaper to join them below.
                and case when (select count(*) from changed) > $4 then true

@@ -7,9 +7,9 @@ import type { LoadRow } from './revise.sql.ts';
  * load_spans: the combinations of series and dimensions with points to confirm, and the dates that the load spans.
  * `whole`: the load has every existing point in the span, which is therefore one run.
  */
-export async function createSpans(on: Transaction): Promise<void> {
+async function createSpans(on: Transaction): Promise<void> {
   await on.query(`
-    create temp table load_spans (
+    create temp table if not exists load_spans (
       series_no integer not null, dims_no integer not null, backfill boolean not null,
       first_date date not null, last_date date not null, whole boolean not null
     ) on commit drop`);
@@ -20,6 +20,7 @@ export async function createSpans(on: Transaction): Promise<void> {
  * same: that may be retracted. Runs before storeChanges, as it reads the previous state.
  */
 export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
+  await createSpans(on);
   await on.query('truncate load_spans');
   await findSpans(on);
   await on.query(

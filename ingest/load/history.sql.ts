@@ -6,17 +6,18 @@ import type { LoadRow } from './revise.sql.ts';
 import { isOwnRow } from '../undo/said.sql.ts';
 
 /**
+ * Made where a load needs them, which few do.
  * load_events: how many more points (or, if negative, fewer) the load has made a vintage add, revise and delete.
  * load_runs: adjacent rows of a point that state the same; `continues`: all rows of a run but the first.
  */
 export async function createHistory(on: Transaction): Promise<void> {
   await on.query(`
-    create temp table load_events (
+    create temp table if not exists load_events (
       series_no integer not null, day date not null,
       points_new integer not null, points_revised integer not null, points_deleted integer not null
     ) on commit drop`);
   await on.query(`
-    create temp table load_runs (
+    create temp table if not exists load_runs (
       series_no integer not null, dims_no integer not null, date date not null, row_id tid not null,
       published_on date not null, superseded_on date not null, load_no bigint not null, superseded_load_no bigint,
       value numeric, status text,

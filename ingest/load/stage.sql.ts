@@ -2,16 +2,17 @@
 import { from as copyFrom } from 'pg-copy-streams';
 import type { Transaction } from '../../kernel/database.ts';
 
-/**
- * Creates the stage. load_points has the rows of the vintage being stored; load_rows those of every vintage, if the
- * file has a vintage column. A row whose value is null was published as missing.
- */
+/** load_points: the rows of the vintage being stored. A row whose value is null was published as missing. */
 export async function createStage(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_points (
       line integer not null, series_no integer not null, dims_no integer not null, date date not null,
       value numeric, status text
     ) on commit drop`);
+}
+
+/** load_rows: the rows of every vintage, if the file has a column for it. */
+export async function createStageOfVintages(on: Transaction): Promise<void> {
   await on.query(`create temp table load_rows (vintage date not null, like load_points) on commit drop`);
 }
 

@@ -1,7 +1,7 @@
 // The records of a load besides its rows: vintages, confirmations, the counts of series and loads.
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import type { LoadRow } from './revise.sql.ts';
+import type { LoadRow, SpokenOf } from './revise.sql.ts';
 
 const loadsLock = 4_115_202; // an arbitrary constant
 
@@ -183,6 +183,40 @@ export async function insertVintages(on: Transaction, load: LoadRow): Promise<vo
   );
 }
 
+/**
+ * Stores the vintage of series whose first points stand in data.observations already, updates their facts, and adds them to load_changed:
+ * what `storeVintage` would find by comparing. @returns the counts of the load.
+ */
+export async function storeNewSeries(on: Transaction, load: LoadRow, brought: SpokenOf): Promise<LoadCounts> {
+  await on.query(
+    `with brought as (
+       select * from unnest($4::int[], $5::int[], $6::int[], $7::date[], $8::date[])
+         as b (series_no, points, points_with_value, first_date, last_date) where points > 0
+     ), vintages as (
+       insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised, points_deleted)
+       select series_no, $1, $2, $3, points, 0, 0 from brought
+     ), changed as (
+       insert into load_changed select series_no, $2, false from brought
+     )
+     update data.series s set data_version = $2, last_updated = greatest(s.last_updated, $1),
+       observation_count = s.observation_count + b.points_with_value,
+       first_date = least(s.first_date, b.first_date), last_date = greatest(s.last_date, b.last_date)
+     from brought b where s.series_no = b.series_no`,
+    [
+      load.vintage,
+      load.loadNo,
+      load.complete,
+      brought.seriesNos,
+      brought.points,
+      brought.pointsWithValue,
+      brought.firstDates,
+      brought.lastDates,
+    ],
+  );
+  const pointsNew = brought.points.reduce((sum, points) => sum + points, 0);
+  return { pointsNew, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
+}
+
 /** Updates the facts of the changed series, when their vintages are counted; other series are not touched. */
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -208,9 +242,9 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
 
 /** Updates the planner's statistics on the observations once they have doubled since the last time. */
 export async function analyzeIfGrown(on: Transaction, pointsStored: number): Promise<void> {
+  if (pointsStored <= 1_000) return;
   const tables = await on.query<{ rows: number }>(
     `select greatest(reltuples, 0)::float8 as rows from pg_class where oid = 'data.observations'::regclass`,
   );
-  if (pointsStored > 1_000 && pointsStored > entryAt(tables, 0).rows)
-    await on.query('analyze data.observations');
+  if (pointsStored > entryAt(tables, 0).rows) await on.query('analyze data.observations');
 }

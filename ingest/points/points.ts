@@ -67,21 +67,29 @@ interface DirectCount {
 export class PointSink {
   /** Whether the stage may have a point twice. */
   mayRepeat = false;
+  /** Whether a point went into the stage. */
+  isStaged = false;
   /** By series_no. */
   readonly direct = new Map<number, DirectCount>();
   readonly #line: CopyLine;
   readonly #staged: CopyBuffer;
   readonly #straight: CopyBuffer | null;
   readonly #published: string;
+  #createStage: (() => Promise<void>) | null;
   #isRefused = false;
 
   /**
-   * @param stage the table of the staged points.
+   * @param stage the table of the staged points, and what makes it: most loads of new series need none.
    * @param straight the vintage and number of the load, if points may be stored directly.
    */
-  constructor(on: Transaction, stage: string, straight: { vintage: string; loadNo: number } | null) {
+  constructor(
+    on: Transaction,
+    stage: { table: string; create: () => Promise<void> },
+    straight: { vintage: string; loadNo: number } | null,
+  ) {
     this.#line = new CopyLine(on);
-    this.#staged = new CopyBuffer(this.#line, stage);
+    this.#staged = new CopyBuffer(this.#line, stage.table);
+    this.#createStage = stage.create;
     this.#straight =
       straight === null
         ? null
@@ -111,6 +119,7 @@ export class PointSink {
     combination.lastPlace = place;
     if (this.#straight === null || !series.fresh) {
       if (!ascends) this.mayRepeat = true;
+      this.isStaged = true;
       this.#staged.add(`${vintage}${line}\t${combination.prefix}${date}\t${value}\t${status}\n`);
       return;
     }
@@ -144,13 +153,24 @@ export class PointSink {
     this.mayRepeat = true;
   }
 
+  /** Makes the stage, once. */
+  async openStage(): Promise<void> {
+    const create = this.#createStage;
+    if (create === null) return;
+    this.#createStage = null;
+    await this.#line.arrived();
+    await create();
+  }
+
   async flushIfFull(): Promise<void> {
+    if (this.isStaged) await this.openStage();
     await this.#staged.flushIfFull();
     await this.#straight?.flushIfFull();
   }
 
   /** Sends the rest; other statements may follow. */
   async flush(): Promise<void> {
+    if (this.isStaged) await this.openStage();
     await this.#staged.flush();
     await this.#straight?.flush();
   }

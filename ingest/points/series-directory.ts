@@ -58,7 +58,8 @@ export class SeriesDirectory {
   #remembered = 0;
   #newDims: { seriesNo: number; dimsNo: number; values: readonly string[] }[] = [];
   #unnamed = new Set<number>();
-  readonly #created: number[] = [];
+  /** The series that this load has made and that have no combination yet. */
+  readonly #created = new Set<number>();
   readonly #facts: IdleFacts;
 
   /**
@@ -130,7 +131,7 @@ export class SeriesDirectory {
       const rows = made.length === 0 ? [] : await insertSeries(this.#on, made);
       for (const row of rows) {
         missing.delete(row.series_id);
-        this.#created.push(row.series_no);
+        this.#created.add(row.series_no);
         found.push(row);
       }
     }
@@ -145,11 +146,9 @@ export class SeriesDirectory {
 
   async #remember(rows: readonly SeriesRow[]): Promise<void> {
     if (rows.length === 0) return;
+    const older = rows.map((row) => row.series_no).filter((seriesNo) => !this.#created.has(seriesNo));
     const combinations = Map.groupBy(
-      await findDims(
-        this.#on,
-        rows.map((row) => row.series_no),
-      ),
+      older.length === 0 ? [] : await findDims(this.#on, older),
       (row) => row.series_no,
     );
     for (const row of rows) {
@@ -197,6 +196,7 @@ export class SeriesDirectory {
       const dimsNo = series.dims.size;
       found = combination(series.seriesNo, dimsNo);
       series.dims.set(key, found);
+      this.#created.delete(series.seriesNo);
       this.#newDims.push({ seriesNo: series.seriesNo, dimsNo, values: [...values] });
       this.#remembered++;
     }
@@ -223,7 +223,7 @@ export class SeriesDirectory {
   /** Stores the rest, and deletes the series that were created for rows that were all refused. */
   async finish(): Promise<void> {
     await this.writeNewDims();
-    if (this.#created.length > 0) await deleteSeriesWithoutDims(this.#on, this.#created);
+    if (this.#created.size > 0) await deleteSeriesWithoutDims(this.#on, [...this.#created]);
   }
 }
 

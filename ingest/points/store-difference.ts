@@ -2,7 +2,7 @@
 // day that is stored, counts the vintages anew and keeps what it corrects.
 import type { Transaction } from '../../kernel/database.ts';
 import { narrowConfirmations } from '../load/confirmations.sql.ts';
-import { countEvents, mergeRows, recountVintages } from '../load/history.sql.ts';
+import { countEvents, createHistory, mergeRows, recountVintages } from '../load/history.sql.ts';
 import { storeChanges, type LoadRow } from '../load/revise.sql.ts';
 import { insertVintages, updateSeries } from '../load/statements.sql.ts';
 import { keepCorrected } from '../undo/said.sql.ts';
@@ -14,6 +14,7 @@ export async function storeDifference(
   series: { known: number; backfill: number; rewrites: number },
 ): Promise<void> {
   if (series.rewrites > 0) {
+    await createHistory(on);
     await keepCorrected(on, load);
     await narrowConfirmations(on, load);
     await countEvents(on, load, 'before');

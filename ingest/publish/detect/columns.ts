@@ -74,7 +74,8 @@ export function detectColumns(
     totals: null,
     evidence: new Map(),
   };
-  const profiles = titles.map((_, at) => profileOf(rows, at));
+  // The column of dates is known, and has the most different texts.
+  const profiles = titles.map((_, at) => profileOf(at === taken.date ? [] : rows, at));
   const others = titles.flatMap((_, at) => (at === taken.date || taken.periods.includes(at) ? [] : [at]));
   const free = new Set(others);
   const take = (pattern: RegExp): number | null => {

@@ -107,12 +107,12 @@ function marksOf(texts: readonly string[]): Pick<NumberForms, 'decimal' | 'thous
       thousands: comma.group === undefined ? thousands : grouping(',', comma.group, true),
     };
   // No number has a mark that can only be decimal: 1,234 is grouped far more often than it has three decimals; 1.234 is not.
-  const isRepeated = (example: string | undefined, sign: string) =>
-    example !== undefined && example.split(sign).length > 2;
-  const repeatedPoint = exampleOf(texts, (text) => groupedBy('.')(text) && isRepeated(text, '.'));
+  const isRepeated = (example: string, sign: string) => example.indexOf(sign) !== example.lastIndexOf(sign);
+  const [byPoint, byComma] = [groupedBy('.'), groupedBy(',')];
+  const repeatedPoint = exampleOf(texts, (text) => isRepeated(text, '.') && byPoint(text));
   if (repeatedPoint !== undefined)
     return { decimal: found(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
-  const repeatedComma = exampleOf(texts, (text) => groupedBy(',')(text) && isRepeated(text, ','));
+  const repeatedComma = exampleOf(texts, (text) => isRepeated(text, ',') && byComma(text));
   const decimal = found('.', 'no number says otherwise');
   if (comma.group === undefined) return { decimal, thousands };
   return { decimal, thousands: grouping(',', repeatedComma ?? comma.group, repeatedComma !== undefined) };
@@ -127,6 +127,7 @@ function isDecimalBy(sign: '.' | ','): (text: string) => boolean {
   const mark = RegExp.escape(sign);
   const once = new RegExp(String.raw`^[+-]?([\d.,'_ \u00a0\u202f]*)${mark}(\d*)(?:[eE][+-]?\d+)?$`);
   return (text) => {
+    if (!text.includes(sign)) return false;
     const [, whole, decimals] = once.exec(text) ?? [];
     if (whole === undefined || decimals === undefined || whole.includes(sign)) return false;
     const couldGroup = /^[1-9]\d{0,2}$/.test(whole) && decimals.length === 3;
@@ -138,7 +139,8 @@ function isDecimalBy(sign: '.' | ','): (text: string) => boolean {
 function groupedBy(sign: '.' | ',' | ' ' | "'" | '_'): (text: string) => boolean {
   const group = sign === ' ' ? String.raw`[ \u00a0\u202f]` : RegExp.escape(sign);
   const grouped = new RegExp(String.raw`^[+-]?[1-9]\d{0,2}(?:${group}\d{3})+(?:[.,]\d*)?$`);
-  return (text) => grouped.test(text);
+  // Most numbers have no such sign, and are known without the expression.
+  return (text) => (sign === ' ' || text.includes(sign)) && grouped.test(text);
 }
 
 /** How a flag is taken off a cell. */

@@ -1,0 +1,79 @@
+// New series from a file go straight into their table, without a comparison. Whatever the file has, that leaves what the comparison of the same
+// rows, read from a stream, leaves.
+import test from 'ava';
+import fc from 'fast-check';
+import { daily, fileOf, loadCsv, openIngestDatabase, published } from './loading.ts';
+
+const database = await openIngestDatabase(test);
+
+/** What a load leaves of the series with the prefix, without the prefix and the numbers. */
+async function leftOf(prefix: string): Promise<unknown> {
+  const like = `${prefix}.%`;
+  const series = await database.query<{ series_id: string }>(
+    `select series_id, s.dimensions, first_date, last_date, observation_count, s.last_updated,
+       s.data_version = (select max(load_no) from data.vintages v where v.series_no = s.series_no) as has_version
+     from data.series s where series_id like $1 order by series_id`,
+    [like],
+  );
+  const points: unknown[] = [];
+  for (const { series_id } of series) points.push(await published(database, series_id));
+  const rest = {
+    vintages: await database.query(
+      `select series_id, published_on, complete, points_new, points_revised, points_deleted
+       from data.vintages join data.series using (series_no) where series_id like $1 order by series_id`,
+      [like],
+    ),
+    events: await database.query(
+      `select type, series, data - 'load' - 'published_at' as data from events.outbox where series::text like $1 order by type`,
+      [`%${prefix}.%`],
+    ),
+    loads: await database.query(
+      `select rows_read, rows_rejected, points_new, points_revised, points_unchanged, points_deleted, vintage, complete
+       from data.loads where source_name = $1`,
+      [prefix],
+    ),
+  };
+  return JSON.parse(JSON.stringify({ series, points, ...rest }).replaceAll(prefix, 'ID')) as unknown;
+}
+
+const rowsOfFile = fc.record({
+  dims: fc.boolean(),
+  full: fc.boolean(),
+  series: fc.array(
+    fc
+      .uniqueArray(fc.integer({ min: 0, max: 400 }), { maxLength: 8 })
+      .map((days) => days.toSorted((a, b) => a - b)),
+    { minLength: 1, maxLength: 3 },
+  ),
+});
+
+test('new series of a file are left as those of a stream are: facts, vintages, events and the record of the load', async (t) => {
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(rowsOfFile, async ({ dims, full, series }) => {
+      const linesOf = (prefix: string) => [
+        `series_id,date,value${dims ? ',side' : ''}`,
+        ...series.flatMap((days, at) =>
+          days.map((day) => {
+            const date = new Date(Date.UTC(2020, 0, 1 + day)).toISOString().slice(0, 10);
+            // Every third value is published as missing; the sides have the dates in turn.
+            return `${prefix}.S${at},${date},${day % 3 === 0 ? '' : day}${dims ? `,${day % 2 === 0 ? 'buy' : 'sell'}` : ''}`;
+          }),
+        ),
+      ];
+      number++;
+      const load = async (way: string, input?: (lines: string[]) => string) => {
+        const prefix = `${way}${number}X`;
+        const lines = linesOf(prefix);
+        const summary = await loadCsv(database, lines, {
+          ...{ create: true, set: daily, full, sourceName: prefix },
+          ...(input !== undefined && { input: input(lines) }),
+        });
+        const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted, rowsRead } = summary;
+        return [{ pointsNew, pointsRevised, pointsUnchanged, pointsDeleted, rowsRead }, await leftOf(prefix)];
+      };
+      t.deepEqual(await load('FILE', fileOf), await load('STREAM'));
+    }),
+    { numRuns: 25, seed: 4 },
+  );
+});
