@@ -314,3 +314,32 @@ test.serial(
     t.is((await loadsOf('b-second.csv')).length, 1);
   },
 );
+
+test.serial(
+  'a file whose connection to the database breaks while it is loaded stays, and is loaded later',
+  async (t) => {
+    let isBroken = true;
+    const inbox = folder(monthlySeries('broken', '*.csv', 'BROKEN'), {
+      database: onStatement(/insert into data\.published_files/, async () => {
+        if (!isBroken) return;
+        isBroken = false;
+        const ended = await database.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and usename = 'almanac_publisher' and state = 'idle in transaction'`,
+        );
+        t.is(ended.length, 1);
+      }),
+    });
+    inbox.put('broken.csv', csv(1));
+    await t.throwsAsync(inbox.settle());
+    t.deepEqual(await values('BROKEN'), []);
+    t.deepEqual([inbox.names(), inbox.names('done'), inbox.names('rejected')], [[], [], []]);
+    const { waiting, oldestSeconds } = await inbox.watch.standing();
+    t.is(waiting, 1);
+    t.true(oldestSeconds >= 0 && oldestSeconds < 60, String(oldestSeconds));
+    clock.advance(60_000);
+    t.true((await inbox.watch.standing()).oldestSeconds >= 60);
+    await inbox.look();
+    t.deepEqual(await values('BROKEN'), ['1']);
+  },
+);

@@ -42,7 +42,7 @@ export interface Watching {
   /** The numbers of the loads of a file. */
   loadsOf(file: string): Promise<number[]>;
   /** The publisher's database; before each statement of that text `act` is called with its values, and may fail it. */
-  onStatement(statement: RegExp, act: (values: readonly unknown[]) => void): Database;
+  onStatement(statement: RegExp, act: (values: readonly unknown[]) => void | Promise<void>): Database;
 }
 
 /** Of a process that is not stopped. */
@@ -75,7 +75,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
           work({
             ...on,
             async query(text, values, name) {
-              if (statement.test(text)) act(values ?? []);
+              if (statement.test(text)) await act(values ?? []);
               return on.query(text, values, name);
             },
           }),

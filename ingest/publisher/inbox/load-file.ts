@@ -91,6 +91,8 @@ export async function workOn(
     } catch (error) {
       const rejection = rejectionOf(error, taken);
       if (rejection === null) throw error;
+      // It is still held, unless the connection broke: then the error may be of that, and another publisher at work.
+      await tryLockInbox(on);
       if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
         deps.log.error(
           { event: 'inbox_fault', file: taken.name, err: error },
