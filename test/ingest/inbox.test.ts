@@ -203,10 +203,18 @@ test.serial(
         `mv '${inbox.directory}/rejected/gold 2026-09.csv' '${inbox.directory}/gold 2026-09.csv'\n`,
       ),
     );
+    t.true(report.includes(`"guessed", and make ${inbox.directory}/almanac.yml of these lines.\n`));
     const description = report.slice(report.indexOf('# How the tables'));
     t.like(parse(description), { tables: [{ file: 'gold *.csv*' }] });
 
     inbox.put('almanac.yml', description);
+    inbox.put('silver.csv', 'Date,Price\n2024-01-01,23.1\n2024-02-01,22.9\n');
+    await inbox.settle();
+    t.true(
+      inbox
+        .report('silver.csv')
+        .includes(`add what stands below "tables:" to ${inbox.directory}/almanac.yml.\n`),
+    );
     const back = () =>
       renameSync(
         path.join(inbox.directory, 'rejected/gold 2026-09.csv'),

@@ -54,7 +54,7 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
         ? `${descriptionFile} has no entry for it, and some of what was found in it is guessed.`
         : `${descriptionFile} has no entry for it, and no table was found in it: ${skipped}.`,
     detail: `Below is the entry that was found, with the evidence; "guess" says what nobody has confirmed. Correct what is wrong, delete its line
-"guessed", and add what stands below "tables:" to ${descriptionPath}; make that file of all the lines if it is not there.
+"guessed", and ${plan.isNew ? `make ${descriptionPath} of these lines` : `add what stands below "tables:" to ${descriptionPath}`}.
 
 Or publish the file once by hand in another folder, "almanac publish FOLDER", and copy the entry from the ${descriptionFile} that is made there.`,
     appendix: describedEntries(description.description.name, fresh.map(forFilesLikeIt)),
