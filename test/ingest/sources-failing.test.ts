@@ -104,7 +104,7 @@ test.serial('a server that never answers delays no other source', async (t) => {
 });
 
 test.serial(
-  'a fault of the database is no failure of the source: it is due again once its lease has ended',
+  'a fault of the database is no failure of the source: it is due again a minute later',
   async (t) => {
     const here = await startHere(t);
     here.server.serve(january);

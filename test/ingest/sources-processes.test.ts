@@ -82,6 +82,9 @@ test.serial(
 
     await database.query('update embargo.sources set leased_until = clock_timestamp()');
     const both = await Promise.all([startPublisher(), startPublisher()]);
+    await until('it is seen', async () => (await selectSources(database))[0]?.failures === 1);
+    t.is(server.requests.length, 1, 'what has ended one publisher does not end the next at once');
+    await database.query('update embargo.sources set fetch_at = clock_timestamp()');
     await until('it is loaded', async () => (await selectSources(database))[0]?.changedAt !== null);
     t.deepEqual(await published(database, 'KILLED'), { '2026-01-31': '1' });
     t.is((await database.query('select from data.loads')).length, 1);

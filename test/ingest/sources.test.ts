@@ -73,20 +73,29 @@ test.serial('a load that was retracted is not loaded again until its content cha
   t.deepEqual(await published(database, here.id), {});
 });
 
-test.serial('of two publishers one fetches a source, and a lease that has ended is taken over', async (t) => {
-  const here = await startHere(t);
-  here.server.serve(january);
-  await here.publishes(table(here.id, here.url(), 'schedule: hourly'));
-  here.server.serve(february);
-  const now = new Date('2026-11-23T09:00:00Z');
-  const until = new Date('2026-11-23T09:01:00Z');
-  const [gone] = await leaseSources(byRole, { now, until, limit: 9 });
-  t.is(gone?.name, `${here.id}.${here.id}`);
-  here.clock.set('2026-11-23T09:00:59Z');
-  t.deepEqual(await here.due(), {}, 'it is being fetched');
-  here.clock.set('2026-11-23T09:01:00Z');
-  t.deepEqual(Object.values(await here.due()), ['loaded']);
-});
+test.serial(
+  'of two publishers one fetches a source; that its process is gone counts as a failure, so that what ended it does not end the next one at once',
+  async (t) => {
+    const here = await startHere(t);
+    here.server.serve(january);
+    await here.publishes(table(here.id, here.url(), 'schedule: hourly'));
+    here.server.serve(february);
+    const now = new Date('2026-11-23T09:00:00Z');
+    const until = new Date('2026-11-23T09:01:00Z');
+    const [gone] = await leaseSources(byRole, { now, until, limit: 9 });
+    t.is(gone?.name, `${here.id}.${here.id}`);
+    here.clock.set('2026-11-23T09:00:59Z');
+    t.deepEqual(await here.due(), {}, 'it is being fetched');
+    here.clock.set('2026-11-23T09:01:00Z');
+    t.deepEqual(Object.values(await here.due()), ['failed']);
+    t.is(here.server.requests.length, 1, 'it was not asked for');
+    const [left] = await selectSources(database);
+    t.regex(String(left?.outcome?.['message']), /^The process that fetched it ended without a result/);
+    here.clock.set('2026-11-23T09:02:00Z');
+    t.deepEqual(Object.values(await here.due()), ['loaded']);
+    t.is((await selectSources(database))[0]?.failures, 0);
+  },
+);
 
 test.serial('a load whose lease was taken over meanwhile is undone', async (t) => {
   const here = await startHere(t);

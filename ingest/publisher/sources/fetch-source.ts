@@ -40,18 +40,25 @@ const bytesMaxUsual = 256 * 1024 * 1024;
 const withinMsUsual = 5 * 60_000;
 /** From so many failures in a row on, operators are told. */
 export const failuresTold = 3;
+/** After a fault of the database. */
+const postponedMs = 60_000;
 const retryMinutes = [1, 5, 15, 60];
 const reasonLengthMax = 500;
 
 /** Thrown to undo a load. */
 class LeaseLost extends Error {}
 
-/** @throws Error if the database fails: then nothing is recorded, and the source is due again once its lease has ended. */
+/** What is told of a source whose process has ended while it fetched or loaded it. To fetch it at once could end the next process too. */
+const left =
+  'The process that fetched it ended without a result: it was killed, or its memory was not enough for the file.';
+
+/** @throws Error if the database fails: then the source is due again a little later, and the failure is not the source's. */
 export async function fetchSource(
   deps: FetchDeps,
   source: LeasedSource,
   signal: AbortSignal,
 ): Promise<FetchResult> {
+  if (source.wasLeft) return fail(deps, source, new IngestFailure('invalid_file', left));
   try {
     return await fetchAndLoad(deps, source, signal);
   } catch (error) {
@@ -60,8 +67,19 @@ export async function fetchSource(
       await giveBack(deps.database, source.lease);
       return 'lost';
     }
-    if (mayPass(error)) throw error;
-    return fail(deps, source, error);
+    if (!mayPass(error)) return fail(deps, source, error);
+    await postpone(deps, source);
+    throw error;
+  }
+}
+
+/** If the database is still away, the lease ends by itself. */
+async function postpone({ database, clock, log }: FetchDeps, { name, lease }: LeasedSource): Promise<void> {
+  try {
+    const now = await clock.now(database);
+    await giveBack(database, lease, new Date(now.getTime() + postponedMs));
+  } catch (error) {
+    log.warn({ err: error, source: name }, 'A source could not be given back; its lease ends by itself');
   }
 }
 

@@ -103,23 +103,26 @@ export interface LeasedSource extends Source {
   lastModified: string | null;
   /** Of the content that these two belong to. */
   validatedSha256: string | null;
+  /** The process that had it before has ended without a result, such as by a lack of memory. */
+  wasLeft: boolean;
 }
 
 /**
  * Leases sources that are due, those that have been due for longest first. A lease that has ended counts as none: its process is gone.
- * @param wish.name this one, due or not.
+ * @param wish.name this one, due or not, and whether it was left or not.
  */
 export function leaseSources(
   on: Queryable,
   wish: { now: Date; until: Date; limit: number; name?: string | undefined },
 ): Promise<LeasedSource[]> {
   return on.query<LeasedSource>(
-    `update embargo.sources set lease = gen_random_uuid(), leased_until = $2
-     where name in (
-       select name from embargo.sources
+    `update embargo.sources s set lease = gen_random_uuid(), leased_until = $2
+     from (
+       select name as found, lease is not null and $4::text is null as was_left from embargo.sources
        where case when $4::text is null then fetch_at <= $1 else name = $4 end and (lease is null or leased_until <= $1)
-       order by fetch_at, name limit $3 for update skip locked)
-     returning ${columns}, lease, etag, last_modified as "lastModified", content_sha256 as "validatedSha256"`,
+       order by fetch_at, name limit $3 for update skip locked) due
+     where name = found
+     returning ${columns}, lease, was_left as "wasLeft", etag, last_modified as "lastModified", content_sha256 as "validatedSha256"`,
     [wish.now, wish.until, wish.limit, wish.name ?? null],
   );
 }
@@ -131,9 +134,12 @@ export async function renewLeases(on: Queryable, leases: readonly string[], unti
   ]);
 }
 
-/** Gives a source back as it was: it is due as before. */
-export async function giveBack(on: Queryable, lease: string): Promise<void> {
-  await on.query('update embargo.sources set lease = null, leased_until = null where lease = $1', [lease]);
+/** Gives a source back without a result. @param fetchAt when it is due; undefined: as before. */
+export async function giveBack(on: Queryable, lease: string, fetchAt?: Date): Promise<void> {
+  await on.query(
+    `update embargo.sources set lease = null, leased_until = null, fetch_at = coalesce($2, fetch_at) where lease = $1`,
+    [lease, fetchAt ?? null],
+  );
 }
 
 /** What a server said of the content that it sent. */
