@@ -260,10 +260,13 @@ export function ownPublisherOptions(installation: Installation) {
 }
 
 function operatorOptions(
-  { settings: { previousIdentitySecret, seriesTimeZone } }: Installation,
+  { settings: { previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth } }: Installation,
   identitySecret: string,
 ) {
-  return { identitySecret, previousIdentitySecret, seriesTimeZone, clock: systemClock };
+  return {
+    ...{ identitySecret, previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth },
+    clock: systemClock,
+  };
 }
 
 function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {

@@ -21,7 +21,7 @@ export async function createPlaces(on: Transaction): Promise<void> {
     create temp table load_places (
       series_no integer not null, vintage date not null, place integer not null, load_no bigint not null,
       points integer not null,      -- that it states
-      follows boolean not null,     -- no vintage of its day or later is stored
+      follows boolean not null,     -- no vintage of its day or later is stored, and nothing of the series was retracted on it or later
       recorded boolean not null default false -- all that it states is stored
     ) on commit drop`);
   await on.query(`
@@ -34,7 +34,8 @@ export async function createPlaces(on: Transaction): Promise<void> {
 }
 
 /**
- * Inserts a load for each vintage of load_rows, oldest first, and finds how each is to be stored.
+ * Inserts a load for each vintage of load_rows, oldest first, and finds how each is to be stored. An older vintage of the file may show again
+ * from the day on which a load was retracted, although that day changed nothing so far: until then none follows.
  * @returns the vintages that must be stored for themselves, in that order and before `storeFollowing`.
  */
 export async function planVintages(
@@ -52,10 +53,16 @@ export async function planVintages(
        insert into data.loads (dataset, source_name, vintage, complete, keeps_statements)
        select $1, $2, vintage, $3, true from (select distinct vintage from load_stated order by vintage) vintages
        returning vintage, load_no
+     ), retracted as materialized (
+       select load_no, max(greatest(lower(r), upper(r))) as last from data.loads, unnest(out_of_force) r
+       where out_of_force <> '{}' group by load_no
      ), stored as materialized (
        select series_no, greatest(
          (select max(v.published_on) from data.vintages v where v.series_no = s.series_no),
-         (select max(c.published_on) from data.confirmations c where c.series_no = s.series_no), '-infinity') as last
+         (select max(c.published_on) from data.confirmations c where c.series_no = s.series_no),
+         (select max(r.last) from data.vintages v join retracted r using (load_no) where v.series_no = s.series_no),
+         (select max(r.last) from data.confirmations c join retracted r using (load_no) where c.series_no = s.series_no),
+         '-infinity') as last
        from (select distinct series_no from load_stated) s
      )
      insert into load_places

@@ -170,6 +170,27 @@ test.serial(
 );
 
 test.serial(
+  'a file of many vintages, of which one lies below a retraction and one between it and its end, is folded in order',
+  async (t) => {
+    const on = (day: string) => ({ clock: fakeClock(`${day}T12:00:00Z`) });
+    const one = (value: number, vintage: string) => loaded('FOLDED', [`2024-01-01 ${value}`], { vintage });
+    await one(1, '2024-03-01');
+    const same = await one(1, '2024-03-03');
+    // Neither changes anything, as the first load states the same.
+    const { loadNo } = await retracted(same, on('2024-03-04'));
+    await retracted(loadNo, on('2024-03-06'));
+    await loadCsv(database, [
+      'series_id,date,value,vintage',
+      ...['FOLDED,2024-01-01,9,2024-03-02', 'FOLDED,2024-01-01,7,2024-03-05'],
+    ]);
+    const shown: unknown[] = [];
+    for (const day of ['01', '02', '03', '04', '05', '06'])
+      shown.push((await published(database, 'FOLDED', `2024-03-${day}`))['2024-01-01']);
+    t.deepEqual(shown, ['1', '9', '1', '9', '7', '7']);
+  },
+);
+
+test.serial(
   'a load that does not exist, is retracted, erased, or of the future is refused, each with its reason',
   async (t) => {
     t.is(await refusal(99_999), 'not_found: There is no load 99999.');

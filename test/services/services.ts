@@ -146,7 +146,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
               ? undefined
               : { directory: options.inboxDirectory, seriesTimeZone: 'UTC' },
           sources: { allowCidrs: [], allowHttp: false, seriesTimeZone: 'UTC' },
-          operators: { ...shared, seriesTimeZone: 'UTC' },
+          operators: { ...shared, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 },
           log,
         })
       : undefined;

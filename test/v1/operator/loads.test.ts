@@ -113,7 +113,7 @@ test.serial('a load of a dataset without a history is neither retractable nor re
   t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: false, erasable: false });
   const refused = await operator.post(`/loads/${renamed}/retraction`, {});
   t.is(codeOf(refused), 'conflict');
-  t.regex(messageOf(refused), /rows are kept in their present state only/);
+  t.regex(messageOf(refused), /whose rows describe what other rows name/);
 });
 
 test.serial('the list is filtered by dataset, kind and status, and paged in both orders', async (t) => {
