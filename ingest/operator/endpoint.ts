@@ -15,6 +15,8 @@ export interface OperatorDeps {
   cursors: Cursors;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
+  /** From 1 to 12, as of loads. */
+  fiscalYearFirstMonth: number;
   /** For the day of a retraction. */
   clock: Clock;
   /** By which releases are due. */

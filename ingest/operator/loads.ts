@@ -147,11 +147,11 @@ export const retractLoad = endpoint({
     async ({ requester, params: given, body, call }) => {
       const loadNo = numberOf(memberOf(given, 'load'), 'load');
       await call.stage('lookup', () => requireNoReleaseSoon(deps));
-      const { seriesTimeZone, clock } = deps;
+      const { seriesTimeZone, fiscalYearFirstMonth, clock } = deps;
       const { erase, reason, dry_run: dryRun } = body;
       const result = await call.stage('sql', () =>
         retract(actingFor(deps.database, requester), {
-          ...{ loadNo, erase, dryRun, seriesTimeZone, clock },
+          ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock },
           ...(reason === undefined ? {} : { reason }),
           onWaiting: refuseWaiting,
         }),
@@ -169,13 +169,14 @@ function rowOf(entry: LoadEntry): z.output<typeof rowSchema> {
     retracted_by: retractedBy,
     ...rest
   } = entry;
-  const keepsHistory = datasetNames.includes(entry.dataset) && datasetNamed(entry.dataset).kind === 'points';
+  const dataset = datasetNames.includes(entry.dataset) ? datasetNamed(entry.dataset) : undefined;
+  const keepsHistory = dataset?.kind === 'points';
   return {
     ...rest,
     ...{ load, by, retracts, retracted_by: retractedBy },
     kind: retracts === null ? 'load' : 'retraction',
     status: statusOf(entry),
-    retractable: keepsHistory && retractedBy === null,
+    retractable: (keepsHistory || dataset?.retractable === true) && retractedBy === null,
     erasable: keepsHistory && retracts === null && !isErased,
   };
 }

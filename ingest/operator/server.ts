@@ -25,6 +25,8 @@ export interface OperatorServerOptions {
   certificate?: ServiceCertificate | undefined;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
+  /** From 1 to 12, as of loads. */
+  fiscalYearFirstMonth: number;
   clock: Clock;
 }
 
@@ -40,7 +42,14 @@ interface Publisher {
 
 /** @throws Error if the port is taken. */
 export async function startOperatorServer(
-  { identitySecret, previousIdentitySecret, seriesTimeZone, clock, ...options }: OperatorServerOptions,
+  {
+    identitySecret,
+    previousIdentitySecret,
+    seriesTimeZone,
+    fiscalYearFirstMonth,
+    clock,
+    ...options
+  }: OperatorServerOptions,
   { databaseUrl, slowStatementMs, releaseClock, ready, tracing, log }: Publisher,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
   const database = openDatabase(databaseUrl, log, {
@@ -54,7 +63,7 @@ export async function startOperatorServer(
       ...{ ...options, log, metrics, ready, tracing },
       portSetting: 'PUBLISHER_PORT',
       routes: toRoutes({
-        ...{ database, seriesTimeZone, clock, releaseClock },
+        ...{ database, seriesTimeZone, fiscalYearFirstMonth, clock, releaseClock },
         cursors: createCursors(identitySecret),
       }),
       openIdentity: createOpener(identitySecret, 'publisher', previousIdentitySecret),
