@@ -3,6 +3,7 @@ import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { fetchDeps } from '../../ingest/publisher/sources/fetching.ts';
 import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
+import { sourceReport } from '../../ingest/publisher/sources/source-report.ts';
 import { selectSources, type Source } from '../../ingest/publisher/sources/sources.sql.ts';
 import { withoutQuery } from '../../ingest/publish/file-groups.ts';
 import { instantText } from '../../kernel/clock.ts';
@@ -58,7 +59,7 @@ function inDatabase(
 async function list(database: Database, terminal: Terminal, json: boolean): Promise<void> {
   const found = await selectSources(database);
   const isAlive = await isPublisherAlive(database);
-  if (json) return printJson(terminal, { publisher_alive: isAlive, sources: found.map(toJson) });
+  if (json) return printJson(terminal, { publisher_alive: isAlive, sources: found.map(sourceReport) });
   printTable(
     terminal,
     ['name', 'schedule', 'last fetch', 'result', 'last change', 'failures', 'next fetch'],
@@ -81,7 +82,7 @@ async function list(database: Database, terminal: Terminal, json: boolean): Prom
 
 async function show(database: Database, terminal: Terminal, { name, json }: Call): Promise<void> {
   const source = await findSource(database, name);
-  if (json) return printJson(terminal, { ...toJson(source), entry: entryOf(source) });
+  if (json) return printJson(terminal, { ...sourceReport(source), entry: entryOf(source) });
   const lines: [string, string][] = [
     ['source', `${source.name}, of the publication ${source.publication}`],
     ['URL', `${withoutQuery(source.url)}${source.sheet === '' ? '' : `, sheet ${source.sheet}`}`],
@@ -106,7 +107,7 @@ async function fetchOne(
   const log = createLog('sources', 'silent'); // what fails is thrown or printed
   const deps = fetchDeps({ database, clock: databaseClock, log }, { ...settings.sources, ...settings });
   const { result, source } = await fetchNow(deps, name, new AbortController().signal);
-  if (json) printJson(terminal, { ...toJson(source), result });
+  if (json) printJson(terminal, { ...sourceReport(source), result });
   if (result === 'failed') throw new Error(`${name} has failed. ${String(source.outcome?.['message'])}`);
   if (result === 'lost')
     throw new Error(`${name} was changed or fetched by another process meanwhile; nothing was loaded.`);
@@ -118,36 +119,16 @@ async function fetchOne(
 
 async function remove(database: Database, terminal: Terminal, { name, json }: Call): Promise<void> {
   const source = await removeSource(database, name);
-  if (json) return printJson(terminal, toJson(source));
+  if (json) return printJson(terminal, sourceReport(source));
   terminal.stdout.write(
     `${name} is fetched no more; its series stay. "almanac publish" registers it again unless you take "schedule" out of its almanac.yml\n`,
   );
 }
 
 const textOf = (at: Date | null): string => (at === null ? '-' : instantText(at));
-const orNull = (at: Date | null): string | null => (at === null ? null : instantText(at));
 
 /** The entry without its `file`: a token may be in the URL. */
 function entryOf({ entry }: Source): object {
   const { file: _file, ...rest } = entry as { file?: unknown };
   return rest;
-}
-
-/** Without the query of the URL, which may hold a token, and without the entry. */
-function toJson(source: Source) {
-  return {
-    name: source.name,
-    publication: source.publication,
-    url: withoutQuery(source.url),
-    sheet: source.sheet === '' ? null : source.sheet,
-    schedule: source.schedule,
-    registered_at: instantText(source.registeredAt),
-    last_fetch_at: orNull(source.fetchedAt),
-    last_change_at: orNull(source.changedAt),
-    next_fetch_at: instantText(source.fetchAt),
-    is_being_fetched: source.leasedUntil !== null,
-    failures: source.failures,
-    failing_since: orNull(source.failingSince),
-    outcome: source.outcome,
-  };
 }

@@ -174,9 +174,10 @@ async function servePublisher(env: Environment): Promise<Pick<RunningService, 'c
   const { settings } = readConfiguration(env, { service: 'publisher', settings: ['DATABASE_URL'] });
   const { options, metrics, tracing } = ownPublisherOptions(await openInstallation(settings));
   const certificate = options.operators?.certificate;
+  const publisher = await startTraced('publisher', tracing, startPublisher, options);
   const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
   reloadOnHangUp([renew], options.log);
-  return withMetrics(await startTraced('publisher', tracing, startPublisher, options), metrics);
+  return withMetrics(publisher, metrics);
 }
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -263,10 +264,7 @@ function operatorOptions(
   { settings: { previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth } }: Installation,
   identitySecret: string,
 ) {
-  return {
-    ...{ identitySecret, previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth },
-    clock: systemClock,
-  };
+  return { identitySecret, previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
 }
 
 function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {

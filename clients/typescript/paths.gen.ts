@@ -277,6 +277,9 @@ export interface Paths {
   '/v1/operator/releases/{release}/publication': {
     post: { data: Types.PostOperatorReleasesByReleasePublicationData; response: Types.PostOperatorReleasesByReleasePublicationResponse };
   };
+  '/v1/operator/sources': {
+    get: { data: Types.GetOperatorSourcesData; response: Types.GetOperatorSourcesResponse };
+  };
   '/healthz': {
     get: { data: Types.GetHealthzData; response: Types.GetHealthzResponse };
   };

@@ -7409,6 +7409,86 @@ export type PostOperatorReleasesByReleasePublicationResponses = {
 
 export type PostOperatorReleasesByReleasePublicationResponse = PostOperatorReleasesByReleasePublicationResponses[keyof PostOperatorReleasesByReleasePublicationResponses];
 
+export type GetOperatorSourcesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only sources whose last fetch has failed, or has not.
+         */
+        state?: 'failing' | 'well';
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'name' | '-name' | 'next_fetch_at' | '-next_fetch_at' | 'failures' | '-failures';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'name' | 'publication' | 'url' | 'sheet' | 'schedule' | 'registered_at' | 'last_fetch_at' | 'last_change_at' | 'next_fetch_at' | 'is_being_fetched' | 'failures' | 'failing_since' | 'outcome'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/sources';
+};
+
+export type GetOperatorSourcesResponses = {
+    /**
+     * The sources that keep themselves fresh, with their last and next fetch.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            name: string;
+            /**
+             * The name in its almanac.yml.
+             */
+            publication: string;
+            /**
+             * Without its query, which may hold a token.
+             */
+            url: string;
+            /**
+             * Of a workbook.
+             */
+            sheet: string | null;
+            schedule: string;
+            registered_at: string;
+            last_fetch_at: string | null;
+            last_change_at: string | null;
+            next_fetch_at: string;
+            is_being_fetched: boolean;
+            /**
+             * In a row.
+             */
+            failures: number;
+            failing_since: string | null;
+            /**
+             * Of the last fetch: `result` is `loaded`, `unchanged` or `failed`, with what was loaded, or why it failed.
+             */
+            outcome: {
+                [key: string]: unknown;
+            } | null;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorSourcesResponse = GetOperatorSourcesResponses[keyof GetOperatorSourcesResponses];
+
 export type GetHealthzData = {
     body?: never;
     path?: never;

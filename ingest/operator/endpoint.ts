@@ -15,7 +15,7 @@ export interface OperatorDeps {
   cursors: Cursors;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
-  /** As in a load. */
+  /** From 1 to 12, as of loads. */
   fiscalYearFirstMonth: number;
   /** For the day of a retraction. */
   clock: Clock;

@@ -25,7 +25,7 @@ export interface OperatorServerOptions {
   certificate?: ServiceCertificate | undefined;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
-  /** As in a load. */
+  /** From 1 to 12, as of loads. */
   fiscalYearFirstMonth: number;
   clock: Clock;
 }

@@ -26,7 +26,10 @@ export type RunCommand = (
 /** An environment of settings alone: the database, and a directory of its own for everything else. */
 export function settingsOf(databaseUrl: string): Record<string, string> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
-  return { DATABASE_URL: databaseUrl, DATA_DIR: directory, IDENTITY_SECRET: testIdentitySecret };
+  return {
+    ...{ DATABASE_URL: databaseUrl, DATA_DIR: directory, IDENTITY_SECRET: testIdentitySecret },
+    PUBLISHER_PORT: '0', // several publishers run beside each other
+  };
 }
 
 export function commandLine(settings: Readonly<Record<string, string>>): RunCommand {

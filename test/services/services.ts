@@ -31,6 +31,8 @@ export interface Services {
   /** The services behind it, for tests that go around it. */
   dataApiUrl: string;
   accountsApiUrl: string;
+  /** Of the publisher for operators; undefined: there is none. */
+  publisherUrl: string | undefined;
   /** Of /metrics, of all services; undefined: it is not served. */
   metricsUrl: string | undefined;
   accounts: Deps;
@@ -185,6 +187,7 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
   };
   return {
     ...{ url, dataApiUrl, accountsApiUrl, metricsUrl: gateway.metricsUrl },
+    publisherUrl: publisher?.url,
     accounts,
     databaseUrl,
     database,

@@ -4,14 +4,18 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { projectRoot } from '../../kernel/settings.ts';
-import { serviceUrl } from '../../migrations/roles.ts';
+import { serviceUrl, type ServiceRole } from '../../migrations/roles.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
 import { exempt } from '../openapi/hold.ts';
 import { startServing } from '../run/processes.ts';
 import { createTestDatabase } from '../services/harness.ts';
 
 const program = path.join(projectRoot, 'almanac.js');
-const services = ['data-api', 'accounts-api'] as const;
+const services = ['data-api', 'accounts-api', 'publisher'] as const;
+const roles: Readonly<Record<string, ServiceRole>> = {
+  'data-api': 'almanac_data_api',
+  publisher: 'almanac_publisher',
+};
 
 async function setUp(t: ExecutionContext) {
   const database = await createTestDatabase();
@@ -19,8 +23,7 @@ async function setUp(t: ExecutionContext) {
   const owner = new pg.Client({ connectionString: database.url });
   await owner.connect();
   t.teardown(() => owner.end());
-  const urlOf = (service: string) =>
-    serviceUrl(database.url, service === 'data-api' ? 'almanac_data_api' : 'almanac_accounts_api');
+  const urlOf = (service: string) => serviceUrl(database.url, roles[service] ?? 'almanac_accounts_api');
   const settings = settingsOf(database.url);
   const almanac = commandLine(settings);
   const ports = { DATA_API_PORT: '0', ACCOUNTS_API_PORT: '0' };
@@ -112,6 +115,7 @@ test('a service whose port is taken names the setting of that port', async (t) =
   for (const [service, setting] of [
     ['data-api', 'DATA_API_PORT'],
     ['accounts-api', 'ACCOUNTS_API_PORT'],
+    ['publisher', 'PUBLISHER_PORT'],
   ] as const) {
     const { code, output } = await fail(service, { [setting]: String(port) });
     t.is(code, 1);

@@ -106,15 +106,21 @@ test.serial('an erased load is out of the history too', async (t) => {
   t.deepEqual(await pointsOf('ERASED'), []);
 });
 
-test.serial('a load of a dataset without a history is neither retractable nor retracted', async (t) => {
-  await newLoad('TABLE');
-  const { load: renamed } = dataOf<Row[]>(await operator.get('/loads?limit=1'))[0] ?? { load: 0 };
-  await services.database.query(`update data.loads set dataset = 'funds' where load_no = $1`, [renamed]);
-  t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: false, erasable: false });
-  const refused = await operator.post(`/loads/${renamed}/retraction`, {});
-  t.is(codeOf(refused), 'conflict');
-  t.regex(messageOf(refused), /whose rows describe what other rows name/);
-});
+test.serial(
+  'a load of a dataset whose rows others name is neither retractable nor retracted; one of prices cannot be erased',
+  async (t) => {
+    await newLoad('TABLE');
+    const { load: renamed } = dataOf<Row[]>(await operator.get('/loads?limit=1'))[0] ?? { load: 0 };
+    await services.database.query(`update data.loads set dataset = 'funds' where load_no = $1`, [renamed]);
+    t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: false, erasable: false });
+    await services.database.query(`update data.loads set dataset = 'nav' where load_no = $1`, [renamed]);
+    t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: true, erasable: false });
+    await services.database.query(`update data.loads set dataset = 'funds' where load_no = $1`, [renamed]);
+    const refused = await operator.post(`/loads/${renamed}/retraction`, {});
+    t.is(codeOf(refused), 'conflict');
+    t.regex(messageOf(refused), /whose rows describe what other rows name: it cannot be retracted/);
+  },
+);
 
 test.serial('the list is filtered by dataset, kind and status, and paged in both orders', async (t) => {
   const rows = async (query: string) => dataOf<Row[]>(await operator.get(`/loads?${query}`));
