@@ -17,6 +17,14 @@ const OperatorAccounts = lazyPage(
 );
 const OperatorAccount = lazyPage(async () => (await import('./pages/operator/account.tsx')).OperatorAccount);
 const OperatorPlans = lazyPage(async () => (await import('./pages/operator/plans.tsx')).OperatorPlans);
+const OperatorLoads = lazyPage(async () => (await import('./pages/operator/loads/loads.tsx')).OperatorLoads);
+const OperatorLoad = lazyPage(async () => (await import('./pages/operator/loads/load.tsx')).OperatorLoad);
+const OperatorReleases = lazyPage(
+  async () => (await import('./pages/operator/releases/releases.tsx')).OperatorReleases,
+);
+const OperatorRelease = lazyPage(
+  async () => (await import('./pages/operator/releases/release.tsx')).OperatorRelease,
+);
 const SignIn = lazyPage(async () => (await import('./pages/sign-in/sign-in.tsx')).SignIn);
 const SignUp = lazyPage(async () => (await import('./pages/sign-in/sign-up.tsx')).SignUp);
 const ForgotPassword = lazyPage(
@@ -72,6 +80,10 @@ export function App() {
         <Route path="/billing/return" component={Purchase} />
 
         {/* operator */}
+        <Route path="/dashboard/operator/loads" component={OperatorLoads} />
+        <Route path="/dashboard/operator/loads/:load" component={OperatorLoad} />
+        <Route path="/dashboard/operator/releases" component={OperatorReleases} />
+        <Route path="/dashboard/operator/releases/:release" component={OperatorRelease} />
         <Route path="/dashboard/operator/accounts" component={OperatorAccounts} />
         <Route path="/dashboard/operator/accounts/:id" component={OperatorAccount} />
         <Route path="/dashboard/operator/plans" component={OperatorPlans} />

@@ -1,5 +1,5 @@
 // Shares, sums of money and how long ago, as people read them.
-import { countText } from './numbers.ts';
+import { countText, numberText } from './numbers.ts';
 import { dayText } from './times.ts';
 
 export const minuteMs = 60_000;
@@ -20,6 +20,18 @@ export function agoText(instant: string, now: number): string {
   if (passedMs < dayMs) return `${countText(Math.floor(passedMs / hourMs), 'hour', 'hours')} ago`;
   if (passedMs < 31 * dayMs) return `${countText(Math.floor(passedMs / dayMs), 'day', 'days')} ago`;
   return dayText(instant);
+}
+
+const byteUnits = ['kB', 'MB', 'GB'] as const;
+
+/** `812 bytes`, `3.2 MB`: in powers of 1000, with at most one decimal. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1_000) return countText(bytes, 'byte', 'bytes');
+  // What is rounded up to 1000 is one of the next unit.
+  const [unit, factor] =
+    byteUnits.map((name, at) => [name, 1_000 ** (at + 1)] as const).find(([, of]) => bytes / of < 999.95) ??
+    (['GB', 1e9] as const);
+  return `${numberText(Math.round((bytes / factor) * 10) / 10)} ${unit}`;
 }
 
 /** `$99`, `$99.50`. @param amount in the smallest unit of the currency. */

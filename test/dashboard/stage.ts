@@ -52,6 +52,7 @@ export async function startStage(run: Run): Promise<Stage> {
     port,
     plans,
     dashboard: builtDashboard(),
+    publisher: true,
     openRevisionsSeries: revisedSeries,
     trustedProxyHops: 1, // each visitor comes from an IP address of its own
     signIn: { publicUrl: url, mailGoesOut: true, google: issuer.settings },

@@ -6,6 +6,8 @@ import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
 import { google } from './walks/google.ts';
 import { pace } from './walks/pace.ts';
+import { operatorLoads } from './walks/operator-loads.ts';
+import { operatorReleases } from './walks/operator-releases.ts';
 import { operator } from './walks/operator.ts';
 import { forgottenPassword } from './walks/passwords.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
@@ -32,6 +34,8 @@ export const walks: readonly Walk[] = [
   firstKey,
   forgottenPassword,
   operator,
+  operatorLoads,
+  operatorReleases,
   google,
   busyMonth,
   webhooks,

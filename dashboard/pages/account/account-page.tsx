@@ -34,6 +34,8 @@ const places = [
 
 /** For accounts with the role `operator`. */
 const operatorPlaces = [
+  { name: 'Loads', path: '/dashboard/operator/loads' },
+  { name: 'Releases', path: '/dashboard/operator/releases' },
   { name: 'All accounts', path: '/dashboard/operator/accounts' },
   { name: 'All plans', path: '/dashboard/operator/plans' },
 ] as const;

@@ -12,6 +12,8 @@ interface TypedConfirmationProps {
   /** What the button says. */
   button: string;
   change: () => Promise<void>;
+  /** Shows what went wrong; by default `Problem`. */
+  problem?: typeof Problem;
   onClose: () => void;
   children: ComponentChildren;
 }
@@ -21,6 +23,7 @@ export function TypedConfirmation({
   name,
   button,
   change,
+  problem: ShownProblem = Problem,
   onClose,
   children,
 }: TypedConfirmationProps) {
@@ -37,7 +40,7 @@ export function TypedConfirmation({
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <Problem of={action.error} />
+        <ShownProblem of={action.error} />
         <div class="actions dlg-end">
           <button class="btn" type="button" onClick={onClose}>
             Cancel

@@ -7,7 +7,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { agoText } from '../../text/amounts.ts';
 import { dayText } from '../../text/times.ts';
 import { TypedConfirmation } from '../account/typed-confirmation.tsx';
-import { Fresh } from './operator-page.tsx';
+import { Fresh, FreshProblem } from './operator-page.tsx';
 
 type Key = Row<'/v1/operator/accounts/{id}/keys'>;
 
@@ -46,6 +46,7 @@ export function AccountKeys({ accountId }: { accountId: string }) {
           name={revoked.name}
           button="Revoke the key"
           change={() => revoke(revoked)}
+          problem={FreshProblem}
           onClose={() => setRevoked(undefined)}
         >
           <p>It stops at once, everywhere, for good.</p>

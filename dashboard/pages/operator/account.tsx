@@ -168,6 +168,7 @@ function Access({ account, reload }: OfOne) {
           name={email}
           button="Disable the account"
           change={() => setStatus('disabled')}
+          problem={FreshProblem}
           onClose={() => setIsAsked(false)}
         >
           <p>Its keys are refused from the next call on, and its sessions end.</p>

@@ -1,0 +1,167 @@
+// /dashboard/operator/loads: every load, the newest first, by dataset and by whether it is in force. The URL has the filters and the page.
+import { Link, useSearchParams } from 'wouter-preact';
+import type { AnswerOf, CallOptions } from '../../../../clients/typescript/client.ts';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { Choice } from '../../../components/choice.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Empty, SkeletonRows } from '../../../components/states.tsx';
+import { numberText } from '../../../text/numbers.ts';
+import { dayText, recentText } from '../../../text/times.ts';
+import '../../../styles/catalogue.css';
+import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { LoadState, sourceText } from './load-state.tsx';
+
+type LoadRow = Row<'/v1/operator/loads'>;
+type Query = NonNullable<CallOptions<'get', '/v1/operator/loads'>['query']>;
+
+const pageSize = 50;
+const statuses = [
+  { value: 'all', label: 'All' },
+  { value: 'in_force', label: 'In force' },
+  { value: 'retracted', label: 'Retracted' },
+  { value: 'erased', label: 'Erased' },
+] as const;
+type StatusChoice = (typeof statuses)[number]['value'];
+
+function statusOf(params: URLSearchParams): StatusChoice {
+  return statuses.find(({ value }) => value === params.get('status'))?.value ?? 'all';
+}
+
+/** What the URL says, without what the API would not take. */
+function queryOf(params: URLSearchParams): Query {
+  const [dataset, cursor, status] = [params.get('dataset') ?? '', params.get('cursor'), statusOf(params)];
+  return {
+    limit: pageSize,
+    ...(dataset === '' ? {} : { dataset }),
+    ...(status === 'all' ? {} : { status }),
+    ...(cursor === null ? {} : { cursor }),
+  };
+}
+
+export function OperatorLoads() {
+  return <OperatorPage>{() => <AllLoads />}</OperatorPage>;
+}
+
+function AllLoads() {
+  const [params, setParams] = useSearchParams();
+  const query = queryOf(params);
+  const loaded = useLoad(
+    (signal) => accountApi.get('/v1/operator/loads', { query, signal }),
+    [JSON.stringify(query)],
+  );
+  /** With another filter, the list begins at its first page. */
+  const change = (changes: Readonly<Record<string, string>>) =>
+    setParams((before) => {
+      const next = new URLSearchParams(before);
+      next.delete('cursor');
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === '') next.delete(name);
+        else next.set(name, value);
+      }
+      return next;
+    });
+  return (
+    <>
+      <PageHead
+        title="Loads"
+        lede="All that was ever loaded, the newest first. A load can be retracted: the data are then as if it had not been made."
+      />
+      <div class="bar-ctl filters">
+        <Choice
+          label="Status"
+          options={statuses}
+          value={statusOf(params)}
+          onChange={(status) => change({ status: status === 'all' ? '' : status })}
+        />
+      </div>
+      {query.dataset !== undefined && (
+        <p class="chosen">
+          <button class="btn sml" type="button" onClick={() => change({ dataset: '' })}>
+            dataset: {query.dataset}
+            <span aria-hidden="true">×</span>
+            <span class="vh">Remove</span>
+          </button>
+        </p>
+      )}
+      <Fresh for={loaded} failure="The loads could not be loaded" skeleton={<SkeletonRows rows={8} />}>
+        {(loads) => <Found loads={loads} onChange={change} />}
+      </Fresh>
+    </>
+  );
+}
+
+interface FoundProps {
+  loads: AnswerOf<'get', '/v1/operator/loads'>;
+  onChange: (changes: Readonly<Record<string, string>>) => void;
+}
+
+function Found({ loads, onChange }: FoundProps) {
+  const next = loads.pagination.next_cursor;
+  if (loads.data.length === 0)
+    return (
+      <Empty title="No loads">
+        <p>
+          What <code>almanac publish</code> and <code>almanac ingest</code> load is listed here.
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <LoadTable rows={rowsOf(loads)} onDataset={(dataset) => onChange({ dataset })} />
+      {next !== null && (
+        <div class="actions pages">
+          <button class="btn" type="button" onClick={() => onChange({ cursor: next })}>
+            Next {pageSize}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+interface LoadTableProps {
+  rows: readonly LoadRow[];
+  onDataset: (dataset: string) => void;
+}
+
+function LoadTable({ rows, onDataset }: LoadTableProps) {
+  return (
+    <DataTable
+      caption="Loads"
+      rows={rows}
+      keyOf={({ load }) => String(load)}
+      columns={[
+        {
+          label: 'Load',
+          cell: (row) => (
+            <Link href={`/dashboard/operator/loads/${row.load}`}>
+              <b>{row.load}</b> {sourceText(row)}
+            </Link>
+          ),
+        },
+        { label: 'Loaded (UTC)', cell: ({ loaded_at: at }) => <time dateTime={at}>{recentText(at)}</time> },
+        { label: 'Vintage', cell: ({ vintage }) => <time dateTime={vintage}>{dayText(vintage)}</time> },
+        {
+          label: 'Dataset',
+          cell: ({ dataset }) => (
+            <button
+              class="link"
+              type="button"
+              aria-label={`Only loads of ${dataset}`}
+              onClick={() => onDataset(dataset)}
+            >
+              {dataset}
+            </button>
+          ),
+        },
+        { label: 'New', right: true, cell: ({ points_new: count }) => numberText(count) },
+        { label: 'Revised', right: true, cell: ({ points_revised: count }) => numberText(count) },
+        { label: 'Deleted', right: true, cell: ({ points_deleted: count }) => numberText(count) },
+        { label: 'Status', cell: (row) => <LoadState of={row} /> },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,243 @@
+// Retracts a load: first a dry run says what that changes, then the number of the load is typed. Shows the command that does the same.
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import type { AnswerOf } from '../../../../clients/typescript/client.ts';
+import { accountApi } from '../../../api/clients.ts';
+import { Choice } from '../../../components/choice.tsx';
+import { CodePanel } from '../../../components/code-panel.tsx';
+import { Field } from '../../../components/forms/field.tsx';
+import { useAction } from '../../../components/forms/action.tsx';
+import { commandLine } from '../../../text/command-line.ts';
+import { numberText } from '../../../text/numbers.ts';
+import { dayText } from '../../../text/times.ts';
+import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
+import { FreshProblem } from '../operator-page.tsx';
+import { PointCounts } from '../point-counts.tsx';
+import { LoadLink, type Load } from './load-state.tsx';
+
+type Report = AnswerOf<'post', '/v1/operator/loads/{load}/retraction'>['data'];
+
+/** How a load is taken back; `back`: it is a retraction, and what it retracts is in force again. */
+type Way = 'today' | 'erase' | 'back';
+
+const ways: Record<Way, { label: string; means: string; button: string; warning: string }> = {
+  today: {
+    label: 'From today on',
+    means:
+      'From today on the data are as if this load had not been made. Earlier vintages stay as they were published.',
+    button: 'Retract the load',
+    warning: 'It is in force at once. It can be undone: retract the retraction.',
+  },
+  erase: {
+    label: 'In all vintages',
+    means:
+      'Erased, it is in no vintage any more: all are as if it had never been loaded. For what should not have been published at all.',
+    button: 'Erase the load',
+    warning: 'It is erased from all vintages. This cannot be undone.',
+  },
+  back: {
+    label: 'From today on',
+    means: 'From today on the load that this one retracts is in force again.',
+    button: 'Retract the retraction',
+    warning: 'It is in force at once. It can be undone: retract what undoes it.',
+  },
+};
+
+function waysOf({ retracts, retractable: isRetractable, erasable: isErasable }: Load): Way[] {
+  if (retracts !== null) return isRetractable ? ['back'] : [];
+  return [...(isRetractable ? (['today'] as const) : []), ...(isErasable ? (['erase'] as const) : [])];
+}
+
+interface RetractProps {
+  load: Load;
+  reload: () => void;
+}
+
+export function Retract({ load, reload }: RetractProps) {
+  const [done, setDone] = useState<Report>();
+  const allowed = waysOf(load);
+  const [first] = allowed;
+  return (
+    <section aria-labelledby="retract">
+      <h2 id="retract">Retract</h2>
+      <div role="status">{done !== undefined && <Done load={load.load} report={done} />}</div>
+      {load.status === 'retracted' && load.retracted_by !== null && (
+        <p class="sm below">
+          It is retracted by <LoadLink to={load.retracted_by} />. Retract that to have it in force again.
+        </p>
+      )}
+      {first === undefined ? (
+        <CannotBe load={load} />
+      ) : (
+        <RetractForm
+          key={`${load.status} ${done?.load}`}
+          load={load}
+          allowed={allowed}
+          first={first}
+          onDone={(report) => {
+            setDone(report);
+            reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface RetractFormProps {
+  load: Load;
+  allowed: readonly Way[];
+  /** Of them. */
+  first: Way;
+  onDone: (report: Report) => void;
+}
+
+function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProps) {
+  const [way, setWay] = useState(first);
+  const [typed, setTyped] = useState('');
+  const [foreseen, setForeseen] = useState<{ report: Report; way: Way }>();
+  const action = useAction();
+  const wish = { load, way, reason: typed.trim() };
+  const look = async () => setForeseen({ report: await retraction(wish, true), way });
+  return (
+    <>
+      <form class="form below" onSubmit={action.submit(look)}>
+        {allowed.length > 1 && (
+          <Choice
+            label="Since when"
+            options={allowed.map((value) => ({ value, label: ways[value].label }))}
+            value={way}
+            onChange={setWay}
+          />
+        )}
+        <p class="sm">{ways[way].means}</p>
+        <Field
+          label="Reason, for the record"
+          name="reason"
+          maxLength={1000}
+          autocomplete="off"
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <FreshProblem of={action.error} />
+        <p class="actions">
+          <button class="btn" type="submit" disabled={action.isBusy}>
+            See what it changes
+          </button>
+        </p>
+      </form>
+      <div aria-live="polite">
+        {foreseen?.way === way && <Foreseen report={foreseen.report} command={commandOf(wish)} />}
+      </div>
+      {foreseen?.way === way && <Confirmed wish={wish} onDone={onDone} />}
+    </>
+  );
+}
+
+/** What somebody wants to do. */
+interface Wish {
+  load: number;
+  way: Way;
+  /** May be empty. */
+  reason: string;
+}
+
+async function retraction({ load, way, reason }: Wish, dryRun: boolean): Promise<Report> {
+  const body = {
+    ...(way === 'erase' ? { erase: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+    ...(dryRun ? { dry_run: true } : {}),
+  };
+  const path = { load: String(load) };
+  return (await accountApi.post('/v1/operator/loads/{load}/retraction', { path, body })).data;
+}
+
+/** The button, and the dialog in which the number is typed. */
+function Confirmed({ wish, onDone }: { wish: Wish; onDone: (report: Report) => void }) {
+  const [isAsked, setIsAsked] = useState(false);
+  const { button, warning } = ways[wish.way];
+  return (
+    <>
+      <p class="actions mt">
+        <button class="btn danger" type="button" onClick={() => setIsAsked(true)}>
+          {button}
+        </button>
+      </p>
+      {isAsked && (
+        <TypedConfirmation
+          title={`${button}?`}
+          name={String(wish.load)}
+          button={button}
+          change={async () => {
+            const report = await retraction(wish, false);
+            setIsAsked(false);
+            onDone(report);
+          }}
+          problem={FreshProblem}
+          onClose={() => setIsAsked(false)}
+        >
+          <p>{warning}</p>
+        </TypedConfirmation>
+      )}
+    </>
+  );
+}
+
+function commandOf({ load, way, reason }: Wish): string {
+  return commandLine(
+    ...['almanac', 'loads', 'retract', String(load)],
+    ...(way === 'erase' ? ['--erase'] : []),
+    ...(reason === '' ? [] : ['--reason', reason]),
+  );
+}
+
+function Foreseen({ report, command }: { report: Report; command: string }) {
+  const count = report.loads.length;
+  return (
+    <div role="group" aria-label="The dry run">
+      <h3 class="mt">What it changes, since {dayText(report.since)}</h3>
+      {count > 1 && (
+        <p class="sm">
+          {numberText(count)} loads of one file are retracted together, one for each of its vintages.
+        </p>
+      )}
+      <PointCounts of={report} />
+      <p class="xs dim below">The same on the command line</p>
+      <CodePanel code={command} />
+    </div>
+  );
+}
+
+const effects: Record<Report['effect'], string> = {
+  out_of_force: 'is retracted',
+  in_force: 'is undone: what it had retracted is in force again',
+  erased: 'is erased',
+};
+
+function Done({ load, report: { load: by, effect, since } }: { load: number; report: Report }) {
+  return (
+    <div class="note good below">
+      <p>
+        Load {load} {effects[effect]}, since {dayText(since)}
+        {by !== undefined && (
+          <>
+            , by <LoadLink to={by} />
+          </>
+        )}
+        .
+      </p>
+    </div>
+  );
+}
+
+function CannotBe({ load: { dataset, status } }: { load: Load }) {
+  if (status === 'retracted') return null;
+  if (status === 'erased')
+    return <p class="sm below">It is erased. To have its data in force again, load the file again.</p>;
+  return (
+    <p class="sm below">
+      A load of {dataset} cannot be retracted: only its present rows are kept. Load the earlier file again.{' '}
+      <Link href="/docs/corrections">How corrections work</Link>
+    </p>
+  );
+}

@@ -1,0 +1,210 @@
+// /dashboard/operator/releases/:release: one load under embargo, what its check found, who did what with it; it is cancelled or published here.
+import { useState } from 'preact/hooks';
+import { Link, useParams } from 'wouter-preact';
+import type { AnswerOf } from '../../../../clients/typescript/client.ts';
+import { accountApi } from '../../../api/clients.ts';
+import { shownIn, useLoad } from '../../../api/load.ts';
+import { usePoll } from '../../../api/poll.ts';
+import { CodePanel } from '../../../components/code-panel.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { bytesText } from '../../../text/amounts.ts';
+import { commandLine } from '../../../text/command-line.ts';
+import { instantText } from '../../../text/times.ts';
+import { TypedConfirmation } from '../../account/typed-confirmation.tsx';
+import { Fresh, FreshProblem, OperatorPage } from '../operator-page.tsx';
+import { PointCounts } from '../point-counts.tsx';
+import { countsOf, failureOf } from './counts.ts';
+import { ReleaseState } from './release-state.tsx';
+
+const lookEveryMs = 1_000;
+
+type Release = AnswerOf<'get', '/v1/operator/releases/{release}'>['data'];
+
+export function OperatorRelease() {
+  const { release = '' } = useParams();
+  return <OperatorPage>{() => <OneRelease number={release} key={release} />}</OperatorPage>;
+}
+
+function OneRelease({ number }: { number: string }) {
+  const [asked, setAsked] = useState(0);
+  const ask = async (signal: AbortSignal) =>
+    (await accountApi.get('/v1/operator/releases/{release}', { path: { release: number }, signal })).data;
+  const loaded = useLoad(ask, [number, asked]);
+  const [seen, setSeen] = useState<Release>();
+  usePoll(
+    isBeingMade(seen ?? shownIn(loaded)) ? async (signal) => setSeen(await ask(signal)) : null,
+    lookEveryMs,
+    [number, asked],
+  );
+  const reload = () => {
+    setSeen(undefined);
+    setAsked((count) => count + 1);
+  };
+  return (
+    <>
+      <PageHead
+        title={`Release ${number}`}
+        crumb={<Link href="/dashboard/operator/releases">Releases</Link>}
+      />
+      <Fresh for={loaded} failure="The release could not be loaded">
+        {(first) => <Whole release={seen ?? first} reload={reload} />}
+      </Fresh>
+    </>
+  );
+}
+
+/** Somebody has asked for it now, and a publisher is about to make it. */
+function isBeingMade(release: Release | undefined): boolean {
+  return release?.state === 'pending' && release.history.some(({ event }) => event === 'hastened');
+}
+
+interface OfRelease {
+  release: Release;
+  reload: () => void;
+}
+
+function Whole({ release, reload }: OfRelease) {
+  return (
+    <>
+      <Facts release={release} />
+      <Outcome release={release} />
+      <Actions release={release} reload={reload} />
+      <History entries={release.history} />
+    </>
+  );
+}
+
+function Facts({ release }: { release: Release }) {
+  const { release_at: at, release_with: entry, ended_at: endedAt } = release;
+  return (
+    <dl class="dl">
+      <dt>State</dt>
+      <dd data-test="state">
+        <span role="status">
+          {isBeingMade(release) ? <span class="st">Being published</span> : <ReleaseState of={release} />}
+        </span>
+      </dd>
+      <dt>Due</dt>
+      <dd>
+        {at === null ? '–' : `${instantText(at)} UTC`}
+        {entry !== null && <small>with {entry} of the calendar</small>}
+      </dd>
+      <dt>File</dt>
+      <dd>
+        {release.source_name}
+        <small>{bytesText(release.file_bytes)}</small>
+      </dd>
+      <dt>Dataset</dt>
+      <dd>{release.dataset}</dd>
+      <dt>Accepted</dt>
+      <dd>{instantText(release.accepted_at)} UTC</dd>
+      {endedAt !== null && (
+        <>
+          <dt>{release.state === 'cancelled' ? 'Cancelled' : 'Ended'}</dt>
+          <dd>{instantText(endedAt)} UTC</dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+function Outcome({ release }: { release: Release }) {
+  const [counts, failure] = [countsOf(release), failureOf(release)];
+  return (
+    <section aria-labelledby="outcome">
+      <h2 id="outcome">
+        {release.state === 'released' ? 'What it changed' : 'What it changes, by its check'}
+      </h2>
+      {failure !== null && (
+        <div class="note bad below" role="alert">
+          <p>It has failed, and nothing of it is stored. {failure}</p>
+        </div>
+      )}
+      {counts === undefined ? <p class="sm dim">Not known.</p> : <PointCounts of={counts} />}
+    </section>
+  );
+}
+
+/** What can be asked for, by the state; a release that was made or cancelled stays as it is. */
+const changes = {
+  now: {
+    path: '/v1/operator/releases/{release}/publication',
+    button: 'Publish now',
+    title: 'Publish now?',
+    text: 'It is visible to everybody at once, and its webhooks are sent.',
+  },
+  cancel: {
+    path: '/v1/operator/releases/{release}/cancellation',
+    button: 'Cancel the release',
+    title: 'Cancel the release?',
+    text: 'It is never made, and its file is forgotten.',
+  },
+} as const;
+type Change = keyof typeof changes;
+
+function Actions({ release: of, reload }: OfRelease) {
+  const { release, state } = of;
+  const [asked, setAsked] = useState<Change>();
+  if (state === 'released' || state === 'cancelled' || isBeingMade(of)) return null;
+  const path = { release: String(release) };
+  return (
+    <section aria-labelledby="change">
+      <h2 id="change">{state === 'failed' ? 'Try again, or give it up' : 'Before its instant'}</h2>
+      <p class="actions below">
+        <button class="btn" type="button" onClick={() => setAsked('now')}>
+          {changes.now.button}
+        </button>
+        <button class="btn danger" type="button" onClick={() => setAsked('cancel')}>
+          {changes.cancel.button}
+        </button>
+      </p>
+      {asked !== undefined && (
+        <TypedConfirmation
+          title={changes[asked].title}
+          name={String(release)}
+          button={changes[asked].button}
+          change={async () => {
+            await accountApi.post(changes[asked].path, { path });
+            setAsked(undefined);
+            reload();
+          }}
+          problem={FreshProblem}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>{changes[asked].text}</p>
+          <p class="xs dim">The same on the command line</p>
+          <CodePanel code={commandLine('almanac', 'releases', asked, String(release))} />
+        </TypedConfirmation>
+      )}
+    </section>
+  );
+}
+
+const events = {
+  accepted: 'Accepted',
+  hastened: 'Asked for now',
+  cancelled: 'Cancelled',
+  released: 'Published',
+  failed: 'Failed',
+};
+
+function History({ entries }: { entries: Release['history'] }) {
+  return (
+    <section aria-labelledby="history">
+      <h2 id="history">History</h2>
+      <DataTable
+        caption="Who did what with the release"
+        rows={entries}
+        keyOf={({ at, event }) => `${at} ${event}`}
+        dense
+        columns={[
+          { label: 'What', cell: ({ event }) => events[event] },
+          { label: 'When (UTC)', cell: ({ at }) => <time dateTime={at}>{instantText(at)}</time> },
+          { label: 'By', cell: ({ actor }) => actor },
+          { label: 'Detail', cell: ({ detail }) => detail ?? '–' },
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,146 @@
+// /dashboard/operator/releases: the loads under embargo, and those that were made, failed or were cancelled. The URL has the filter and the page.
+import { Link, useSearchParams } from 'wouter-preact';
+import type { AnswerOf } from '../../../../clients/typescript/client.ts';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { Choice } from '../../../components/choice.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Empty, SkeletonRows } from '../../../components/states.tsx';
+import { numberText } from '../../../text/numbers.ts';
+import { instantText } from '../../../text/times.ts';
+import '../../../styles/catalogue.css';
+import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { countsOf, type Counts } from './counts.ts';
+import { ReleaseState } from './release-state.tsx';
+
+type ReleaseRow = Row<'/v1/operator/releases'>;
+
+const pageSize = 50;
+const states = [
+  { value: 'all', label: 'All' },
+  { value: 'pending', label: 'Under embargo' },
+  { value: 'held', label: 'Held' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'released', label: 'Published' },
+  { value: 'cancelled', label: 'Cancelled' },
+] as const;
+type StateChoice = (typeof states)[number]['value'];
+
+function stateOf(params: URLSearchParams): StateChoice {
+  return states.find(({ value }) => value === params.get('state'))?.value ?? 'all';
+}
+
+export function OperatorReleases() {
+  return <OperatorPage>{() => <AllReleases />}</OperatorPage>;
+}
+
+function AllReleases() {
+  const [params, setParams] = useSearchParams();
+  const [state, cursor] = [stateOf(params), params.get('cursor')];
+  const query = {
+    limit: pageSize,
+    ...(state === 'all' ? {} : { state }),
+    ...(cursor === null ? {} : { cursor }),
+  };
+  const loaded = useLoad(
+    (signal) => accountApi.get('/v1/operator/releases', { query, signal }),
+    [JSON.stringify(query)],
+  );
+  return (
+    <>
+      <PageHead
+        title="Releases"
+        lede="Loads that were given in advance. Until its instant, nobody can see anything of one."
+      />
+      <div class="bar-ctl filters">
+        <Choice
+          label="State"
+          options={states}
+          value={state}
+          onChange={(chosen) => setParams(chosen === 'all' ? {} : { state: chosen })}
+        />
+      </div>
+      <Fresh for={loaded} failure="The releases could not be loaded" skeleton={<SkeletonRows rows={6} />}>
+        {(releases) => (
+          <Found
+            releases={releases}
+            onNext={(next) => setParams({ ...(state === 'all' ? {} : { state }), cursor: next })}
+          />
+        )}
+      </Fresh>
+    </>
+  );
+}
+
+interface FoundProps {
+  releases: AnswerOf<'get', '/v1/operator/releases'>;
+  onNext: (cursor: string) => void;
+}
+
+function Found({ releases, onNext }: FoundProps) {
+  const next = releases.pagination.next_cursor;
+  if (releases.data.length === 0)
+    return (
+      <Empty title="No releases">
+        <p>
+          What <code>almanac ingest --release-at</code> accepts waits here until its instant.{' '}
+          <Link href="/docs/embargo">Loads under embargo</Link>
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <ReleaseTable rows={rowsOf(releases)} />
+      {next !== null && (
+        <div class="actions pages">
+          <button class="btn" type="button" onClick={() => onNext(next)}>
+            Next {pageSize}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const countOf = (row: ReleaseRow, name: keyof Counts) => {
+  const count = countsOf(row)?.[name];
+  return count === undefined ? '–' : numberText(count);
+};
+
+function ReleaseTable({ rows }: { rows: readonly ReleaseRow[] }) {
+  return (
+    <DataTable
+      caption="Releases"
+      rows={rows}
+      keyOf={({ release }) => String(release)}
+      columns={[
+        {
+          label: 'Release',
+          cell: ({ release, source_name: source, dataset }) => (
+            <>
+              <Link href={`/dashboard/operator/releases/${release}`}>
+                <b>{release}</b> {source}
+              </Link>
+              <small>{dataset}</small>
+            </>
+          ),
+        },
+        {
+          label: 'Due (UTC)',
+          cell: ({ release_at: at, release_with: entry }) => (
+            <span>
+              {at === null ? '–' : <time dateTime={at}>{instantText(at)}</time>}
+              {entry !== null && <small>with {entry}</small>}
+            </span>
+          ),
+        },
+        { label: 'New', right: true, cell: (row) => countOf(row, 'points_new') },
+        { label: 'Revised', right: true, cell: (row) => countOf(row, 'points_revised') },
+        { label: 'Deleted', right: true, cell: (row) => countOf(row, 'points_deleted') },
+        { label: 'State', cell: (row) => <ReleaseState of={row} /> },
+      ]}
+    />
+  );
+}
