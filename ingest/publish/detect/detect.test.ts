@@ -218,6 +218,28 @@ test('rows that state a point again are a guess where they are few, and no table
   );
 });
 
+test('notes below a table are left out where no number stands beside them; a word among numbers is left to the load', (t) => {
+  const months = Array.from(
+    { length: 60 },
+    (_, at) => `${2020 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, '0')}`,
+  );
+  const wide = (...below: string[][]) =>
+    propose(
+      sampleOf([['Date', 'Buy', 'Sell'], ...months.map((month) => [month, '1.5', '2.5']), ...below]),
+      about,
+    );
+  const noted = wide(['', '', 'Source: the bank'], ['Note', '', 'Rates at noon']);
+  t.deepEqual(noted.entry.only, { Sell: '^(?!.*[A-Za-z]{4})' });
+  t.true(noted.entry.guessed?.includes('only'));
+  t.regex(noted.evidence['only'] ?? '', /2 with "Source: the bank" and the like in Sell/);
+  t.is(wide(['2025-01', '1.5', 'oops']).entry.only, undefined);
+  t.is(wide(['2025-01', '1.5', 'oops'], ['', '', 'Source: the bank']).entry.only, undefined);
+  const single = (last: string[]) =>
+    propose(sampleOf([['Date', 'Rate'], ...months.map((month) => [month, '1.5']), last]), about).entry.only;
+  t.deepEqual(single(['Source', 'the bank']), { Rate: '^(?!.*[A-Za-z]{4})' });
+  t.is(single(['2025-01', 'oops']), undefined);
+});
+
 test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
   const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
   const row = (currency: string, period: string) => [

@@ -4,6 +4,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
 import { detectColumns, type Columns } from './columns.ts';
 import { detectLayout, type Layout } from './layout.ts';
+import { addNotes } from './notes.ts';
 import { detectNumbers } from './number-forms.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
 import { addRepeated } from './repeated-rows.ts';
@@ -34,6 +35,7 @@ export function propose(sample: Sample, about: About): Proposal {
   });
   if (columns.values.length === 0) return skipped('it has no column of numbers');
   addColumns(draft, layout, columns);
+  addNotes(draft, rows, layout.titles, columns);
   addNumbers(draft, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
   const tooMany = addRepeated(draft, { layout, columns, rows });
