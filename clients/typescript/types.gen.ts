@@ -66,6 +66,10 @@ export type SeriesMeta = {
      * The notes on the series. For those on single points: `include=notes`.
      */
     footnotes: Array<Footnote>;
+    /**
+     * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+     */
+    breaks: Array<SeriesBreak>;
     date_convention: 'period_end';
     fiscal_year_end: string | null;
     tags: Array<string>;
@@ -105,6 +109,22 @@ export type Footnote = {
     dims: {
         [key: string]: string;
     };
+};
+
+export type SeriesBreak = {
+    /**
+     * Points from this date on are in the new unit.
+     */
+    date: string;
+    from: {
+        unit: string;
+        unit_multiplier: number | null;
+    };
+    to: {
+        unit: string;
+        unit_multiplier: number | null;
+    };
+    note: string | null;
 };
 
 export type Point = {
@@ -289,6 +309,10 @@ export type Triangle = {
          * The notes on the series. For those on single points: `include=notes`.
          */
         footnotes: Array<Footnote>;
+        /**
+         * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+         */
+        breaks: Array<SeriesBreak>;
         date_convention: 'period_end';
         fiscal_year_end: string | null;
         tags: Array<string>;
@@ -3271,6 +3295,10 @@ export type GetCatalogByIdResponses = {
              * The notes on the series. For those on single points: `include=notes`.
              */
             footnotes: Array<Footnote>;
+            /**
+             * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+             */
+            breaks: Array<SeriesBreak>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;
@@ -3379,6 +3407,10 @@ export type GetCatalogByIdPreviewResponses = {
              * The notes on the series. For those on single points: `include=notes`.
              */
             footnotes: Array<Footnote>;
+            /**
+             * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+             */
+            breaks: Array<SeriesBreak>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;

@@ -174,3 +174,14 @@ function firstWhere(days: readonly number[], passes: (day: number) => boolean): 
   }
   return low;
 }
+
+/**
+ * The number of a combination between two breaks. Transforms take what is between two breaks as a combination of its own, so that no
+ * value has a leg beyond a break. @param breaks the dates, ascending.
+ */
+export function segmentNo(breaks: readonly string[], dimsNo: number, date: string): number {
+  if (breaks.length === 0) return dimsNo;
+  let segment = 0;
+  while (segment < breaks.length && (breaks[segment] ?? '') <= date) segment += 1;
+  return dimsNo * (breaks.length + 1) + segment;
+}

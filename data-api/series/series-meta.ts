@@ -66,11 +66,36 @@ export function factsOf(series: Series) {
     attribution: series.attribution,
     methodology_url: series.methodologyUrl,
     footnotes: series.footnotes,
+    breaks: breakFacts(series),
     date_convention: 'period_end',
     fiscal_year_end: series.fiscalYearEnd,
     tags: series.tags,
     category: series.category,
   };
+}
+
+/** The series with the breaks, and the unit, that were known then. Breaks are declared in the order of their dates. */
+export function withBreaksAt(series: Series, vintage: string | null, version: number): Series {
+  const unknownAt = series.breaks.findIndex(
+    ({ declaredOn, loadNo }) => loadNo > version || (vintage !== null && declaredOn > vintage),
+  );
+  const firstUnknown = series.breaks[unknownAt];
+  if (firstUnknown === undefined) return series;
+  const { unit, unitMultiplier } = firstUnknown;
+  return { ...series, unit, unitMultiplier, breaks: series.breaks.slice(0, unknownAt) };
+}
+
+/** The breaks as sent: what changed, from and to. */
+function breakFacts({ breaks, unit, unitMultiplier }: Series) {
+  return breaks.map((each, i) => {
+    const next = breaks[i + 1] ?? { unit, unitMultiplier };
+    return {
+      date: each.date,
+      from: { unit: each.unit, unit_multiplier: each.unitMultiplier },
+      to: { unit: next.unit, unit_multiplier: next.unitMultiplier },
+      note: each.note,
+    };
+  });
 }
 
 /** A moving average keeps the unit; the other transforms have their own, without multiplier or decimals. */

@@ -23,6 +23,7 @@ import {
   type Selection,
 } from './points.ts';
 import { canonicalRequest, includesNotes, type SeriesRequest } from './series-request.ts';
+import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
@@ -130,16 +131,17 @@ export async function readWithKnown<Page>(
 }
 
 /** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that does not exist yet. */
-export function pageQueryOf(series: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
-  const query = canonicalRequest(series.seriesNo, request);
-  const [version = request.version ?? series.version, date, dimsNo] =
+export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
+  const query = canonicalRequest(found.seriesNo, request);
+  const [version = request.version ?? found.version, date, dimsNo] =
     request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
   if (request.version !== null && request.version !== version)
     fail('invalid_cursor', `The cursor is of version ${version}.`, { param: 'cursor' });
-  if (version > series.version)
-    fail('invalid_parameter', `"version" must be at most ${series.version}, the newest.`, {
+  if (version > found.version)
+    fail('invalid_parameter', `"version" must be at most ${found.version}, the newest.`, {
       param: 'version',
     });
+  const series = withBreaksAt(found, request.vintage, version);
   const { from, to, sort, vintage, release, wanted, fields } = request;
   const hasDetails = fields.includes('published_on') || fields.includes('status');
   const dimsNos = combinationsThatPass(series, request.filter);

@@ -16,6 +16,16 @@ const footnoteSchema = z
   })
   .meta({ id: 'Footnote' });
 
+const unitSchema = z.object({ unit: z.string(), unit_multiplier: z.number().nullable() });
+const breakSchema = z
+  .object({
+    date: z.iso.date().describe('Points from this date on are in the new unit.'),
+    from: unitSchema,
+    to: unitSchema,
+    note: text,
+  })
+  .meta({ id: 'SeriesBreak' });
+
 export const renamedFromSchema = z
   .string()
   .optional()
@@ -55,6 +65,11 @@ export const factShapes = {
   footnotes: z
     .array(footnoteSchema)
     .describe('The notes on the series. For those on single points: `include=notes`.'),
+  breaks: z
+    .array(breakSchema)
+    .describe(
+      'Where its points change to another unit, by date. Transforms compare no values on either side of one.',
+    ),
   date_convention: z.literal('period_end'),
   fiscal_year_end: text,
   tags: z.array(z.string()),

@@ -21,6 +21,18 @@ export interface Footnote {
   dims: Readonly<Record<string, string>>;
 }
 
+/** A date from which the points of a series are in another unit, and the unit before it. */
+export interface Break {
+  /** The first date in the new unit. */
+  date: string;
+  unit: string;
+  unitMultiplier: number | null;
+  note: string | null;
+  /** Vintages of earlier days, and earlier loads, do not have it. */
+  declaredOn: string;
+  loadNo: number;
+}
+
 /** What a call needs to know about a series before it reads points. */
 export interface Series {
   seriesNo: number;
@@ -49,6 +61,8 @@ export interface Series {
   methodologyUrl: string | null;
   /** Those on the series; see `findPointNotes` for those on its points. */
   footnotes: Footnote[];
+  /** By date. */
+  breaks: Break[];
   dimensions: string[];
   firstDate: string | null;
   lastDate: string | null;
@@ -117,6 +131,9 @@ const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('
        group by dimension) labelled) as labels,
     (select coalesce(json_agg(${footnote} order by f.mark, f.dims::text), '[]')
        from data.footnotes f where f.series_no = s.series_no and f.date = '-infinity') as footnotes,
+    (select coalesce(json_agg(json_build_object('date', b.date, 'unit', b.from_unit, 'unitMultiplier', b.from_unit_multiplier,
+       'note', b.note, 'declaredOn', b.declared_on, 'loadNo', b.load_no) order by b.date), '[]')
+       from data.series_breaks b where b.series_no = s.series_no) as breaks,
     coalesce((
       select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', (
         select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')

@@ -2,8 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
 import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts';
-import { decimal } from '../decimal.ts';
-import type { Columns } from './legs.ts';
+import { decimal, type Decimal } from '../decimal.ts';
+import { segmentNo, type Columns } from './legs.ts';
 import { isApplicable, lookBack, transforms, transformValues, type Transform } from './transform.ts';
 
 const nothing: Columns = { dates: [], values: [], dimsNos: [] };
@@ -175,6 +175,65 @@ test('a value is the same wherever a block begins, in both orders, with no more 
     ),
     { numRuns: 500 },
   );
+});
+
+test('each stretch between two breaks has the values that it would have alone, wherever a block begins', (t) => {
+  fc.assert(
+    fc.property(
+      fc
+        .constantFrom(...frequencies)
+        .chain((frequency) => fc.tuple(fc.constant(frequency), datesOf(frequency))),
+      fc.constantFrom('yoy', 'mom', 'pct_change', '3ma'),
+      fc.array(fc.nat(59), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 60, maxLength: 60 }),
+      fc.nat(59),
+      ([frequency, dates], transform, breaksAt, combinations, cutAt) => {
+        fc.pre(isApplicable(transform, frequency));
+        // A break may be at a point or between two.
+        const breaks = [
+          ...new Set(breaksAt.map((at) => addDays(dates[at % dates.length] ?? '', -(at % 2)))),
+        ].sort();
+        const points = dates.map((date, i) => [date, String(i + 1), combinations[i] ?? 0] as const);
+        const rule = { transform, frequency, bases: new Map() } as const;
+        const alone = Map.groupBy(points, ([date]) => breaks.filter((each) => each <= date).length);
+        const expected = [...alone.values()].flatMap((stretch) =>
+          transformValues(rule, nothing, columns(stretch)),
+        );
+        const withBreaks = { ...rule, breaks };
+        t.deepEqual(transformValues(withBreaks, nothing, columns(points)), expected);
+        t.deepEqual(transformValues(withBreaks, nothing, columns(points.toReversed())).reverse(), expected);
+        const cut = cutAt % dates.length;
+        const from = lookBack(transform, frequency, dates[cut] ?? '');
+        const history = points.slice(0, cut).filter(([date]) => date >= from);
+        t.deepEqual(
+          transformValues(withBreaks, columns(history), columns(points.slice(cut))),
+          expected.slice(cut),
+        );
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('an index has values on the side of a break on which its base is', (t) => {
+  const breaks = ['2024-02-01'];
+  const block = columns([
+    ['2024-01-31', '2'],
+    ['2024-02-29', '3'],
+    ['2024-03-31', '6'],
+  ]);
+  const indexed = (bases: ReadonlyMap<number, Decimal>) =>
+    transformValues({ transform: 'index', frequency: 'monthly', breaks, bases }, nothing, block);
+  t.deepEqual(indexed(new Map([[segmentNo(breaks, 0, '2024-02-29'), decimal('3')]])), ['', '100', '200']);
+  t.deepEqual(indexed(new Map([[segmentNo(breaks, 0, '2024-01-31'), decimal('2')]])), ['100', '', '']);
+});
+
+test('the stretches between breaks of all combinations, averages too, have numbers of their own', (t) => {
+  const breaks = ['2024-01-01', '2024-02-01'];
+  const numbers = [-2, -1, 0, 1, 2].flatMap((dimsNo) =>
+    ['2023-12-31', '2024-01-01', '2024-01-31', '2024-02-01'].map((date) => segmentNo(breaks, dimsNo, date)),
+  );
+  t.is(new Set(numbers).size, 5 * 3);
 });
 
 test('yoy and mom by date agree with looking at every observation', (t) => {

@@ -4,7 +4,15 @@ import { addDays, addMonths } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
 import { decimal, mean, percentChange, percentOf, type Decimal } from '../decimal.ts';
-import { createLegs, previousWithinDays, slackDays, type Columns, type Legs } from './legs.ts';
+import {
+  createLegs,
+  previousWithinDays,
+  segmentNo,
+  slackDays,
+  type Columns,
+  type Legs,
+  type LegsTransform,
+} from './legs.ts';
 
 export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
 export type Transform = (typeof transforms)[number];
@@ -13,8 +21,10 @@ export type Transform = (typeof transforms)[number];
 export interface TransformRule {
   transform: Transform;
   frequency: Frequency;
-  /** For `index`: combination → the value set to 100. */
+  /** For `index`: combination, as numbered by `segmentNo` → the value set to 100. */
   bases: ReadonlyMap<number, Decimal>;
+  /** The dates of breaks, ascending: no value has a leg or a base beyond one. Unless given, there are none. */
+  breaks?: readonly string[];
 }
 
 /** The maximum decimals of a mean, or more if the source has more. */
@@ -44,7 +54,7 @@ export function lookBack(transform: Transform, frequency: Frequency, date: strin
  */
 export function transformValues(rule: TransformRule, history: Columns, block: Columns): string[] {
   if (rule.transform === 'index') return valuesWith(rule, null, block);
-  const legs = createLegs(rule.transform, rule.frequency, 'asc');
+  const legs = legsOf({ ...rule, transform: rule.transform }, 'asc');
   legs.add(history);
   const last = block.dates.length - 1;
   const isDescending = last > 0 && entryAt(block.dates, 0) > entryAt(block.dates, last);
@@ -54,11 +64,12 @@ export function transformValues(rule: TransformRule, history: Columns, block: Co
 
 /** The transformed values of a block, in its order; '' if there is none. @param legs to which its points and their legs were added; null for `index`. */
 export function valuesWith(rule: TransformRule, legs: Legs | null, block: Columns): string[] {
+  const { breaks = [] } = rule;
   return block.values.map((text, i) => {
     if (text === '') return '';
     const dimsNo = entryAt(block.dimsNos, i);
     if (legs === null) {
-      const base = rule.bases.get(dimsNo);
+      const base = rule.bases.get(segmentNo(breaks, dimsNo, entryAt(block.dates, i)));
       return (base === undefined ? null : percentOf(decimal(text), base)) ?? '';
     }
     const found = legs.of(dimsNo, entryAt(block.dates, i));
@@ -66,6 +77,29 @@ export function valuesWith(rule: TransformRule, legs: Legs | null, block: Column
     if (rule.transform === '3ma') return mean([text, ...found].map(decimal), meanDecimals);
     return percentChange(decimal(text), decimal(entryAt(found, 0))) ?? '';
   });
+}
+
+/** The legs of a transform, none of them beyond a break. @param order of the points to be added. */
+export function legsOf(
+  {
+    transform,
+    frequency,
+    breaks = [],
+  }: Omit<TransformRule, 'transform' | 'bases'> & { transform: LegsTransform },
+  order: 'asc' | 'desc',
+): Legs {
+  const legs = createLegs(transform, frequency, order);
+  if (breaks.length === 0) return legs;
+  return {
+    add: ({ dates, values, dimsNos }) =>
+      legs.add({
+        dates,
+        values,
+        dimsNos: dimsNos.map((dimsNo, i) => segmentNo(breaks, dimsNo, entryAt(dates, i))),
+      }),
+    of: (dimsNo, date) => legs.of(segmentNo(breaks, dimsNo, date), date),
+    forget: (date) => legs.forget(date),
+  };
 }
 
 function reversed({ dates, values, dimsNos }: Columns): Columns {

@@ -16,9 +16,10 @@ import {
   type Points,
   type Selection,
 } from './points.ts';
-import { createLegs, slackDays, type Legs } from './legs.ts';
+import { segmentNo, slackDays, type Legs } from './legs.ts';
 import {
   isApplicable,
+  legsOf,
   lookBack,
   transformValues,
   valuesWith,
@@ -29,7 +30,7 @@ import {
 /** A requested transform, ready to be computed. */
 export interface Computation {
   transform: Transform;
-  /** For `index`: combination → the value set to 100. */
+  /** For `index`: combination, as numbered by `segmentNo` → the value set to 100. */
   bases: ReadonlyMap<number, Decimal>;
   /** The date of that value; null if there is none, or the combinations have different ones. */
   baseDate: string | null;
@@ -62,7 +63,12 @@ export async function prepareTransform(
   if (base !== null && found.dates.length === 0) await requireData(database, selection, window);
   return {
     transform,
-    bases: new Map(found.dimsNos.map((dimsNo, i) => [dimsNo, decimal(entryAt(found.values, i))])),
+    bases: new Map(
+      found.dimsNos.map((dimsNo, i) => [
+        segmentNo(breakDates(selection), dimsNo, entryAt(found.dates, i)),
+        decimal(entryAt(found.values, i)),
+      ]),
+    ),
     baseDate: new Set(found.dates).size === 1 ? entryAt(found.dates, 0) : null,
   };
 }
@@ -91,7 +97,7 @@ export async function* transformedBlocks(
   { transform, bases }: Computation,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  const rule = { transform, frequency: selection.series.frequency, bases };
+  const rule = { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
   for await (const transformed of blocksTransformed(database, selection, rule, pointsWanted)) {
     const { values } = transformed;
     const isWhole = selection.wanted === 'all' || !values.includes('');
@@ -109,7 +115,7 @@ function blocksTransformed(
   const { transform, frequency } = rule;
   const hasWindow = transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
   if (transform === 'index' || !hasWindow) return blockByBlock(database, selection, rule, pointsWanted);
-  const legs = createLegs(transform, frequency, selection.order);
+  const legs = legsOf({ ...rule, transform }, selection.order);
   return selection.order === 'asc'
     ? ascending(database, selection, { rule, legs }, pointsWanted)
     : descending(database, selection, { rule, legs }, pointsWanted);
@@ -204,6 +210,8 @@ async function* olderBlocks(
     to = addDays(from, -1);
   }
 }
+
+const breakDates = ({ series }: Selection): string[] => series.breaks.map(({ date }) => date);
 
 /** The most legs of a point. */
 const legsMax = 2;

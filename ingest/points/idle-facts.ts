@@ -31,7 +31,10 @@ export class IdleFacts {
 
   #howToChange(id: string, name: string): string {
     if (this.#table !== 'series') return `Change it by a file for the dataset ${this.#table}.`;
-    return `Change it by: almanac series set ${id} ${shellWord(`${name}=${this.#facts[name] ?? ''}`)}`;
+    const fact = shellWord(`${name}=${this.#facts[name] ?? ''}`);
+    const fromADate =
+      name === 'unit' ? `, or from a date on by: almanac series break ${id} --from DATE ${fact}` : '';
+    return `Change it by: almanac series set ${id} ${fact}${fromADate}`;
   }
 
   /** What to say of them. */

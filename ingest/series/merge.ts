@@ -11,6 +11,7 @@ import { Rejects } from '../load/rejects.ts';
 import { lockLoads, relaxLimits } from '../load/statements.sql.ts';
 import { loadPoints } from '../points/load-points.ts';
 import { insertAuditEvent } from '../undo/audit.sql.ts';
+import { findLastBreak } from './break.sql.ts';
 import { refuseDeleted, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
 import {
@@ -77,6 +78,12 @@ async function refuseUnmergeable(on: Transaction, old: FoundSeries, into: FoundS
     if (series.isOfItem)
       fail('conflict', `"${series.id}" has the prices of an item: such series cannot be merged.`);
   }
+  for (const { id, seriesNo } of [old, into])
+    if ((await findLastBreak(on, seriesNo)) !== undefined)
+      fail(
+        'conflict',
+        `"${id}" has points of several units (almanac series break): such series cannot be merged.`,
+      );
   const merged = await findMergedInto(on, old.seriesNo);
   if (merged !== undefined)
     fail(

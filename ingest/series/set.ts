@@ -48,8 +48,8 @@ export async function setFacts(
   return { ...change, changes };
 }
 
-/** The facts as PostgreSQL reads them, in the order of the columns. */
-function readFacts(facts: Readonly<Record<string, string>>): Record<string, string | null> {
+/** The facts as PostgreSQL reads them, in the order of the columns. @throws Failure `invalid_parameter`. */
+export function readFacts(facts: Readonly<Record<string, string>>): Record<string, string | null> {
   const unknown = Object.keys(facts).filter((fact) => !columns.some(({ name }) => name === fact));
   if (unknown.includes('series_id'))
     fail('invalid_parameter', 'series_id is changed by: almanac series rename');

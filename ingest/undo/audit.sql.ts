@@ -4,6 +4,8 @@ import type { Transaction } from '../../kernel/database.ts';
 export interface AuditEvent {
   action:
     | 'load.retracted'
+    | 'series.break_declared'
+    | 'series.break_removed'
     | 'series.changed'
     | 'series.merged'
     | 'series.renamed'

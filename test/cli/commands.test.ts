@@ -324,6 +324,24 @@ test.serial('a series is merged into another, as text and with --json as one doc
   t.regex(back.stdout, /^MERGED restored, by load \d+\n$/);
 });
 
+test.serial('a break is declared and removed, as text and with --json as one document', async (t) => {
+  const wish = ['series', 'break', 'GOES.ON', '--from', '2024-01-02'];
+  const tried = await almanac([...wish, 'unit=Points', '--dry-run']);
+  t.is(
+    tried.stdout,
+    'nothing kept (--dry-run): GOES.ON has a break at 2024-01-02\nunit: "Index" → "Points"\n',
+  );
+  const declared = [...wish, 'unit=Points', '--note', 'Rebased', '--reason', 'a test', '--json'];
+  t.like(documentOf(t, await almanac(declared)), {
+    ...{ dry_run: false, series: 'GOES.ON', changes: [{ fact: 'unit', from: 'Index', to: 'Points' }] },
+  });
+  t.is((await almanac([...wish, 'unit=X', '--remove'])).code, 2);
+  t.is((await almanac(['series', 'break', 'GOES.ON', 'unit=X'])).code, 2);
+  const gone = await almanac([...wish, '--remove']);
+  t.regex(gone.stdout, /^GOES\.ON has no break at 2024-01-02 any more, by load \d+\n$/);
+  t.is((await almanac([...wish, '--remove'])).code, 1);
+});
+
 test.serial('a series is deleted and restored, as text and with --json as one document', async (t) => {
   for (const [action, what] of [
     ['delete', 'deleted'],

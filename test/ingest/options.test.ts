@@ -303,7 +303,7 @@ test.serial(
       set: { ...set, unit: 'Two' },
     });
     t.deepEqual(notes, [
-      'NOTED.A exists, so --set unit=Two changed nothing: its unit is One. Change it by: almanac series set NOTED.A unit=Two',
+      'NOTED.A exists, so --set unit=Two changed nothing: its unit is One. Change it by: almanac series set NOTED.A unit=Two, or from a date on by: almanac series break NOTED.A --from DATE unit=Two',
     ]);
     const { notes: tags } = await loadCsv(database, rows(['A']), {
       create: true,

@@ -106,6 +106,8 @@ function dims(): TableCases[] {
   const note = { series_no: '1', text: 'Estimated' };
   const aliases = checksOf('series_aliases');
   const alias = { alias: 'OLD', series_no: '1' };
+  const breaks = checksOf('series_breaks');
+  const aBreak = { series_no: '1', date: day, from_unit: 'Index', declared_on: day, load_no: '1' };
   const wasMerged = { merged_from: '2', merged_on: day };
   return [
     {
@@ -144,6 +146,35 @@ function dims(): TableCases[] {
           constraint: 'series_aliases_merged_by_fkey',
           refused: { ...wasMerged, merged_by: '3' },
           accepted: { ...wasMerged, merged_by: '1' },
+          deleteParent: 'delete from data.loads where load_no = 1',
+          outcome: 'it is refused',
+        },
+      ],
+    },
+    {
+      table: 'data.series_breaks',
+      before: [...twoSeries, ...twoLoads],
+      row: aBreak,
+      cases: [
+        key('series_breaks_pkey', ['series_no', 'date'], aBreak, {
+          ...aBreak,
+          series_no: '2',
+          date: '2024-02-29',
+        }),
+        ...breaks.text(200, 'from_unit'),
+        ...breaks.whole(-30, 30, 'from_unit_multiplier'),
+        ...breaks.text(2_000, 'note'),
+      ],
+      references: [
+        {
+          constraint: 'series_breaks_series_no_fkey',
+          refused: { series_no: '3' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+        {
+          constraint: 'series_breaks_load_no_fkey',
+          refused: { load_no: '3' },
           deleteParent: 'delete from data.loads where load_no = 1',
           outcome: 'it is refused',
         },

@@ -1,8 +1,11 @@
 // One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
 // They build on the data of test/v1/every-dataset.ts, in this order.
 import type { ChangeOptions } from '../../ingest/series/change.ts';
+import { declareBreak } from '../../ingest/series/break.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
+import { mergeSeries } from '../../ingest/series/merge.ts';
 import { renameSeries } from '../../ingest/series/rename.ts';
+import { setFacts } from '../../ingest/series/set.ts';
 import type { Database } from '../../kernel/database.ts';
 import { tradeConstants, type Load } from './every-dataset.ts';
 
@@ -214,5 +217,23 @@ export const seriesCommands: readonly SeriesCommand[] = [
   {
     name: 'a restored series',
     run: (database, options) => restoreSeries(database, { ...options, id: 'CPI.CORE' }),
+  },
+  {
+    name: 'other facts of a series',
+    run: (database, options) =>
+      setFacts(database, { ...options, id: 'CPI', facts: { name: 'Consumer prices', licence: 'CC0' } }),
+  },
+  {
+    name: 'a series that is merged into another',
+    run: (database, options) => mergeSeries(database, { ...options, id: 'CPI', into: 'CPI.CORE' }),
+  },
+  {
+    name: 'a merged series with its id again',
+    run: (database, options) => restoreSeries(database, { ...options, id: 'CPI' }),
+  },
+  {
+    name: 'a break',
+    run: (database, options) =>
+      declareBreak(database, { ...options, id: 'CPI', from: '2024', facts: { unit: 'Points' } }),
   },
 ];

@@ -1,9 +1,10 @@
-// almanac series: sets facts of a series; renames, merges, deletes and restores it.
+// almanac series: sets facts of a series; declares breaks; renames, merges, deletes and restores it.
 import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
 import { mergeSeries } from '../../../ingest/series/merge.ts';
 import { renameSeries } from '../../../ingest/series/rename.ts';
-import { setFacts } from '../../../ingest/series/set.ts';
+import { declareBreak, removeBreak } from '../../../ingest/series/break.ts';
+import { setFacts, type FactsChange } from '../../../ingest/series/set.ts';
 import type { FactChange } from '../../../ingest/series/set.sql.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
@@ -46,10 +47,41 @@ export const series: DeclareCommand = (command, terminal) => {
       const changed = await runChange(terminal, flags, (database, options) =>
         setFacts(database, { ...options, id, facts }),
       );
-      printChange(terminal, flags, changed, 'changed', { changes: changed.changes });
-      if (flags.json !== true)
-        for (const { fact, from, to } of changed.changes)
-          terminal.stdout.write(`${fact}: ${factText(from)} → ${factText(to)}\n`);
+      printFacts(terminal, flags, changed, 'changed');
+    });
+  command
+    .command('break')
+    .summary('declare that the points from a date on are in another unit, or remove the last such break')
+    .argument(...aSeries)
+    .argument('[fact=value...]', 'the new unit, unit_multiplier or both')
+    .option('--from <date>', 'the first day or period in the new unit; required')
+    .option('--note <text>', 'what readers are told of it')
+    .option('--remove', 'remove the break of that date: the series has the unit from before')
+    .option(...reasonFlag)
+    .option(...dryRunFlag)
+    .option(...jsonFlag)
+    .addHelpText(
+      'after',
+      examples(
+        'almanac series break CPI.M --from 2024-01 unit="Index 2020=100" --note "New base year"',
+        'almanac series break CPI.M --from 2024-01 --remove',
+      ),
+    )
+    .action(async (id, given, { from, note, remove, ...flags }) => {
+      if (from === undefined)
+        throw new UsageError('A break needs --from, the first day or period in the new unit.');
+      if (remove === true) {
+        if (given.length > 0 || note !== undefined)
+          throw new UsageError('--remove takes the date of the break alone.');
+        return change(terminal, flags, `has no break at ${from} any more`, (database, options) =>
+          removeBreak(database, { ...options, id, from }),
+        );
+      }
+      const facts = factsOf(given);
+      const changed = await runChange(terminal, flags, (database, options) =>
+        declareBreak(database, { ...options, id, from, facts, ...(note === undefined ? {} : { note }) }),
+      );
+      printFacts(terminal, flags, changed, `has a break at ${from}`);
     });
   command
     .command('rename')
@@ -135,6 +167,13 @@ function factsOf(given: readonly string[]): Record<string, string> {
 }
 
 const factText = (value: FactChange['from']): string => (value === null ? 'none' : JSON.stringify(value));
+
+function printFacts(terminal: Terminal, flags: Flags, changed: FactsChange, what: string): void {
+  printChange(terminal, flags, changed, what, { changes: changed.changes });
+  if (flags.json === true) return;
+  for (const { fact, from, to } of changed.changes)
+    terminal.stdout.write(`${fact}: ${factText(from)} → ${factText(to)}\n`);
+}
 
 /** Runs the change on the installation and prints it. @param what was done to the series. */
 async function change(

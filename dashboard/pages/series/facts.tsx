@@ -64,7 +64,15 @@ export function Facts({ entry }: { entry: SeriesEntry }) {
 
 /** Who publishes the series, under which terms, by which methods, and what there is to know of its values. */
 export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
-  const { source, licence, licence_url: terms, methodology_url: methods, attribution, footnotes } = entry;
+  const {
+    source,
+    licence,
+    licence_url: terms,
+    methodology_url: methods,
+    attribution,
+    footnotes,
+    breaks,
+  } = entry;
   return (
     <section class="terms" aria-labelledby="source-and-licence">
       <h2 class="xs dim" id="source-and-licence">
@@ -94,6 +102,12 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
           </>
         )}
       </dl>
+      {breaks.map(({ date, from, to, note }) => (
+        <p key={date} class="xs dim">
+          {`Break on ${dayText(date)}: ${unitText(from)} until then, ${unitText(to)} from then on.`}
+          {note !== null && ` ${note}`}
+        </p>
+      ))}
       {footnotes.map(({ mark, text, dims }) => (
         <p key={`${mark} ${text}`} class="xs dim footnote">
           {mark !== null && <sup>{mark}</sup>} {text}
@@ -102,6 +116,10 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
       ))}
     </section>
   );
+}
+
+function unitText({ unit, unit_multiplier: power }: SeriesEntry['breaks'][number]['from']): string {
+  return power === null || power === 0 ? unit : `${unit} (times 10^${power})`;
 }
 
 function untilText(instant: string): string {
