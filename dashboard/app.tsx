@@ -12,6 +12,7 @@ const Webhooks = lazyPage(async () => (await import('./pages/account/webhooks/we
 const Billing = lazyPage(async () => (await import('./pages/account/billing/billing.tsx')).Billing);
 const Purchase = lazyPage(async () => (await import('./pages/account/billing/purchase.tsx')).Purchase);
 const Security = lazyPage(async () => (await import('./pages/account/security/security.tsx')).Security);
+const OperatorSources = lazyPage(async () => (await import('./pages/operator/sources.tsx')).OperatorSources);
 const OperatorAccounts = lazyPage(
   async () => (await import('./pages/operator/accounts.tsx')).OperatorAccounts,
 );
@@ -84,6 +85,7 @@ export function App() {
         <Route path="/dashboard/operator/loads/:load" component={OperatorLoad} />
         <Route path="/dashboard/operator/releases" component={OperatorReleases} />
         <Route path="/dashboard/operator/releases/:release" component={OperatorRelease} />
+        <Route path="/dashboard/operator/sources" component={OperatorSources} />
         <Route path="/dashboard/operator/accounts" component={OperatorAccounts} />
         <Route path="/dashboard/operator/accounts/:id" component={OperatorAccount} />
         <Route path="/dashboard/operator/plans" component={OperatorPlans} />

@@ -8,6 +8,7 @@ import { google } from './walks/google.ts';
 import { pace } from './walks/pace.ts';
 import { operatorLoads } from './walks/operator-loads.ts';
 import { operatorReleases } from './walks/operator-releases.ts';
+import { operatorSources } from './walks/operator-sources.ts';
 import { operator } from './walks/operator.ts';
 import { forgottenPassword } from './walks/passwords.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
@@ -36,6 +37,7 @@ export const walks: readonly Walk[] = [
   operator,
   operatorLoads,
   operatorReleases,
+  operatorSources,
   google,
   busyMonth,
   webhooks,

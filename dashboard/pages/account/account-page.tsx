@@ -36,6 +36,7 @@ const places = [
 const operatorPlaces = [
   { name: 'Loads', path: '/dashboard/operator/loads' },
   { name: 'Releases', path: '/dashboard/operator/releases' },
+  { name: 'Sources', path: '/dashboard/operator/sources' },
   { name: 'All accounts', path: '/dashboard/operator/accounts' },
   { name: 'All plans', path: '/dashboard/operator/plans' },
 ] as const;

@@ -236,8 +236,8 @@ function CannotBe({ load: { dataset, status } }: { load: Load }) {
     return <p class="sm below">It is erased. To have its data in force again, load the file again.</p>;
   return (
     <p class="sm below">
-      A load of {dataset} cannot be retracted: only its present rows are kept. Load the earlier file again.{' '}
-      <Link href="/docs/corrections">How corrections work</Link>
+      This load of {dataset} cannot be retracted: the rows before it are not kept. Load the earlier file
+      again. <Link href="/docs/corrections">How corrections work</Link>
     </p>
   );
 }

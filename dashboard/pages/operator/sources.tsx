@@ -1,0 +1,150 @@
+// /dashboard/operator/sources: the URLs that are fetched by a schedule, and how that goes. The URL of the page has the filter and the page.
+import { Link, useSearchParams } from 'wouter-preact';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { accountApi } from '../../api/clients.ts';
+import { useLoad } from '../../api/load.ts';
+import { rowsOf, type Row } from '../../api/rows.ts';
+import { Choice } from '../../components/choice.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Empty, SkeletonRows } from '../../components/states.tsx';
+import { countText } from '../../text/numbers.ts';
+import { instantText, recentText } from '../../text/times.ts';
+import '../../styles/catalogue.css';
+import { Fresh, OperatorPage } from './operator-page.tsx';
+
+type Source = Row<'/v1/operator/sources'>;
+
+const pageSize = 50;
+const states = [
+  { value: 'all', label: 'All' },
+  { value: 'failing', label: 'Failing' },
+  { value: 'well', label: 'Well' },
+] as const;
+
+export function OperatorSources() {
+  return <OperatorPage>{() => <AllSources />}</OperatorPage>;
+}
+
+function AllSources() {
+  const [params, setParams] = useSearchParams();
+  const state = states.find(({ value }) => value === params.get('state'))?.value ?? 'all';
+  const cursor = params.get('cursor');
+  const query = {
+    limit: pageSize,
+    ...(state === 'all' ? {} : { state }),
+    ...(cursor === null ? {} : { cursor }),
+  };
+  const loaded = useLoad(
+    (signal) => accountApi.get('/v1/operator/sources', { query, signal }),
+    [JSON.stringify(query)],
+  );
+  return (
+    <>
+      <PageHead
+        title="Sources"
+        lede="The URLs that are fetched by a schedule. What has changed there is published."
+      />
+      <div class="bar-ctl filters">
+        <Choice
+          label="State"
+          options={states}
+          value={state}
+          onChange={(chosen) => setParams(chosen === 'all' ? {} : { state: chosen })}
+        />
+      </div>
+      <Fresh for={loaded} failure="The sources could not be loaded" skeleton={<SkeletonRows rows={6} />}>
+        {(sources) => (
+          <Found
+            sources={sources}
+            onNext={(next) => setParams({ ...(state === 'all' ? {} : { state }), cursor: next })}
+          />
+        )}
+      </Fresh>
+    </>
+  );
+}
+
+interface FoundProps {
+  sources: AnswerOf<'get', '/v1/operator/sources'>;
+  onNext: (cursor: string) => void;
+}
+
+function Found({ sources, onNext }: FoundProps) {
+  const next = sources.pagination.next_cursor;
+  if (sources.data.length === 0)
+    return (
+      <Empty title="No sources">
+        <p>
+          A table of almanac.yml with a URL and a <code>schedule</code> is fetched by itself.{' '}
+          <Link href="/docs/publish">Publishing a folder</Link>
+        </p>
+      </Empty>
+    );
+  return (
+    <>
+      <SourceTable rows={rowsOf(sources)} />
+      {next !== null && (
+        <div class="actions pages">
+          <button class="btn" type="button" onClick={() => onNext(next)}>
+            Next {pageSize}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const timeOf = (at: string | null) => (at === null ? 'never' : <time dateTime={at}>{recentText(at)}</time>);
+
+function SourceTable({ rows }: { rows: readonly Source[] }) {
+  return (
+    <DataTable
+      caption="Sources"
+      rows={rows}
+      keyOf={({ name, publication, sheet }) => `${publication} ${name} ${sheet}`}
+      columns={[
+        {
+          label: 'Source',
+          cell: ({ name, url, sheet }) => (
+            <>
+              <b>{name}</b>
+              <small class="url">
+                {url}
+                {sheet !== null && `, ${sheet}`}
+              </small>
+            </>
+          ),
+        },
+        { label: 'Schedule', cell: ({ schedule }) => schedule },
+        { label: 'Last fetch (UTC)', cell: ({ last_fetch_at: at }) => timeOf(at) },
+        { label: 'Last change (UTC)', cell: ({ last_change_at: at }) => timeOf(at) },
+        {
+          label: 'Next fetch (UTC)',
+          cell: ({ next_fetch_at: at }) => <time dateTime={at}>{instantText(at)}</time>,
+        },
+        { label: 'State', cell: (source) => <SourceState of={source} /> },
+      ]}
+    />
+  );
+}
+
+function SourceState({ of }: { of: Source }) {
+  const { failures, failing_since: since, outcome } = of;
+  if (failures === 0)
+    return of.last_fetch_at === null ? (
+      <span class="st">Not fetched yet</span>
+    ) : (
+      <span class="st good">Well</span>
+    );
+  const message = outcome?.['message'];
+  return (
+    <span>
+      <span class="st bad">
+        Failing, {countText(failures, 'time', 'times')}
+        {since !== null && ` since ${recentText(since)}`}
+      </span>
+      {typeof message === 'string' && <small>{message}</small>}
+    </span>
+  );
+}
