@@ -20,7 +20,7 @@ export interface DateForm {
 const formats = [
   'D/M/YYYY', 'M/D/YYYY', 'D.M.YYYY', 'D-M-YYYY', 'M-D-YYYY', 'YYYY/M/D', 'YYYY.M.D', 'YYYYMMDD', 'D-MMM-YY', 'D MMM YYYY',
   'D MMMM YYYY', 'D-MMMM-YYYY', 'MMM D, YYYY', 'MMMM D, YYYY', 'D/M/YY', 'M/D/YY', 'D.M.YY', 'MMM-YYYY', 'MMM YYYY', 'MMMM YYYY', 'MMMM-YYYY',
-  'YYYY MMM', 'YYYY-MMM', 'MMM-YY', 'MMM YY', 'YYYYMM', 'MM/YYYY', 'M/YYYY', 'YYYY/MM', 'YYYY:MM', 'YYYY.MM', 'YYYY MM', 'YYYY[Q]Q', 'YYYY [Q]Q', 'YYYY:[Q]Q', 'YYYY/[Q]Q',
+  'YYYY MMM', 'YYYY-MMM', 'MMM-YY', 'MMM YY', 'YYYYMM', 'MM/YYYY', 'M/YYYY', 'MM-YYYY', 'M-YYYY', 'MM.YYYY', 'YYYY/MM', 'YYYY:MM', 'YYYY.MM', 'YYYY MM', 'YYYY[Q]Q', 'YYYY [Q]Q', 'YYYY:[Q]Q', 'YYYY/[Q]Q',
   'Q[Q]YYYY', '[Q]Q-YYYY', '[Q]Q/YYYY', 'Q/YYYY',
 ]; // prettier-ignore
 
@@ -237,6 +237,8 @@ function frequencyOfMonths(sorted: readonly DateSpan[]): FrequencyFound | null {
   ];
   const [most, what] = candidates.reduce((best, each) => (each[0] > best[0] ? each : best));
   if (most < sorted.length * 0.98) return null;
+  // A few days in a row may all be in the first week of a month, or in its last.
+  if (new Set(sorted.map(({ from }) => monthNumber(from))).size * 2 <= sorted.length) return null;
   return byGapsOfMonths(sorted, most === sorted.length ? what : `${most} of ${sorted.length}: ${what}`);
 }
 

@@ -113,6 +113,40 @@ test('the frequency of regular dates is found, whatever day stands for the perio
   t.is(detectFrequency(daysFrom(40)).value, 'irregular');
 });
 
+test('a few days in a row are days, also within the first or the last week of one month', (t) => {
+  for (const first of [1, 2, 3, 28]) {
+    const days = [0, 1, 2, 3].map((more) => `2024-01-${String(first + more).padStart(2, '0')}`);
+    const { entry } = propose(
+      sampleOf([['date', 'oil', 'gas'], ...days.map((day, at) => [day, `1.${at}`, '2.5'])]),
+      about,
+    );
+    t.is(entry.skip, undefined);
+    t.is(entry.series?.frequency, 'daily');
+  }
+});
+
+test('months may be written 01.2024, 1-2024; numbers that look alike are no dates beside a column of dates', (t) => {
+  for (const [format, texts] of [
+    ['MM.YYYY', ['01.2024', '02.2024', '03.2024', '12.2024']],
+    ['M-YYYY', ['1-2024', '2-2024', '3-2024', '12-2024']],
+  ] as const) {
+    const { entry } = propose(
+      sampleOf([['Monat', 'Preis'], ...texts.map((text, at) => [text, `1${at},5`])]),
+      about,
+    );
+    t.deepEqual(
+      [entry.date, entry.decimal, entry.series?.frequency],
+      [{ column: 'Monat', format }, ',', 'monthly'],
+    );
+  }
+  const rates = ['10.1823', '10.1788', '10.1801', '10.1900', '11.1990'];
+  const rows = rates.map((rate, at) => [`2024-01-0${at + 2}`, rate, rate]);
+  for (const table of [rows, rows.map(([day = '', ...others]) => [...others, day])]) {
+    const { entry } = propose(sampleOf([['a', 'b', 'c'], ...table]), about);
+    t.deepEqual(entry.date, { column: table === rows ? 'a' : 'c' });
+  }
+});
+
 test('the delimiter divides the lines alike, whatever stands in titles and within numbers', (t) => {
   t.is(likelyDelimiter('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n'), ';');
   t.is(likelyDelimiter('a,b\n1,"x;y;z"\n2,"p;q;r"\n'), ',');

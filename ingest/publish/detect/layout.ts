@@ -238,7 +238,7 @@ function dateColumn(rows: readonly string[][]): { column: number; form: Finding<
     const form = detectDates(texts);
     if (form === null) continue;
     const isTitled = rows.slice(0, headRows).some((row) => dateTitle.test((row[column] ?? '').trim()));
-    const isNumber = texts.every((text) => /^\d+$/.test(text));
+    const isNumber = texts.every((text) => /^\d+(?:\.\d+)?$/.test(text));
     if (isNumber && !isTitled && column > 0) continue;
     const score = (isTitled ? 2 : 0) + (isNumber ? 0 : 1) + (texts.length > 1 ? 1 : 0);
     if (best === null || score > best.score) best = { column, form, score };
