@@ -1,6 +1,7 @@
 // Typed access to the command line and the API for the real-data checks: loads, and points as JSON, as CSV, page by page.
 import assert from 'node:assert/strict';
 import { parse } from 'csv-parse/sync';
+import type { Response } from 'undici';
 
 /** A running installation, as the checks use it. */
 export interface Instance {

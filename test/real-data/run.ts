@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Agent, fetch, type Response } from 'undici';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
@@ -17,7 +18,7 @@ import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
 import { underGuard } from '../run/guard.ts';
-import { createInstallation } from '../services/instance.ts';
+import { createInstallation, type Serving } from '../services/instance.ts';
 import type { Instance } from './answers.ts';
 
 export interface Check {
@@ -41,7 +42,14 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   'published-folders': checkPublishedFolders,
 };
 
+/**
+ * Each call has a connection of its own. While a check computes, it does not see that the gateway closes an idle connection after its
+ * 65 s, and the next call would fail on it.
+ */
+const dispatcher = new Agent({ pipelining: 0 });
 const refusalsMax = 100;
+/** Characters of what an instance printed, shown after a failure. */
+const printedAtEnd = 4_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -77,12 +85,17 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
       almanac: installation.almanac,
       get: (target) => getWhenAllowed(installation.url + target, apiKey),
     };
-    for (const name of names) {
-      const check = checks[name];
-      assert.ok(check, name);
-      const started = performance.now();
-      await check({ instance, folder: dataFolder, seen });
-      process.stdout.write(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+    try {
+      for (const name of names) {
+        const check = checks[name];
+        assert.ok(check, name);
+        const started = performance.now();
+        await check({ instance, folder: dataFolder, seen });
+        process.stdout.write(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+      }
+    } catch (error) {
+      sayWhatRan(serving);
+      throw error;
     }
     assert.equal(await serving.stop(), 0, 'Ctrl-C ends the instance with 0');
   } finally {
@@ -91,10 +104,16 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
   process.stdout.write(`${facts} passed, 0 failed\n`);
 }
 
+/** Says whether the instance still runs, and the last that it printed: a call that fails may be its end. */
+function sayWhatRan({ process: { exitCode, signalCode }, printed }: Serving): void {
+  const state = signalCode ?? (exitCode === null ? 'runs' : `ended with ${exitCode}`);
+  process.stdout.write(`The instance (${state}) printed last:\n${printed().slice(-printedAtEnd)}\n`);
+}
+
 /** Calls as a well-behaved client: after a 429, again after Retry-After. */
 async function getWhenAllowed(url: string, apiKey: string): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
-    const response = await fetch(url, { headers: { 'x-api-key': apiKey } });
+    const response = await fetch(url, { headers: { 'x-api-key': apiKey }, dispatcher });
     if (response.status !== 429 || tries === refusalsMax) return response;
     await response.body?.cancel();
     await setTimeout(Number(response.headers.get('retry-after')) * 1000);
