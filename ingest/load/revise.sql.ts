@@ -1,6 +1,7 @@
 // Compares a staged vintage with the stored points, one by one, and stores the difference: data.observations only.
 // `vintage` is the day D of the load; a statement is what a load says of a point: a value, or that there is none.
 import type { Transaction } from '../../kernel/database.ts';
+import { isOwnRow } from '../undo/said.sql.ts';
 
 /** The load being stored. */
 export interface LoadRow {
@@ -137,6 +138,7 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
 /**
  * Finds the changes of series with later vintages. The load's value of a point is valid until the next statement about it:
  * a later row, complete vintage, confirmation, or statement kept apart. Nothing lies between, so at most one row exists there.
+ * A row that was ended within its day is a statement only if its own load made it, not if a retraction or an older vintage did.
  * A confirmation covers only points that existed; a point that did not exist at D has a row before it.
  */
 export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
@@ -172,7 +174,9 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
             and o.superseded_on = 'infinity' and o.published_on > $1),
          (select min(o.published_on) from data.observations o
           where (o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)
-            and o.superseded_on <> 'infinity' and o.published_on > $1),
+            and o.superseded_on <> 'infinity' and o.published_on > $1
+            and (o.superseded_on > o.published_on or exists (
+              select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')}))),
          (select min(v.published_on) from data.vintages v
           where v.series_no = c.series_no and v.published_on > $1 and v.complete),
          (select min(f.published_on) from data.confirmations f

@@ -79,6 +79,9 @@ export async function planVintages(
   );
 }
 
+/** Nothing is left of an erased load, so its day is as if it had been neither loaded nor, before that, retracted. */
+const wasRetracted = `l.out_of_force <> '{}' and l.erased_by is null`;
+
 /**
  * Finds the vintages that state nothing new: each value stands at that day, and it is on record that a load of that day stated
  * it, so that no older vintage of the file can change it either. A day of which a load was retracted is compared point by point.
@@ -89,6 +92,9 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
     : `(p.known
        or o.published_on = r.vintage and exists (
          select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')})
+       or exists (select from data.observations c join data.loads l using (load_no)
+         where (c.series_no, c.dims_no, c.date, c.published_on) = (r.series_no, r.dims_no, r.date, r.vintage)
+           and c.superseded_on = r.vintage and ${isOwnRow('c', 'l')})
        or exists (select from data.confirmations f
          where (f.series_no, f.dims_no, f.published_on) = (r.series_no, r.dims_no, r.vintage) and f.dates @> r.date)
        or exists (select from data.statements m
@@ -100,10 +106,10 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
        from load_places p
        where not follows
          and not exists (select from data.vintages v join data.loads l on l.load_no = v.load_no
-           where v.series_no = p.series_no and v.published_on = p.vintage and l.out_of_force <> '{}')
+           where v.series_no = p.series_no and v.published_on = p.vintage and l.vintage = p.vintage and ${wasRetracted})
          and not exists (select from data.series_dims d join data.confirmations f using (series_no, dims_no)
            join data.loads l on l.load_no = f.load_no
-           where d.series_no = p.series_no and f.published_on = p.vintage and l.out_of_force <> '{}')
+           where d.series_no = p.series_no and f.published_on = p.vintage and ${wasRetracted})
      ), different as (
        select distinct r.series_no, r.vintage
        from load_rows r join earlier p using (series_no, vintage)

@@ -42,7 +42,7 @@ async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): P
   throw new Error('the retraction should have been refused');
 }
 
-// The first: once any load of the database is out of force, an older vintage is folded anew, which would hide a wrong end of it.
+// The first three: once any load of the database is out of force, an older vintage is folded anew, which would hide a wrong end of it.
 test.serial(
   'a load that stated again what an erased one had changed still ends an older vintage',
   async (t) => {
@@ -53,6 +53,30 @@ test.serial(
     await loaded('STATED', ['2024-01-01 7'], { vintage: '2024-03-01' });
     t.deepEqual(await published(database, 'STATED', '2024-03-31'), { '2024-01-01': '7' });
     t.deepEqual(await published(database, 'STATED'), { '2024-01-01': '1' });
+  },
+);
+
+test.serial('a retraction that was taken back on its day does not end an older vintage', async (t) => {
+  await loaded('TAKEN.BACK', ['2024-01-01 1'], { vintage: '2024-02-01' });
+  const right = await loaded('TAKEN.BACK', ['2024-01-01 2'], { vintage: '2024-03-01' });
+  const { loadNo } = await retracted(right);
+  await retracted(loadNo);
+  await loaded('TAKEN.BACK', ['2024-01-01 7'], { vintage: '2024-04-01' });
+  t.deepEqual(await published(database, 'TAKEN.BACK', yesterday), { '2024-01-01': '7' });
+  t.deepEqual(await published(database, 'TAKEN.BACK'), { '2024-01-01': '7' });
+});
+
+test.serial(
+  'a value that was only moved to a day does not end an older vintage there once the loads of the day are erased',
+  async (t) => {
+    await loaded('MOVED.ONLY', ['2024-01-01 1'], { vintage: '2024-02-01' });
+    const same = await loaded('MOVED.ONLY', ['2024-01-01 1'], { vintage: '2024-04-01' });
+    await loaded('MOVED.ONLY', ['2024-01-01 2'], { vintage: '2024-03-01' });
+    const other = await loaded('MOVED.ONLY', ['2024-01-01 5'], { vintage: '2024-04-01' });
+    for (const loadNo of [same, other]) await retracted(loadNo, { erase: true });
+    t.deepEqual(await published(database, 'MOVED.ONLY'), { '2024-01-01': '2' });
+    await loaded('MOVED.ONLY', ['2024-01-01 7'], { vintage: '2024-03-15' });
+    t.deepEqual(await published(database, 'MOVED.ONLY'), { '2024-01-01': '7' });
   },
 );
 
@@ -187,6 +211,45 @@ test.serial(
     for (const day of ['01', '02', '03', '04', '05', '06'])
       shown.push((await published(database, 'FOLDED', `2024-03-${day}`))['2024-01-01']);
     t.deepEqual(shown, ['1', '9', '1', '9', '7', '7']);
+  },
+);
+
+/** Loads a file of two vintages. @returns the number of the first. */
+async function loadedTwo(id: string, [first, second]: readonly [string, string]): Promise<number> {
+  const rows = [first, second].map((row) => `${id},${row.replaceAll(' ', ',')}`);
+  await loadCsv(database, ['series_id,date,value,vintage', ...rows], { create: true, set: daily });
+  return (await newest()) - 1;
+}
+
+test.serial(
+  'a vintage on record stays with the loads that brought it: once these are erased, a file that repeated it has none',
+  async (t) => {
+    const one = (id: string, point: string, vintage: string) => loaded(id, [point], { vintage });
+    const after = ['2024-01-04 4 2024-05-01'] as const;
+
+    const gone = await one('RECORD.ERASED', '2024-01-01 1', '2024-03-01');
+    await retracted(gone);
+    await retracted(gone, { erase: true });
+    const erased = await one('RECORD.ERASED', '2024-01-02 2', '2024-03-01');
+    await loadedTwo('RECORD.ERASED', ['2024-01-02 2 2024-03-01', ...after]);
+    await retracted(erased, { erase: true });
+    t.deepEqual(await published(database, 'RECORD.ERASED'), { '2024-01-04': '4' });
+
+    const corrected = await one('RECORD.CORRECTED', '2024-01-02 2', '2024-03-01');
+    await retracted(await one('RECORD.CORRECTED', '2024-01-02 3', '2024-03-01'), { erase: true });
+    await loadedTwo('RECORD.CORRECTED', ['2024-01-02 2 2024-03-01', ...after]);
+    await retracted(corrected, { erase: true });
+    t.deepEqual(await published(database, 'RECORD.CORRECTED'), { '2024-01-04': '4' });
+
+    await one('RECORD.OLDER', '2024-01-01 1', '2024-02-01');
+    const same = await one('RECORD.OLDER', '2024-01-01 1', '2024-03-10');
+    await retracted(same, { clock: fakeClock('2024-04-01T12:00:00Z') });
+    const older = await one('RECORD.OLDER', '2024-01-01 9', '2024-03-05');
+    const ofDay = await one('RECORD.OLDER', '2024-01-02 2', '2024-04-01');
+    await retracted(older);
+    await loadedTwo('RECORD.OLDER', ['2024-01-02 2 2024-04-01', ...after]);
+    await retracted(ofDay, { erase: true });
+    t.deepEqual(await published(database, 'RECORD.OLDER'), { '2024-01-01': '1', '2024-01-04': '4' });
   },
 );
 

@@ -23,9 +23,9 @@ import {
 } from './undo-steps.ts';
 import type { State, States } from './vintages-model.ts';
 
-export const firstDay = '2024-03-01';
-/** The day of the first step; each step is of the same day or the next. */
-const startDay = '2024-03-04';
+/** The first day on which anything can be published in a run: later than all days of the runs before, as a day of a retraction concerns all loads. */
+const firstDayOf = (run: number): string => addDays('2024-03-01', 30 * (run - 1));
+export const firstDay = firstDayOf(1);
 
 /** Whether a step was refused, and whether it should have been. */
 export interface Refused {
@@ -41,12 +41,13 @@ export class Sides {
   readonly #releasing: Releasing;
   readonly #model = new UndoModel();
   readonly #prefix = `UNDO.${++runs}`;
+  readonly #firstDay = firstDayOf(runs);
   /** The series of the model → all of its ids; the last is the present one. The model has it by the first. */
   readonly #ids = new Map<string, string[]>();
   readonly #deleted = new Map<string, string>();
   #pending: { releaseNo: number; at: string; load: ModelLoad }[] = [];
   #renames = 0;
-  today = startDay;
+  today = addDays(this.#firstDay, 3);
   #hour = 'T12:00:00Z';
 
   constructor(service: DataService, releasing: Releasing) {
@@ -109,7 +110,7 @@ export class Sides {
   async #load({ full, vintages }: LoadStep): Promise<Refused> {
     const loads = vintages
       .map(([age, series]) => this.#written(full, addDays(this.today, -age), series))
-      .filter(({ load }) => load.vintage >= firstDay && load.series.size > 0)
+      .filter(({ load }) => load.vintage >= this.#firstDay && load.series.size > 0)
       .toSorted((a, b) => a.load.vintage.localeCompare(b.load.vintage));
     const [first] = loads;
     if (first === undefined) return asExpected;
@@ -220,7 +221,7 @@ export class Sides {
 
   /** The stored history of all series, and what it should be. */
   async stored(): Promise<{ found: unknown; expected: unknown }> {
-    const days = daysUntil(addDays(this.today, 1));
+    const days = daysUntil(this.#firstDay, addDays(this.today, 1));
     const present = (id: string): string => this.#ids.get(id)?.at(-1) ?? id;
     const [row] = await this.#releasing.database.query<{ found: unknown }>(everythingSql, [
       this.#model.series.map(present),
@@ -250,7 +251,7 @@ export class Sides {
   /** What data-api answers by each id of a series for each of the days up to today, and what it should. */
   async answers(at: number, last?: number): Promise<{ found: unknown; expected: unknown }> {
     const series = `${this.#prefix}.${at % seriesPerLoad}`;
-    const days = daysUntil(this.today).slice(last === undefined ? 0 : -last);
+    const days = daysUntil(this.#firstDay, this.today).slice(last === undefined ? 0 : -last);
     const asked = (this.#ids.get(series) ?? [series]).flatMap((id) => days.map((day) => [id, day] as const));
     const found = await Promise.all(asked.map(([id, day]) => this.#answer(id, day)));
     return { found, expected: asked.map(([id, day]) => this.#expectedAnswer(series, id, day)) };
@@ -329,8 +330,9 @@ function changeOf(day: string, before: Map<string, string>, after: Map<string, s
   return added + revised + deleted === 0 ? [] : [[day, added, revised, deleted].join()];
 }
 
-function daysUntil(last: string): string[] {
-  const days = [addDays(firstDay, -1)];
+/** The day before the first, the first, and so on until the last. */
+function daysUntil(first: string, last: string): string[] {
+  const days = [addDays(first, -1)];
   while ((days.at(-1) ?? last) < last) days.push(addDays(days.at(-1) ?? last, 1));
   return days;
 }
