@@ -158,7 +158,7 @@ test('a URL is published by the command, and again only once its file has change
       cwd,
       env: { ...process.env, ...settings },
     });
-    t.is(await child.ended, 0, child.output());
+    t.is(await child.exit(), 0, child.output());
     return child.output();
   };
   t.regex(await publish(...facts), /\/v1\/series\/fetched_rates\n/);
