@@ -9,6 +9,7 @@ import {
   addEntries,
   emptyDescription,
   readDescription,
+  removeLeftDrafts,
   writeDescription,
 } from '../../publish/description-file.ts';
 import { bytesMaxUsual } from '../../publish/fetch.ts';
@@ -218,6 +219,7 @@ function saveNewEntries(plan: Plan, name: string): void {
   const described = new Set(entriesFor(name, present.description.tables).map(({ sheet }) => sheet));
   const lacking = plan.newEntries.filter(({ entry }) => !described.has(entry.sheet));
   if (lacking.length === 0) return;
+  removeLeftDrafts(descriptionPath);
   addEntries(present, lacking);
   writeDescription(descriptionPath, present);
 }
