@@ -2,31 +2,48 @@
 import { isatty } from 'node:tty';
 import type { Log } from '../kernel/log.ts';
 
-/**
- * Resolves on Ctrl-C or SIGTERM. SIGHUP tells a service to reload its configuration; to a program on a
- * terminal it says that the terminal is gone, so there it stops the program too. Further signals change nothing: Ctrl-C comes from
- * the terminal and again from npm, and the embedded PostgreSQL would go on without a process that ended at the second.
- */
-export function stopSignal(): Promise<void> {
-  const signals = isOnTerminal()
-    ? (['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    : (['SIGINT', 'SIGTERM'] as const);
-  // SIGHUP is ignored until there is something to reload; without a listener it would end the process.
-  if (!isOnTerminal()) process.on('SIGHUP', () => undefined);
-  return new Promise((resolve) => {
-    for (const signal of signals) process.on(signal, () => resolve());
-  });
-}
-
 /** Reads and checks a configuration. @returns applies it. @throws Error that says what is wrong with it. */
 export type PrepareReload = () => Promise<() => void> | (() => void);
 
-/**
- * On each SIGHUP: reads and checks all parts, and applies them only if all are valid. One reload
- * at a time; signals that arrive meanwhile cause one more.
- */
-export function reloadOnHangUp(parts: readonly PrepareReload[], log: Log): void {
-  if (isOnTerminal()) return;
+/** The signals of a running service. */
+export interface ServiceSignals {
+  /**
+   * Resolves on Ctrl-C or SIGTERM. SIGHUP tells a service to reload its configuration; to a program on a
+   * terminal it says that the terminal is gone, so there it stops the program too. Further signals change nothing: Ctrl-C comes from
+   * the terminal and again from npm, and the embedded PostgreSQL would go on without a process that ended at the second.
+   */
+  stopped: Promise<void>;
+  /**
+   * On each SIGHUP: reads and checks all parts, and applies them only if all are valid. One reload
+   * at a time; signals that arrive meanwhile cause one more.
+   */
+  reloadOnHangUp(parts: readonly PrepareReload[], log: Log): void;
+}
+
+/** Handles signals from now on until the service has stopped, or has failed to start: then the process has the listeners that it had before. */
+export async function withSignals(serve: (signals: ServiceSignals) => Promise<void>): Promise<void> {
+  const listeners: (readonly [signal: NodeJS.Signals, listener: () => void])[] = [];
+  const listen = (signal: NodeJS.Signals, listener: () => void) => {
+    process.on(signal, listener);
+    listeners.push([signal, listener]);
+  };
+  const { promise: stopped, resolve } = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) listen(signal, resolve);
+  // Elsewhere SIGHUP is ignored until there is something to reload; without a listener it would end the process.
+  listen('SIGHUP', isOnTerminal() ? resolve : () => undefined);
+  try {
+    await serve({
+      stopped,
+      reloadOnHangUp: (parts, log) => {
+        if (!isOnTerminal()) listen('SIGHUP', reloading(parts, log));
+      },
+    });
+  } finally {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+  }
+}
+
+function reloading(parts: readonly PrepareReload[], log: Log): () => void {
   let wanted = false;
   let underWay = false;
   async function reload(): Promise<void> {
@@ -44,10 +61,10 @@ export function reloadOnHangUp(parts: readonly PrepareReload[], log: Log): void 
     }
     underWay = false;
   }
-  process.on('SIGHUP', () => {
+  return () => {
     wanted = true;
     if (!underWay) void reload();
-  });
+  };
 }
 
 function isOnTerminal(): boolean {

@@ -27,7 +27,7 @@ import {
 } from '../installation.ts';
 import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { startTraced } from '../traced.ts';
-import { reloadOnHangUp, stopSignal } from '../signals.ts';
+import { withSignals, type ServiceSignals } from '../signals.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const;
 type ServiceName = (typeof serviceNames)[number];
@@ -58,12 +58,14 @@ With one: that service alone, to scale services separately. It needs IDENTITY_SE
     )
     .addHelpText('after', examples('almanac start', 'almanac start gateway'))
     .action((service) =>
-      service === undefined ? serveEverything(terminal) : serveService(service, terminal),
+      // From here on, Ctrl-C during the start also stops in order.
+      withSignals((signals) =>
+        service === undefined ? serveEverything(terminal, signals) : serveService(service, terminal, signals),
+      ),
     );
 };
 
-async function serveEverything({ env, stdout }: Terminal): Promise<void> {
-  const stopped = stopSignal(); // from here on, Ctrl-C during the start also stops in order
+async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignals): Promise<void> {
   const { settings, plans } = readConfiguration(env);
   const installation = await openInstallation(settings, { create: true });
   const { databaseDirectory } = installation;
@@ -102,12 +104,12 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
       accountsApiUrls: [accountsApi.url],
       publisherUrls: publisher.url === undefined ? undefined : [publisher.url],
     });
-    reloadOnHangUp([plans.prepareReload, gateway.prepareReload], log);
+    signals.reloadOnHangUp([plans.prepareReload, gateway.prepareReload], log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey =
       databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
-    await stopped;
+    await signals.stopped;
     stdout.write('\nStopping …\n');
   } finally {
     stopping.abort();
@@ -117,35 +119,43 @@ async function serveEverything({ env, stdout }: Terminal): Promise<void> {
   }
 }
 
-async function serveService(name: ServiceName, { env, stdout }: Terminal): Promise<void> {
-  const stopped = stopSignal();
+async function serveService(
+  name: ServiceName,
+  { env, stdout }: Terminal,
+  signals: ServiceSignals,
+): Promise<void> {
   const stopping = new AbortController();
   const service =
     name === 'gateway'
-      ? await serveGateway(env, stopping.signal)
+      ? await serveGateway(env, signals, stopping.signal)
       : name === 'publisher'
-        ? await servePublisher(env)
-        : await serveDatabaseService(name, env);
+        ? await servePublisher(env, signals)
+        : await serveDatabaseService(name, env, signals);
   stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
-  await stopped;
+  await signals.stopped;
   stopping.abort();
   await service.close();
 }
 
-async function serveGateway(env: Environment, stopping: AbortSignal): Promise<RunningGateway> {
+async function serveGateway(
+  env: Environment,
+  signals: ServiceSignals,
+  stopping: AbortSignal,
+): Promise<RunningGateway> {
   const { settings, plans } = readConfiguration(env, {
     service: 'gateway',
     settings: ['DATA_API_URL', 'ACCOUNTS_API_URL', 'IDENTITY_SECRET'],
   });
   const { options, tracing } = ownGatewayOptions(settings, plans, stopping);
   const gateway = await startTraced('gateway', tracing, startGateway, options);
-  reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
+  signals.reloadOnHangUp([plans.prepareReload, gateway.prepareReload], options.log);
   return gateway;
 }
 
 async function serveDatabaseService(
   name: 'data-api' | 'accounts-api' | 'worker',
   env: Environment,
+  signals: ServiceSignals,
 ): Promise<Pick<RunningService, 'close'> & { url?: string }> {
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
@@ -153,7 +163,7 @@ async function serveDatabaseService(
   const log = createLog('services', settings.logLevel);
   const reload = (certificate?: ServiceCertificate) => {
     const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
-    reloadOnHangUp([plans.prepareReload, renew], log);
+    signals.reloadOnHangUp([plans.prepareReload, renew], log);
   };
   if (name === 'worker') {
     const { options, metrics } = ownWorkerOptions(installation, plans);
@@ -170,13 +180,16 @@ async function serveDatabaseService(
   return withMetrics(await startTraced(name, tracing, startDataApi, options), metrics);
 }
 
-async function servePublisher(env: Environment): Promise<Pick<RunningService, 'close'> & { url?: string }> {
+async function servePublisher(
+  env: Environment,
+  signals: ServiceSignals,
+): Promise<Pick<RunningService, 'close'> & { url?: string }> {
   const { settings } = readConfiguration(env, { service: 'publisher', settings: ['DATABASE_URL'] });
   const { options, metrics, tracing } = ownPublisherOptions(await openInstallation(settings));
   const certificate = options.operators?.certificate;
   const publisher = await startTraced('publisher', tracing, startPublisher, options);
   const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
-  reloadOnHangUp([renew], options.log);
+  signals.reloadOnHangUp([renew], options.log);
   return withMetrics(publisher, metrics);
 }
 

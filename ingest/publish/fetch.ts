@@ -2,14 +2,13 @@
 // Hides redirects: with a guard, each address that one leads to is checked as the first was.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Client, fetch as fetchUrl, type RequestInit, type Response } from 'undici';
 import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { connectTo } from '../../kernel/outbound/connect-to.ts';
+import { makeTemporaryFolder, removeLeftFolders } from '../files/temporary-folder.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { withoutQuery } from './file-groups.ts';
 
@@ -54,8 +53,9 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
   const address = checkedUrl(url);
   const late = AbortSignal.timeout(withinMs);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  const folder = await mkdtemp(path.join(tmpdir(), 'almanac-fetch-'));
-  const remove = () => rm(folder, { recursive: true, force: true });
+  await removeLeftFolders();
+  const folder = await makeTemporaryFolder();
+  const remove = () => folder.remove();
   const hops: Client[] = [];
   try {
     const response = await followed(address, guard, hops, {
@@ -72,7 +72,7 @@ export async function fetchFile(url: string, options: FetchOptions = {}): Promis
       return null;
     }
     if (!response.ok || response.body === null) throw cannot(url, `the server answered ${response.status}`);
-    const file = path.join(folder, nameFor(address, response.headers.get('content-type') ?? ''));
+    const file = path.join(folder.path, nameFor(address, response.headers.get('content-type') ?? ''));
     const hash = createHash('sha256');
     let bytes = 0;
     const limited = new Transform({

@@ -14,12 +14,14 @@ export interface FoundTable {
   proposal: Proposal;
 }
 
-/** The entries for the tables, each for one file or for files of one form. */
-export function groupTables(tables: readonly FoundTable[]): NewEntry[] {
+/** The entries for the tables, each for one file or for files of one form. @param described the files that have entries already. */
+export function groupTables(tables: readonly FoundTable[], described: readonly string[]): NewEntry[] {
   const groups = Map.groupBy(tables, (table) =>
     isUrl(table.path) ? table.path : `${shapeOf(table.path)}\n${signatureOf(table)}`,
   );
-  return [...groups.values()].map((group) => (group.length === 1 ? single(group) : shared(group, tables)));
+  return [...groups.values()].map((group) =>
+    group.length === 1 ? single(group) : shared(group, tables, described),
+  );
 }
 
 export const isUrl = (path: string): boolean => /^https?:\/\//i.test(path);
@@ -38,12 +40,20 @@ function single(group: readonly FoundTable[]): NewEntry {
 
 const nothing: FoundTable = { path: '', sheet: undefined, proposal: { entry: {}, evidence: {}, rows: 0 } };
 
-function shared(group: readonly FoundTable[], all: readonly FoundTable[]): NewEntry {
+function shared(
+  group: readonly FoundTable[],
+  all: readonly FoundTable[],
+  described: readonly string[],
+): NewEntry {
   const [first = nothing] = group;
   const { path, sheet } = first;
   const pattern = shapeOf(path);
   const members = new Set(group.map((table) => table.path));
-  const isExact = all.every((table) => members.has(table.path) || !matches(pattern, table.path));
+  // A workbook that has entries already may lack the sheet that others have got.
+  const others = sheet === undefined ? [] : described;
+  const isExact = [...all.map((table) => table.path), ...others].every(
+    (each) => members.has(each) || !matches(pattern, each),
+  );
   const sum = group.reduce((rows, table) => rows + table.proposal.rows, 0);
   const isDated = dateInText(fileNameOf(path)) !== null;
   return {

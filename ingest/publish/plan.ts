@@ -21,6 +21,7 @@ import { namesIn } from './detect/file-name.ts';
 import { propose } from './detect/propose.ts';
 import { findPublished, type PublishedFile } from './published.sql.ts';
 import { contentOf, samplesOf } from './table-rows.ts';
+import { isWorkbook, sheetNames } from './workbook.ts';
 
 export interface PlanOptions {
   /** Folders, files and URLs. */
@@ -163,20 +164,23 @@ async function planFolder(
   );
   const found: FoundTable[] = [];
   const sources: SourceFile[] = [];
+  const described: string[] = [];
   try {
     for (const [number, each] of [...new Set(paths)].entries()) {
       options.onFile?.(each, number + 1, paths.length);
       try {
         const source = options.moved?.get(each) ?? (await sourceOf(each, folder, fetched));
         sources.push(source);
-        if (entriesFor(each, description.description.tables).length === 0)
-          found.push(...(await tablesIn(source, folder, options)));
+        const entries = entriesFor(each, description.description.tables);
+        if (entries.length > 0) described.push(each);
+        if (entries.length === 0 || hasFurtherSheets(source, entries))
+          found.push(...(await tablesIn(source, entries, folder, options)));
       } catch (error) {
         if (!(error instanceof IngestFailure)) throw error;
         plan.unreadable.push({ path: each, reason: error.message });
       }
     }
-    plan.newEntries = uniqueIds(groupTables(found));
+    plan.newEntries = uniqueIds(groupTables(found, described));
     addEntries(description, plan.newEntries);
     for (const source of sources)
       for (const entry of entriesFor(source.path, description.description.tables))
@@ -220,27 +224,50 @@ async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): P
   return { path: each, file: answer.file, sha256: answer.sha256 };
 }
 
-/** The tables of a file without an entry, and the sheets that are none beside them: each is told, and has an entry. */
-async function tablesIn(source: SourceFile, folder: string, options: PlanOptions): Promise<FoundTable[]> {
+/** Whether a workbook that has entries has a sheet that has none. An entry that leaves the file out is for all of its sheets. */
+function hasFurtherSheets({ file }: SourceFile, entries: readonly TableDescription[]): boolean {
+  if (!isWorkbook(file) || entries.every(({ skip, sheet }) => skip !== undefined && sheet === undefined))
+    return false;
+  const named = new Set(entries.map(({ sheet }) => sheet));
+  const others = sheetNames(file).filter((name) => !named.has(name));
+  return others.length > (named.has(undefined) ? 1 : 0);
+}
+
+/** The tables of a file that have no entry, and the sheets that are none beside them: each is told, and gets an entry. */
+async function tablesIn(
+  source: SourceFile,
+  entries: readonly TableDescription[],
+  folder: string,
+  options: PlanOptions,
+): Promise<FoundTable[]> {
   const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
   const names = namesIn(fileName);
   const samples = await samplesOf(source.file);
-  const found = samples.map(({ sheet, sample }, at) => ({
-    path: source.path,
-    sheet: at === 0 ? undefined : sheet,
-    content: contentOf(sample),
-    proposal: propose(sample, {
-      stem: samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
-      dateInName: names.dateInName,
-      sheet,
-      folder: path.basename(folder),
-      facts: options.facts,
-      today: options.today,
-    }),
-  }));
+  const isDescribed = (name: string | undefined, at: number) =>
+    entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
+  const found = samples.flatMap(({ sheet, sample }, at) =>
+    isDescribed(sheet, at)
+      ? []
+      : [
+          {
+            path: source.path,
+            sheet: at === 0 ? undefined : sheet,
+            content: contentOf(sample),
+            proposal: propose(sample, {
+              stem:
+                samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
+              dateInName: names.dateInName,
+              sheet,
+              folder: path.basename(folder),
+              facts: options.facts,
+              today: options.today,
+            }),
+          },
+        ],
+  );
   const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
   // One entry says that a file has no table, however many sheets it has.
-  if (!found.some(isTable)) return found.slice(0, 1);
+  if (entries.length === 0 && !found.some(isTable)) return found.slice(0, 1);
   return found
     .filter((table) => isTable(table) || table.content !== 'nothing')
     .map((table) =>

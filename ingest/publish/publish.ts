@@ -6,7 +6,7 @@ import { IngestFailure } from '../load/failure.ts';
 import { inForce } from '../load/load.ts';
 import type { AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { registerSources, type Registration } from '../publisher/sources/register.ts';
-import { confirmGuesses, writeDescription } from './description-file.ts';
+import { confirmGuesses, removeLeftDrafts, writeDescription } from './description-file.ts';
 import { loadTableFile, type LoadedTable, type LoadSettings } from './load-table-file.ts';
 import type { Plan, PlannedTable } from './plan.ts';
 
@@ -112,6 +112,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
 }
 
 function saveDescription(plan: Plan, acceptGuesses: boolean): void {
+  removeLeftDrafts(plan.descriptionPath);
   const guessed = acceptGuesses
     ? plan.tables.filter(({ isGuessed }) => isGuessed).map(({ entry }) => entry)
     : [];

@@ -1,7 +1,7 @@
 // Reads an Excel workbook (.xlsx, .xlsm, .xlsb, .xls) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
 // sign, a number is the shortest decimal of its double. A workbook is held in memory as a whole, so its size is limited.
 import { readFileSync, statSync } from 'node:fs';
-import { read, SSF, type CellObject, type WorkSheet } from '@e965/xlsx';
+import { read, SSF, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
 import { IngestFailure } from '../load/failure.ts';
 
 export interface Sheet {
@@ -30,17 +30,7 @@ export function readWorkbook(file: string): Sheet[] {
   const { size, mtimeMs } = statSync(file);
   if (lastRead?.file === file && lastRead.size === size && lastRead.mtimeMs === mtimeMs)
     return lastRead.sheets;
-  if (size > workbookBytesMax)
-    throw new IngestFailure(
-      'invalid_file',
-      `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
-    );
-  let workbook: ReturnType<typeof read>;
-  try {
-    workbook = read(readFileSync(file), { dense: true, cellNF: true, cellText: false, cellHTML: false });
-  } catch (error) {
-    throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook.`, { cause: error });
-  }
+  const workbook = opened(file, { dense: true, cellNF: true, cellText: false, cellHTML: false });
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
   const sheets = workbook.SheetNames.flatMap((name, at) => {
     const sheet = workbook.Sheets[name];
@@ -49,6 +39,26 @@ export function readWorkbook(file: string): Sheet[] {
   });
   lastRead = { file, size, mtimeMs, sheets };
   return sheets;
+}
+
+/**
+ * The names of all sheets, of hidden and of empty ones too: that takes about a tenth of the time of reading the cells.
+ * @throws IngestFailure as readWorkbook does.
+ */
+export const sheetNames = (file: string): string[] => opened(file, { bookSheets: true }).SheetNames;
+
+function opened(file: string, options: ParsingOptions): WorkBook {
+  const { size } = statSync(file);
+  if (size > workbookBytesMax)
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
+    );
+  try {
+    return read(readFileSync(file), options);
+  } catch (error) {
+    throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook.`, { cause: error });
+  }
 }
 
 function sheetOf(name: string, sheet: WorkSheet, from1904: boolean): Sheet {

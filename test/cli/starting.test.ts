@@ -16,7 +16,6 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { projectRoot } from '../../kernel/settings.ts';
 import { startChild, startServing } from '../run/processes.ts';
-import { within } from '../run/until.ts';
 
 /** Makes a Node say that it is an old one, which the Node that it starts does not say. */
 const old = `--import=data:text/javascript,${encodeURIComponent(
@@ -60,7 +59,7 @@ function setUp(t: ExecutionContext) {
     ...{ project, elsewhere, node, options: { name, cwd: elsewhere, env } },
     async run(file: string, ...words: string[]) {
       const child = startChild(file, words, { name, cwd: elsewhere, env });
-      const code = await within(`${file} ends`, child.ended);
+      const code = await child.exit();
       return { code, output: child.output() };
     },
   };
@@ -125,7 +124,7 @@ test('what serves runs with limits of its heap, which NODE_OPTIONS and the comma
       cwd: elsewhere,
       env,
     });
-    t.is(await within('it ends', child.ended), 0);
+    t.is(await child.exit(), 0);
     const [told = '', ...rest] = child.output().trim().split('\n');
     t.deepEqual((JSON.parse(told) as { words: unknown }).words, given);
     return rest.join('\n');
@@ -151,7 +150,7 @@ test('what Node compiles is kept for the next start; where it cannot be kept, or
     const { NODE_COMPILE_CACHE: _ofTheSuite, ...env } = all;
     const command = [path.join(project, 'almanac.js'), 'check'];
     const child = startChild(process.execPath, command, { name: 'x', cwd: elsewhere, env });
-    t.is(await within('it ends', child.ended), 0);
+    t.is(await child.exit(), 0);
     t.deepEqual((JSON.parse(child.output()) as { words: unknown }).words, ['check']);
   };
   await start({ NODE_V8_COVERAGE: path.join(elsewhere, 'coverage') });

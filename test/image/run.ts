@@ -35,7 +35,7 @@ interface Ground {
 async function command({ image }: Ground, words: readonly string[], env: Record<string, string>) {
   const [program, args] = image.inside([...image.stage.entrypoint, ...words]);
   const child = startChild(program, args, { name: words.join(' '), env: { ...image.env, ...env } });
-  const code = await child.ended;
+  const code = await child.exit();
   assert.equal(code, 0, `${words.join(' ')}: ${child.output()}`);
   return child.output();
 }
@@ -67,7 +67,7 @@ async function checkFiles(ground: Ground): Promise<void> {
   const script = `try { require('fs').writeFileSync('/app/written', ''); } catch (error) { console.log(error.code, process.getuid()); }`;
   const [program, args] = inside(['node', '-e', script]);
   const writer = startChild(program, args, { name: 'writer', env });
-  await writer.ended;
+  await writer.exit();
   assert.match(writer.output(), /^(?:EROFS|EACCES) 1000\n$/);
 }
 
@@ -140,7 +140,7 @@ async function checkServices(ground: Ground): Promise<void> {
     for (const url of healths) {
       const [program, args] = ground.image.inside([...ground.image.stage.health, url]);
       const check = startChild(program, args, { name: `health of ${url}`, env: ground.image.env });
-      assert.equal(await check.ended, 0, check.output());
+      assert.equal(await check.exit(), 0, check.output());
     }
     for (const service of services) {
       const [afterMb, seconds] = [memoryMb(service.child), (service.startedMs / 1e3).toFixed(2)];

@@ -196,7 +196,7 @@ test.serial(
     t.is(await seriesRow(database, 'gold'), undefined);
     t.false(inbox.has('almanac.yml'));
     const report = inbox.report('gold 2026-09.csv');
-    t.regex(report, /\nalmanac\.yml has no entry for it, and some of what was found in it is guessed\.\n/);
+    t.regex(report, /\nalmanac\.yml has no entry for it, and some of what was found there is guessed\.\n/);
     t.regex(report, /# guess: no line of the file says it\n +unit: not stated/);
     t.true(
       report.includes(
@@ -264,6 +264,41 @@ test.serial('all sheets of a workbook are loaded, or none', async (t) => {
   );
   t.is(inbox.watch.counts.loaded, 1);
 });
+
+test.serial(
+  'a sheet that a workbook has got is loaded if it is sure, and named in the report if it is not',
+  async (t) => {
+    const entry = monthlySeries('grown', 'grown.xlsx', 'GROWN', 'sheet: A');
+    const sure = folder(entry);
+    const facts = [['UNIT_MEASURE', 'PC'], ['FREQ', 'M']]; // prettier-ignore
+    const sdmx = [
+      ['DATAFLOW', 'TIME_PERIOD', 'OBS_VALUE', ...facts.map(([name]) => name)],
+      ...['2024-01', '2024-02', '2024-03'].map((month, at) => ['ABC:GROWN_FLOW(1.0)', month, at, ...facts.map(([, value]) => value)]), // prettier-ignore
+    ];
+    const book = utils.book_new();
+    utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'Value'], ['2024-01', 1]]), 'A'); // prettier-ignore
+    utils.book_append_sheet(book, utils.aoa_to_sheet(sdmx), 'B');
+    sure.put('grown.xlsx', write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer);
+    await sure.settle();
+    t.is(
+      sure.watch.counts.loaded,
+      1,
+      sure
+        .names('rejected')
+        .map((name) => sure.read(`rejected/${name}`))
+        .join(),
+    );
+    t.regex(sure.read('almanac.yml'), / +sheet: B\n/);
+
+    const guessed = folder(entry);
+    guessed.put('grown.xlsx', workbook({ A: [1], B: [3, 4, 5] }));
+    await guessed.settle();
+    t.regex(
+      guessed.report('grown.xlsx'),
+      /\nalmanac\.yml has no entry for its sheet B, and some of what was found there is guessed\.\n[^]*\n +sheet: B\n/,
+    );
+  },
+);
 
 test.serial('a file whose content was loaded already is moved to done without another load', async (t) => {
   const inbox = folder(monthlySeries('twice', 'twice.csv', 'TWICE'));

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { projectRoot } from '../../kernel/settings.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { endChildren, startChild } from '../run/processes.ts';
-import { until, within } from '../run/until.ts';
+import { until } from '../run/until.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
 import { published } from './loading.ts';
@@ -147,8 +147,8 @@ test.serial(
     );
     t.is(second.process.exitCode, null);
     await input.close();
-    t.is(await within('the first load ends', first.ended), 0, first.output());
-    t.is(await within('the second load ends', second.ended), 0, second.output());
+    t.is(await first.exit(), 0, first.output());
+    t.is(await second.exit(), 0, second.output());
     t.regex(second.output(), /2 rows read: 1 new, 1 revised/);
     t.deepEqual(await published(database, 'TURNS'), { '2024-01-01': '2', '2024-01-02': '3' });
   },

@@ -243,6 +243,58 @@ test('a sheet with numbers that is not understood beside one that is fails the r
   });
 });
 
+const months = (...values: number[]) =>
+  utils.aoa_to_sheet([['Month', 'Jobs'], ...values.map((value, at) => [`2024-0${at + 1}`, value])]);
+
+test('a sheet that a workbook has got since gets an entry and is loaded; the others stay as they are', async (t) => {
+  const notes = utils.aoa_to_sheet([['These are notes.'], ['They have no table.']]);
+  const book = (sheets: Record<string, WorkSheet>) =>
+    workbookOf({ Jobs: months(5, 6, 7), ...sheets }, 'xlsx');
+  const folder = folderOf('grown', { 'grown.xlsx': book({ Notes: notes }) });
+  t.is((await publish(folder)).code, 0);
+  const grown = { Notes: notes, Wages: months(1, 2, 3), More: notes };
+  writeFileSync(path.join(folder, 'grown.xlsx'), book(grown));
+  const told = await publish(folder, '--dry-run');
+  t.regex(told.stderr, /almanac\.yml: 2 new entries\n\ngrown\.xlsx, sheet Wages: 3 rows of data were read\n/);
+  t.regex(told.stderr, /grown\.xlsx, sheet More: left out, a sheet of text\n/);
+  const ran = await publish(folder);
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(Object.values(await published(database, 'grown_Wages')), ['1', '2', '3']);
+  t.deepEqual(Object.values(await published(database, 'grown')), ['5', '6', '7']);
+  t.regex((await publish(folder)).stdout, /^0 tables loaded, 2 unchanged, 2 left out/m);
+
+  const description = path.join(folder, 'almanac.yml');
+  const name = readFileSync(description, 'utf8').replace(/^tables:[^]*/m, '');
+  writeFileSync(description, `${name}tables:\n  - { file: grown.xlsx, skip: not ours }\n`);
+  t.regex(
+    (await publish(folder)).stdout,
+    /^0 tables loaded, 0 unchanged, 1 left out/m,
+    'with all its sheets',
+  );
+  const first = `{ sheet: Jobs, file: grown.xlsx, skip: not ours }`;
+  writeFileSync(description, `${name}tables:\n  - ${first}\n`);
+  const found = JSON.parse((await publish(folder, '--dry-run', '--json')).stdout) as object;
+  t.like(found, { left_out: { length: 3 }, unchanged: 1 }, 'a sheet is named in its entry, also the first');
+});
+
+test('an entry for a sheet that some workbooks of one form have got is for these alone', async (t) => {
+  const old = workbookOf({ Jobs: months(5, 6, 7) }, 'xlsx');
+  const files = ['form_2024-04-05.xlsx', 'form_2024-05-05.xlsx', 'form_2024-06-05.xlsx'];
+  const folder = folderOf('form', Object.fromEntries(files.map((file) => [file, old])));
+  t.is((await publish(folder, '--yes')).code, 0);
+  const description = path.join(folder, 'almanac.yml');
+  t.regex(readFileSync(description, 'utf8'), /file: form_\*\.xls\*\n/);
+  for (const [at, file] of files.slice(1).entries())
+    writeFileSync(
+      path.join(folder, file),
+      workbookOf({ Jobs: months(5, 6, 7), Wages: months(1, 2, 3 + at) }, 'xlsx'),
+    );
+  const ran = await publish(folder, '--yes');
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(readFileSync(description, 'utf8'), /file: \[ form_2024-05-05\.xlsx, form_2024-06-05\.xlsx \]\n/);
+  t.deepEqual(Object.values(await published(database, 'form_Wages')), ['1', '2', '4']);
+});
+
 test('of repeated rows the first is loaded and the others are told; another bad row beside them stops the file', async (t) => {
   const months = Array.from({ length: 120 }, (_, at) =>
     new Date(Date.UTC(2010, at, 15)).toISOString().slice(0, 10),

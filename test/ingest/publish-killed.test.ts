@@ -86,7 +86,7 @@ async function stage(t: ExecutionContext) {
 }
 
 async function finish(t: ExecutionContext, child: Child): Promise<string> {
-  t.is(await child.ended, 0, child.output());
+  t.is(await child.exit(), 0, child.output());
   return child.output();
 }
 

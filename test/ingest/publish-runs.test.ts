@@ -1,6 +1,6 @@
 // What a run of almanac publish asks, and what it does after a retraction; full tables, factors, SDMX-CSV and URLs, through the command.
 import { createServer } from 'node:http';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -142,6 +142,28 @@ test('a file whose load was retracted is loaded again by the next run', async (t
   t.regex((await run()).stdout, /^0 tables loaded, 2 unchanged\n/);
 });
 
+test('a run deletes what a run that was killed while it wrote almanac.yml has left, and nothing else', async (t) => {
+  const folder = folderOf('drafts', { 'drafts.csv': monthly('Rate', 1, 2, 3) });
+  const ended = startChild(process.execPath, ['--eval', ''], { name: 'nothing' });
+  await ended.exit();
+  const dead = `almanac.yml.${ended.process.pid}.tmp`;
+  const isNew = `almanac.yml.${ended.process.pid ?? 0}0.tmp`;
+  const kept = [isNew, `almanac.yml.${process.ppid}.tmp`, `mine.almanac.yml.${ended.process.pid}.tmp`, 'almanac.yml.x.tmp', 'almanac.yml.tmp']; // prettier-ignore
+  for (const name of [dead, ...kept]) {
+    writeFileSync(path.join(folder, name), '');
+    if (name !== isNew) utimesSync(path.join(folder, name), 0, 0);
+  }
+  const names = () => readdirSync(folder).filter((name) => name.endsWith('.tmp'));
+  t.is((await almanac(['publish', folder, ...facts, '--dry-run'])).code, 0);
+  t.is(names().length, kept.length + 1);
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  t.deepEqual(names(), kept.toSorted());
+  writeFileSync(path.join(folder, dead), '');
+  utimesSync(path.join(folder, dead), 0, 0);
+  t.is((await almanac(['publish', folder])).code, 0, 'nothing has changed');
+  t.deepEqual(names(), kept.toSorted());
+});
+
 test('a URL is published by the command, and again only once its file has changed', async (t) => {
   let text = monthly('Rate', 1, 2, 3);
   const server = createServer((_request, response) => {
@@ -158,7 +180,7 @@ test('a URL is published by the command, and again only once its file has change
       cwd,
       env: { ...process.env, ...settings },
     });
-    t.is(await child.ended, 0, child.output());
+    t.is(await child.exit(), 0, child.output());
     return child.output();
   };
   t.regex(await publish(...facts), /\/v1\/series\/fetched_rates\n/);

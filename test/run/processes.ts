@@ -7,8 +7,13 @@ export interface Child {
   process: ChildProcess;
   /** Everything it has printed until now. */
   output(): string;
-  /** Settles when it has ended and all that it printed was read: its exit code, or null where a signal ended it. */
+  /**
+   * Settles when it has ended and all that it printed was read: its exit code, or null where a signal ended it. This promise alone keeps no
+   * test file from ending: it is for those who wait for something else too.
+   */
   ended: Promise<number | null>;
+  /** Waits until it has ended by itself. @returns as `ended`. @throws Error that names it where it does not end by then. */
+  exit(withinMs?: number): Promise<number | null>;
   /** Sends the signal, also to one that is stopped, and waits. @throws Error where it goes on and has to be killed. */
   end(signal?: NodeJS.Signals, withinMs?: number): Promise<number | null>;
 }
@@ -34,6 +39,7 @@ export async function endChildren(): Promise<void> {
 }
 
 const endWithinMs = 60_000;
+const exitWithinMs = 120_000;
 const serveWithinMs = 120_000;
 
 export function startChild(
@@ -59,6 +65,7 @@ export function startChild(
     process: child,
     output: () => output,
     ended,
+    exit: (withinMs = exitWithinMs) => within(`${name} ends`, ended, withinMs),
     async end(signal = 'SIGTERM', withinMs = endWithinMs) {
       child.kill(signal);
       child.kill('SIGCONT');

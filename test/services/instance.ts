@@ -9,7 +9,6 @@ import { projectRoot } from '../../kernel/settings.ts';
 import { startChild, startServing, type Child } from '../run/processes.ts';
 import { endProcesses } from '../run/run-processes.ts';
 import { keepLogLines } from '../run/traces.ts';
-import { within } from '../run/until.ts';
 
 export interface Installation {
   /** The gateway's URL, the same for every start. */
@@ -72,7 +71,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
     keepLog(startChild(process.execPath, [program, ...words], options(words)));
   const run = async (...words: string[]) => {
     const child = spawnAlmanac(...words);
-    const code = await within(`${options(words).name} ends`, child.ended, commandWithinMs);
+    const code = await child.exit(commandWithinMs);
     return { code, output: child.output() };
   };
   const end = async () => {

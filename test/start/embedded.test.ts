@@ -7,7 +7,7 @@ import pg from 'pg';
 import { projectRoot } from '../../kernel/settings.ts';
 import { startServing } from '../run/processes.ts';
 import { processesOf } from '../run/run-processes.ts';
-import { until, within } from '../run/until.ts';
+import { until } from '../run/until.ts';
 import { createInstallation, type Installation } from '../services/instance.ts';
 import { logEverything, outboxOf, ownerUrlOf, postgresLog, tablesOf } from './sinks.ts';
 import { keyInWrongPlaces, useEverySecret } from './secrets.ts';
@@ -208,7 +208,7 @@ test.serial(
       const heard = () => Promise.resolve(npm.output().includes('\nStopping …\n'));
       await until(`${signal} to npm is heard`, heard);
       if (times === 2) npm.process.kill(signal);
-      t.is(await within('npm ends', npm.ended), 0, npm.output());
+      t.is(await npm.exit(), 0, npm.output());
       t.false(existsSync(path.join(dataDir, 'postgres/postmaster.pid')));
       t.deepEqual(processesOf(run), []);
     }

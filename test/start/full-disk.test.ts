@@ -5,7 +5,6 @@ import path from 'node:path';
 import test from 'ava';
 import { isDiskFull, requireSpace } from '../../embedded/disk.ts';
 import { startChild } from '../run/processes.ts';
-import { within } from '../run/until.ts';
 import type { Found } from './full-disk-scenario.ts';
 
 // A file system that ends with the process that made it: a mount namespace of its own, and for a user who is not root a user
@@ -32,7 +31,7 @@ test('while the disk of the embedded database is full /readyz is 503 and names t
     env: { ...process.env, TMPDIR: directory },
   });
   t.teardown(() => child.end('SIGKILL'));
-  t.is(await within('the scenario ends', child.ended, 170_000), 0, child.output());
+  t.is(await child.exit(170_000), 0, child.output());
   const found = JSON.parse(/^\{"dataDir".*$/m.exec(child.output())?.[0] ?? '{}') as Found;
 
   const [before, full, after] = found.ready;

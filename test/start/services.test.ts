@@ -106,6 +106,18 @@ test('a service is not ready while the schema of its database does not fit, and 
   for (const { status } of await all()) t.is(status, 503);
 });
 
+test.serial(
+  'a service that cannot start leaves the process with the signal listeners that it had',
+  async (t) => {
+    const { fail } = await setUp(t);
+    const listeners = () =>
+      (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((signal) => process.listenerCount(signal));
+    const before = listeners();
+    for (const service of services) t.is((await fail(service, { HOST: '203.0.113.1' })).code, 1);
+    t.deepEqual(listeners(), before);
+  },
+);
+
 test('a service whose port is taken names the setting of that port', async (t) => {
   const { fail } = await setUp(t);
   const other = createServer();

@@ -9,7 +9,6 @@ import { projectRoot } from '../../kernel/settings.ts';
 import { proAccount } from '../services/data-service.ts';
 import { createTestDatabase, testIdentitySecret } from '../services/harness.ts';
 import { endChildren, startChild, startServing } from '../run/processes.ts';
-import { within } from '../run/until.ts';
 
 const database = await createTestDatabase();
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
@@ -55,7 +54,7 @@ async function load(number: number): Promise<void> {
   const set = ['--create', '--set', 'frequency=daily,unit=Index,source=Test'];
   const words = [program, 'ingest', 'observations', file, ...set];
   const child = startChild(process.execPath, words, { name: 'ingest', env: environment });
-  const code = await within('the load ends', child.ended);
+  const code = await child.exit();
   if (code !== 0) throw new Error(child.output());
 }
 

@@ -9,6 +9,7 @@ import {
   addEntries,
   emptyDescription,
   readDescription,
+  removeLeftDrafts,
   writeDescription,
 } from '../../publish/description-file.ts';
 import { bytesMaxUsual } from '../../publish/fetch.ts';
@@ -215,7 +216,10 @@ function saveNewEntries(plan: Plan, name: string): void {
   if (plan.newEntries.length === 0) return;
   const { descriptionPath } = plan;
   const present = readDescription(descriptionPath) ?? emptyDescription(plan.description.description.name);
-  if (entriesFor(name, present.description.tables).length > 0) return;
-  addEntries(present, plan.newEntries);
+  const described = new Set(entriesFor(name, present.description.tables).map(({ sheet }) => sheet));
+  const lacking = plan.newEntries.filter(({ entry }) => !described.has(entry.sheet));
+  if (lacking.length === 0) return;
+  removeLeftDrafts(descriptionPath);
+  addEntries(present, lacking);
   writeDescription(descriptionPath, present);
 }

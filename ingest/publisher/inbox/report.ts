@@ -47,12 +47,15 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
       detail: `Look at them in ${descriptionPath}, correct what is wrong, and delete the line "guessed" of the entry.`,
     };
   }
+  const sheets = fresh.map(({ entry }) => entry.sheet);
+  const isBesideOthers = plan.tables.length > plan.newEntries.length;
+  const what = isBesideOthers ? `its sheet${sheets.length === 1 ? '' : 's'} ${sheets.join(', ')}` : 'it';
   const skipped = tables.every(({ entry }) => entry.skip !== undefined) ? tables[0]?.entry.skip : undefined;
   return {
     reason:
       skipped === undefined
-        ? `${descriptionFile} has no entry for it, and some of what was found in it is guessed.`
-        : `${descriptionFile} has no entry for it, and no table was found in it: ${skipped}.`,
+        ? `${descriptionFile} has no entry for ${what}, and some of what was found there is guessed.`
+        : `${descriptionFile} has no entry for ${what}, and no table was found there: ${skipped}.`,
     detail: `Below is the entry that was found, with the evidence; "guess" says what nobody has confirmed. Correct what is wrong, delete its line
 "guessed", and ${plan.isNew ? `make ${descriptionPath} of these lines` : `add what stands below "tables:" to ${descriptionPath}`}.
 

@@ -1,0 +1,21 @@
+// Processes that tests start: what keeps a test file from ending, and what does not.
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import test from 'ava';
+import { projectRoot } from '../../kernel/settings.ts';
+
+/** Starts a program that does nothing, and then does this with it, as a process that waits for nothing else. @returns its exit code. */
+function codeOf(rest: string): number | null {
+  const processes = JSON.stringify(path.join(projectRoot, 'test/run/processes.ts'));
+  const script = `
+    import { startChild } from ${processes};
+    const child = startChild(process.execPath, ['--eval', ''], { name: 'nothing' });
+    ${rest}`;
+  return spawnSync(process.execPath, ['--input-type=module', '--eval', script]).status;
+}
+
+test('whoever waits until a process exits is not ended before, and a process that nobody waits for keeps no test file', (t) => {
+  t.is(codeOf('process.exitCode = await child.exit();'), 0);
+  t.is(codeOf('await child.end();'), 0);
+  t.is(codeOf('await child.ended;'), 13, 'of Node: what it awaits can never come');
+});
