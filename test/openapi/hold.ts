@@ -4,14 +4,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { projectRoot } from '../../kernel/settings.ts';
 import { createRouteTable } from '../../kernel/http/route-table.ts';
 import { validityHeader } from '../../kernel/http/validity.ts';
 
 interface OpenApiResponse {
   $ref?: string;
   headers?: Record<string, unknown>;
-  content?: Record<string, unknown>;
+  content?: Record<string, { schema?: unknown }>;
 }
 interface OpenApi {
   paths: Record<string, Record<string, { responses: Record<string, OpenApiResponse> }>>;
@@ -32,18 +31,41 @@ export interface HeldAnswer {
 const ofTransport =
   /^(?:date|connection|keep-alive|content-length|transfer-encoding|content-type|content-encoding|x-content-type-options|strict-transport-security|allow|access-control-.*|vary)$/;
 
-const document = JSON.parse(readFileSync(path.join(projectRoot, 'openapi/openapi.json'), 'utf8')) as OpenApi;
-const table = createRouteTable(
-  Object.entries(document.paths).flatMap(([at, operations]) =>
-    Object.keys(operations).map((method) => ({ path: at.replaceAll(/\{(\w+)\}/g, ':$1'), method, at })),
-  ),
-);
-const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
-formats.default(ajv);
-ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/); // the one spelling of an instant here
-ajv.addSchema(strict(document, false) as object, 'whole-rows');
-ajv.addSchema(strict(document, true) as object, 'narrowed-rows');
-const validators = new Map<string, ValidateFunction>();
+/** The rows of a body: whole, or narrowed by `fields=`. */
+type Rows = 'whole-rows' | 'narrowed-rows';
+
+interface Document {
+  document: OpenApi;
+  table: ReturnType<typeof routesOf>;
+  ajv: Ajv2020;
+  /** By the rows, and by where the schema stands in the document. */
+  validators: Map<string, ValidateFunction>;
+}
+
+let opened: Document | undefined;
+
+/** The document, read by the first answer: most test files fetch none, and few meet more than some of its 900 KB. */
+function openDocument(): Document {
+  if (opened !== undefined) return opened;
+  const text = readFileSync(path.join(import.meta.dirname, '../../openapi/openapi.json'), 'utf8');
+  const document = JSON.parse(text) as OpenApi;
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/); // the one spelling of an instant here
+  const { components } = document;
+  for (const rows of ['whole-rows', 'narrowed-rows'] as const)
+    ajv.addSchema(strict({ components }, rows) as object, rows);
+  opened = { document, table: routesOf(document), ajv, validators: new Map() };
+  return opened;
+}
+
+function routesOf({ paths }: OpenApi) {
+  return createRouteTable(
+    Object.entries(paths).flatMap(([at, operations]) =>
+      Object.keys(operations).map((method) => ({ path: at.replaceAll(/\{(\w+)\}/g, ':$1'), method, at })),
+    ),
+  );
+}
 
 /** A data-api that watches a replica knows of loads without a gateway that asks, and says so to whoever calls it directly. */
 const forGateway = process.env['TEST_REPLICA_URL'] === undefined ? undefined : validityHeader;
@@ -73,6 +95,7 @@ function faultsOf({ method, target, status, headers, body }: HeldAnswer): string
   const found = operationsAt(at);
   const operation = found?.entries.get(method === 'HEAD' ? 'get' : method.toLowerCase());
   if (operation === undefined) return status >= 400 ? [] : ['there is no such operation'];
+  const { document } = openDocument();
   const { responses } = document.paths[operation.at]?.[operation.method] ?? { responses: {} };
   const named = responses[String(status)];
   if (named === undefined) return ['a status that is not declared'];
@@ -87,45 +110,50 @@ function faultsOf({ method, target, status, headers, body }: HeldAnswer): string
   const faults = unknown.map((name) => `a header that is not declared, ${name}`);
   if (type !== undefined && !Object.hasOwn(content, type) && method !== 'HEAD')
     faults.push(`the media type ${type}`);
-  if (type === 'application/json' && body !== undefined && body !== '') {
-    const pointer = named.$ref ?? `#/paths/${escaped(operation.at)}/${operation.method}/responses/${status}`;
+  const isJson = type === 'application/json' && content[type] !== undefined;
+  if (isJson && body !== undefined && body !== '') {
     const rows = /(?:^|&)fields=/.test(query) ? 'narrowed-rows' : 'whole-rows';
-    faults.push(...bodyFaults(`${rows}${pointer}/content/application~1json/schema`, JSON.parse(body)));
+    const place = named.$ref ?? `${operation.method} ${operation.at} ${status}`;
+    faults.push(...bodyFaults(content[type]?.schema, rows, place, JSON.parse(body)));
   }
   return faults;
 }
 
-function operationsAt(at: string): ReturnType<typeof table> {
+function operationsAt(at: string): ReturnType<Document['table']> {
   try {
-    return table(at);
+    return openDocument().table(at);
   } catch (error) {
     if (error instanceof URIError) return null; // the escapes of a path may be wrong
     throw error;
   }
 }
 
-function bodyFaults(pointer: string, body: unknown): string[] {
-  const validate = validators.getOrInsertComputed(pointer, () => ajv.compile({ $ref: pointer }));
+function bodyFaults(schema: unknown, rows: Rows, place: string, body: unknown): string[] {
+  const { ajv, validators } = openDocument();
+  const validate = validators.getOrInsertComputed(`${rows} ${place}`, () =>
+    ajv.compile(strict(schema, rows) as object),
+  );
   if (validate(body)) return [];
   return (validate.errors ?? []).slice(0, 5).map(({ instancePath, message, params }) => {
     return `${instancePath} ${message} ${JSON.stringify(params)}`;
   });
 }
 
-const escaped = (text: string) =>
-  text.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D');
-
-/** The document, whose objects take no field that they do not name, and whose rows have all theirs unless they are narrowed. */
-function strict(value: unknown, mayBeNarrowed: boolean): unknown {
-  if (Array.isArray(value)) return value.map((item) => strict(item, mayBeNarrowed));
+/**
+ * A part of the document, whose objects take no field that they do not name, and whose rows have all theirs unless they are narrowed.
+ * What it refers to is that of the same rows.
+ */
+function strict(value: unknown, rows: Rows): unknown {
+  if (Array.isArray(value)) return value.map((item) => strict(item, rows));
   if (typeof value !== 'object' || value === null) return value;
   const shown: Record<string, unknown> = Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, strict(member, mayBeNarrowed)]),
+    Object.entries(value).map(([name, member]) => [name, strict(member, rows)]),
   );
-  if (shown['type'] !== 'object' || typeof shown['properties'] !== 'object' || shown['properties'] === null)
-    return shown;
-  if (!mayBeNarrowed && shown['x-narrowed-by'] === 'fields')
-    shown['required'] = requiredOf(shown['properties'], shown['x-may-lack']);
+  const { $ref, type, properties } = shown;
+  if (typeof $ref === 'string') shown['$ref'] = $ref.replace(/^#/, `${rows}#`);
+  if (type !== 'object' || typeof properties !== 'object' || properties === null) return shown;
+  if (rows === 'whole-rows' && shown['x-narrowed-by'] === 'fields')
+    shown['required'] = requiredOf(properties, shown['x-may-lack']);
   return { additionalProperties: false, ...shown };
 }
 

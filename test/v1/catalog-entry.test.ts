@@ -1,8 +1,7 @@
 // GET /v1/catalog/{id}: the related series, and the labels of dimension values.
-import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { publicCaller, startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { makeSeries, publish } from './series-fixture.ts';
@@ -15,12 +14,7 @@ test.after.always(async () => {
 });
 
 function ingest(dataset: string, ...lines: string[]) {
-  return load(database, {
-    dataset,
-    input: Readable.from([Buffer.from(lines.join('\n'))]),
-    seriesTimeZone: 'UTC',
-    clock: service.clock,
-  });
+  return loadCsv(database, lines, { dataset, clock: service.clock });
 }
 
 async function entryOf(id: string) {

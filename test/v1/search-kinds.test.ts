@@ -1,8 +1,7 @@
 // Every kind of entry that loads create can be found: by id, name, prefix, code, and with a typing error.
-import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { publicCaller, startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -37,12 +36,7 @@ const files: [dataset: string, ...lines: string[]][] = [
   ],
 ];
 async function loadLines(dataset: string, ...lines: readonly string[]): Promise<void> {
-  await load(database, {
-    dataset,
-    input: Readable.from([Buffer.from(lines.join('\n'))]),
-    seriesTimeZone: 'UTC',
-    clock: service.clock,
-  });
+  await loadCsv(database, lines, { dataset, clock: service.clock });
 }
 for (const [dataset, ...lines] of files) await loadLines(dataset, ...lines);
 test.after.always(async () => {

@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { load } from '../../ingest/load/load.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -63,14 +62,11 @@ test('whatever the order of loading, every vintage shows what its publisher had 
         const lines = series.flatMap((points, at) =>
           points.map(({ day, side, value }) => `${ids[at]},2024-01-0${day},${value},${side}`),
         );
-        await load(database, {
-          dataset: 'observations',
-          input: Readable.from([`series_id,date,value,side\n${lines.join('\n')}\n`]),
+        await loadCsv(database, ['series_id,date,value,side', ...lines], {
           create: true,
           set: { unit: 'USD', frequency: 'daily', source: 'Tests' },
           vintage: `2024-02-${vintageDay}`,
           full,
-          seriesTimeZone: 'UTC',
           clock: service.clock,
         });
       }

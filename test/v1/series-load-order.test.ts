@@ -1,10 +1,9 @@
 // What the answers say of vintages, after loads in any order: the same as after the same loads in the order of their vintages.
-import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { findVintages } from '../../cli/commands/history/vintages.sql.ts';
-import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -51,14 +50,11 @@ async function series(files: readonly File[], afterEach?: (id: string) => Promis
   const id = `ORDER.${++made}`;
   for (const { vintage, full, points } of files) {
     const rows = [...points].map(([point, value]) => `${id},2024-01-${point},${value}`);
-    await load(database, {
-      dataset: 'observations',
-      input: Readable.from([Buffer.from(['series_id,date,side,value', ...rows].join('\n'))]),
+    await loadCsv(database, ['series_id,date,side,value', ...rows], {
       create: true,
       set: { frequency: 'daily', unit: 'Index', source: 'Office' },
       vintage: march(vintage),
       full,
-      seriesTimeZone: 'UTC',
       clock: service.clock,
     });
     await afterEach?.(id);

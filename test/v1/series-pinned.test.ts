@@ -1,8 +1,7 @@
 // Permanent URLs of past states: Content-Location names them, and caches may keep them permanently.
-import { Readable } from 'node:stream';
 import test from 'ava';
-import { load } from '../../ingest/load/load.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { freeAccount, startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -15,13 +14,10 @@ test.after.always(async () => {
 
 async function publish(id: string, vintage: string, values: readonly string[]): Promise<void> {
   const rows = values.map((value, i) => `${id},2024-0${i + 1},${value}`);
-  await load(database, {
-    dataset: 'observations',
-    input: Readable.from([Buffer.from(['series_id,date,value', ...rows].join('\n'))]),
+  await loadCsv(database, ['series_id,date,value', ...rows], {
     create: true,
     set: { frequency: 'monthly', unit: 'Index', source: 'Office' },
     vintage,
-    seriesTimeZone: 'UTC',
     clock: service.clock,
   });
 }

@@ -1,9 +1,8 @@
 // GET /v1/series/{id}/triangle: cell by cell what `vintage=` answers, in both layouts and formats, whatever was loaded in which order.
-import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { load } from '../../ingest/load/load.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
+import { loadCsv } from '../ingest/loading.ts';
 import { freeAccount, publicCaller, startDataService, type DataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { makeSeries, publish } from './series-fixture.ts';
@@ -78,14 +77,11 @@ async function seriesOf(files: readonly File[]): Promise<string> {
   const id = `ANY${++made}`;
   for (const { vintage, full, points } of files) {
     const rows = [...points].map(([point, value]) => `${id},2024-01-${point},${value}`);
-    await load(database, {
-      dataset: 'observations',
-      input: Readable.from([Buffer.from(['series_id,date,side,value', ...rows].join('\n'))]),
+    await loadCsv(database, ['series_id,date,side,value', ...rows], {
       create: true,
       set: { frequency: 'daily', unit: 'Index', source: 'Office' },
       vintage,
       full,
-      seriesTimeZone: 'UTC',
       clock: service.clock,
     });
   }

@@ -1,0 +1,69 @@
+// The check of every fetched answer against the document: what departs from it fails the test that fetched it.
+import test, { type ExecutionContext } from 'ava';
+import { hold, type HeldAnswer } from './hold.ts';
+
+const row = {
+  ...{ id: 'alpha', name: 'Alpha', short_name: null, licence_no: null, rating: null, website: null },
+  ...{ established: null, funds_count: 2, aum_total: 5.5, aum_date: '2024-06-28', currency: 'PKR' },
+  ...{ market_share_pct: null, as_of: null, source: 'Register', last_updated: '2024-06-30' },
+};
+const pagination = { next_cursor: null, count: 1 };
+
+/** The companies as they are answered, or as something in them is not. */
+function companies(data: object, more: Partial<HeldAnswer> & { envelope?: object } = {}): HeldAnswer {
+  const { envelope, ...answer } = more;
+  return {
+    ...{ method: 'GET', target: '/v1/amcs', status: 200, headers: [['content-type', 'application/json']] },
+    body: JSON.stringify({ success: true, data: [data], count: 1, pagination, ...envelope }),
+    ...answer,
+  };
+}
+
+const departs = (t: ExecutionContext, answer: HeldAnswer, message: RegExp) =>
+  t.throws(() => hold(answer), { message });
+
+test('an answer as the document says passes, and so do rows that `fields=` narrows', (t) => {
+  t.notThrows(() => hold(companies(row)));
+  t.notThrows(() => hold(companies({ id: 'alpha' }, { target: '/v1/amcs?fields=id' })));
+});
+
+test('a field of a row that is not named, not there or of another type is found, in whole rows and in narrowed ones', (t) => {
+  const { name: _, ...unnamed } = row;
+  departs(t, companies({ ...row, nick: 'A' }), /data\/0 must NOT have additional properties.*nick/);
+  departs(t, companies(unnamed), /data\/0 must have required property 'name'/);
+  departs(t, companies({ ...row, as_of: 'June' }), /as_of must match format "date"/);
+  const target = '/v1/amcs?fields=id,name';
+  departs(t, companies({ id: 'alpha', nick: 'A' }, { target }), /additional properties.*nick/);
+  departs(t, companies({ id: 1 }, { target }), /data\/0\/id must be string/);
+});
+
+test('what the document says in one place for many answers holds for each', (t) => {
+  departs(
+    t,
+    companies(row, { envelope: { pagination: { ...pagination, total: 9 } } }),
+    /pagination must NOT/,
+  );
+  departs(t, companies(row, { envelope: { pagination: { count: 1 } } }), /pagination must have.*next_cursor/);
+  const refusal = (error: object) =>
+    companies(row, { status: 400, body: JSON.stringify({ success: false, error }) });
+  const error = {
+    code: 'invalid_parameter',
+    message: 'No.',
+    docs_url: '/docs/errors#invalid_parameter',
+    request_id: 'a',
+  };
+  t.notThrows(() => hold(refusal({ ...error, param: 'limit' })));
+  departs(t, refusal({ ...error, code: 'no_such_code' }), /error\/code must be/);
+});
+
+test('a status, a header, a media type and an operation that are not declared are found', (t) => {
+  const json = ['content-type', 'application/json'] as [string, string];
+  departs(t, companies(row, { status: 201 }), /a status that is not declared/);
+  departs(
+    t,
+    companies(row, { headers: [json, ['X-Secret', '1']] }),
+    /a header that is not declared, x-secret/,
+  );
+  departs(t, companies(row, { headers: [['content-type', 'text/html']] }), /the media type text\/html/);
+  departs(t, companies(row, { method: 'DELETE' }), /there is no such operation/);
+});
