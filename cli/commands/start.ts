@@ -28,6 +28,7 @@ import {
 import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { startTraced } from '../traced.ts';
 import { withSignals, type ServiceSignals } from '../signals.ts';
+import { giveBackStartMemory } from '../start-memory.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const;
 type ServiceName = (typeof serviceNames)[number];
@@ -108,6 +109,7 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey =
       databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
+    giveBackStartMemory();
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
     await signals.stopped;
     stdout.write('\nStopping …\n');
@@ -131,6 +133,7 @@ async function serveService(
       : name === 'publisher'
         ? await servePublisher(env, signals)
         : await serveDatabaseService(name, env, signals);
+  giveBackStartMemory();
   stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
   await signals.stopped;
   stopping.abort();

@@ -15,6 +15,8 @@ import { startRedis } from '../services/redis.ts';
 
 const heapLimits = '--max-semi-space-size=8 --max-old-space-size=256'; // as docker-compose.yml and k8s/ have them
 const memoryBelowMb = 256; // of each process; what it takes is printed
+/** Right after its start. Without `giveBackStartMemory` a gateway has 150. */
+const idleBelowMb = 140;
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 interface Service {
@@ -146,6 +148,10 @@ async function checkServices(ground: Ground): Promise<void> {
       const [afterMb, seconds] = [memoryMb(service.child), (service.startedMs / 1e3).toFixed(2)];
       print(
         `${service.name.padEnd(13)} served after ${seconds} s with ${service.idleMb.toFixed(0)} MB; after the calls ${afterMb.toFixed(0)} MB`,
+      );
+      assert(
+        service.idleMb < idleBelowMb,
+        `${service.name} takes ${service.idleMb} MB before its first call`,
       );
       assert(afterMb < memoryBelowMb, `${service.name} takes ${afterMb} MB`);
     }
