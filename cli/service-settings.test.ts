@@ -45,6 +45,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   managementCallsPerSecond: ['MANAGEMENT_CALLS_SECOND'],
   answerWithinMs: ['ANSWER_WITHIN_MS'],
   responseCacheMb: ['RESPONSE_CACHE_MB'],
+  uploadMb: ['UPLOAD_MB'],
   quotaOutage: ['QUOTA_OUTAGE'],
   drainDelayMs: ['DRAIN_DELAY_MS'],
   journalDir: ['JOURNAL_DIR', 'DATA_DIR'],

@@ -49,6 +49,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   MANAGEMENT_CALLS_SECOND: [gateway],
   ANSWER_WITHIN_MS: [gateway],
   RESPONSE_CACHE_MB: [gateway],
+  UPLOAD_MB: [gateway, publisher],
   QUOTA_OUTAGE: [gateway],
   DRAIN_DELAY_MS: serving,
   JOURNAL_DIR: [gateway],

@@ -60,6 +60,8 @@ export interface Call {
   query: string;
   /** How long the body may be, in bytes. */
   bodyBytesMax: number;
+  /** The body is a file: it is forwarded as it comes, never held whole, and has a time limit of its own. */
+  isUpload: boolean;
   identity: Identity;
   caller: Caller | undefined;
   /** The result of the combined request to Redis about the call. */

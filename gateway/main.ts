@@ -92,6 +92,8 @@ export interface GatewayOptions {
   answerWithinMs?: number;
   /** How much memory answers of data-api may take, in MB; 64 by default, 0: none are kept. */
   responseCacheMb?: number;
+  /** How long the body of an upload may be, in MB; 64 by default. */
+  uploadMb?: number;
   /** What is served if the remaining quota of a month is unknown; `bounded` by default. */
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
@@ -134,6 +136,7 @@ const leaseRenewal = {
 const redisAnswersWithinMs = 2_000;
 const answerWithinMs = 300_000;
 const responseCacheMb = 64;
+const uploadMb = 64;
 
 /** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, or the port is taken. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
@@ -262,12 +265,13 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     createAdmissions({ redis, credentials: redisCache, allotments: redisAllotments, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const traces = options.tracing === undefined ? null : createTraces(options.tracing, routes);
+  const shared = { identitySecret, traces, requestWithinMs: options.requestWithinMs ?? requestWithinMs };
   const forwarders = {
-    'data-api': createForwarder({ upstreams: dataApi, identitySecret, timeoutMs, traces }),
-    'accounts-api': createForwarder({ upstreams: accountsApi, identitySecret, timeoutMs, traces }),
+    'data-api': createForwarder({ ...shared, upstreams: dataApi, timeoutMs }),
+    'accounts-api': createForwarder({ ...shared, upstreams: accountsApi, timeoutMs }),
     ...(publisher && {
       publisher: createForwarder({
-        ...{ upstreams: publisher, identitySecret, traces },
+        ...{ ...shared, upstreams: publisher },
         timeoutMs: 2 * timeoutMs, // loads take longer than other calls, and are not repeated
       }),
     }),
@@ -288,7 +292,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
         accessLog,
       }),
     ),
-    framing: withAction(framingAction, framing),
+    framing: withAction(framingAction, (action) => framing(action, options.uploadMb ?? uploadMb)),
     'path-check': withoutAction(pathCheck()),
     cors: withAction(z.strictObject({ from: z.enum(['any', 'dashboard']) }), ({ from }) =>
       cors(

@@ -13,6 +13,7 @@ import { Failure, toEnvelope } from '../kernel/errors.ts';
 import { headBytesMax } from '../kernel/http/server.ts';
 import type { Log } from '../kernel/log.ts';
 import { answerFailure } from './failure.ts';
+import { callIfOpen } from './call.ts';
 import type { RunCompiled } from './compiled.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './plugin.ts';
@@ -80,6 +81,7 @@ export function createGatewayServer(options: ServerOptions): Server {
   server.on('clientError', (error: ParserError, socket: Answering) => {
     // Bytes behind a request that closes the connection are ignored (RFC 9112, section 9.6); its answer still goes out.
     if (error.code === 'HPE_CLOSED_CONNECTION' && socket._httpMessage) return;
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return; // it has a time limit of its own
     // In the middle of an answer, a second one would be read as part of the first.
     const isCut =
       !socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent === true;
@@ -107,6 +109,10 @@ function isBehindLast(request: IncomingMessage, response: ServerResponse): boole
   const last = (request.socket as Answering)[lastRequest];
   if (last === request) response.shouldKeepAlive = false;
   return last !== undefined && last !== request;
+}
+
+function isUploading({ _httpMessage: answer }: Answering): boolean {
+  return answer != null && !answer.req.complete && callIfOpen(answer.req)?.isUpload === true;
 }
 
 /** The failures that the engine would answer with its own HTML page: no route, or an error in the engine. */

@@ -109,6 +109,7 @@ const variables = z.object({
   MANAGEMENT_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   ANSWER_WITHIN_MS: wholeNumber(300_000, 1_000, 86_400_000),
   RESPONSE_CACHE_MB: wholeNumber(64, 0, 4_096),
+  UPLOAD_MB: wholeNumber(64, 1, 1_024),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
   JOURNAL_DIR: z.string().min(1).optional(),
@@ -197,6 +198,8 @@ export type Settings = Readonly<{
   answerWithinMs: number;
   /** How much memory of a gateway answers of data-api may take; 0: none are kept. */
   responseCacheMb: number;
+  /** The most that a file may have which operators send to the API. */
+  uploadMb: number;
   /** What a gateway serves if the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
@@ -422,6 +425,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     managementCallsPerSecond: s.MANAGEMENT_CALLS_SECOND,
     answerWithinMs: s.ANSWER_WITHIN_MS,
     responseCacheMb: s.RESPONSE_CACHE_MB,
+    uploadMb: s.UPLOAD_MB,
     quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),

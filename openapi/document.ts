@@ -88,7 +88,7 @@ function pipelineOf({ pipelines }: GatewayRoutes, { method, path }: DeclaredEndp
 
 function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): ZodOpenApiOperationObject {
   const { method, path, declaration } = endpoint;
-  const { summary, description, query, body, requestHeaders } = declaration;
+  const { summary, description, query, requestHeaders } = declaration;
   const pathParams = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   const policies = steps.map(({ policy }) => policyAnswers[policy] ?? {});
   const headers = ['Cache-Control', ...policies.flatMap((policy) => policy.headers ?? [])];
@@ -106,9 +106,7 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
       query,
       ...(requestHeaders === undefined ? {} : { header: z.object(requestHeaders) }),
     },
-    ...(body === undefined
-      ? {}
-      : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...requestBodyOf(declaration),
     responses: {
       ...successes(declaration, headers),
       ...failures([...new Set([...errorsOf(endpoint), ...policies.flatMap(({ errors = [] }) => errors)])]),
@@ -116,13 +114,22 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
   };
 }
 
+function requestBodyOf({
+  body,
+  takesFile = false,
+}: Declaration): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  const file = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } as const;
+  if (takesFile) return { requestBody: { required: true, content: file } };
+  if (body === undefined) return {};
+  return { requestBody: { required: true, content: { 'application/json': { schema: body } } } };
+}
+
 /** The errors of the endpoint and of its server. */
-function errorsOf({ method, declaration: { errors } }: DeclaredEndpoint): ErrorCode[] {
+function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoint): ErrorCode[] {
   // The server reads a body of these methods whether or not the endpoint wants one.
+  const ofJson: ErrorCode[] = takesFile === true ? [] : ['invalid_body', 'unsupported_media_type'];
   const ofBodies: ErrorCode[] =
-    method === 'POST' || method === 'PATCH'
-      ? ['invalid_body', 'payload_too_large', 'unsupported_media_type']
-      : [];
+    method === 'POST' || method === 'PATCH' ? ['payload_too_large', ...ofJson] : [];
   return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
 }
 

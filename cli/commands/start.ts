@@ -277,10 +277,13 @@ export function ownPublisherOptions(installation: Installation) {
 }
 
 function operatorOptions(
-  { settings: { previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth } }: Installation,
+  { settings: { previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth, uploadMb } }: Installation,
   identitySecret: string,
 ) {
-  return { identitySecret, previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
+  return {
+    ...{ identitySecret, previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth, uploadMb },
+    clock: systemClock,
+  };
 }
 
 function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {
@@ -312,6 +315,7 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans, stoppi
     managementCallsPerSecond: settings.managementCallsPerSecond,
     answerWithinMs: settings.answerWithinMs,
     responseCacheMb: settings.responseCacheMb,
+    uploadMb: settings.uploadMb,
     metrics: settings.metrics,
     journalDirectory: settings.journalDir,
     plans,

@@ -105,15 +105,16 @@ export function createClient(options: ClientOptions = {}): Client {
   async function sendOnce(method: Method, at: string, sent: Sent): Promise<{ text: string; type: string }> {
     const headers: Record<string, string> = { ...sent.headers };
     const session = options.session?.();
+    const body = sent.body === undefined ? undefined : written(sent.body);
     if (options.apiKey !== undefined) headers['X-API-Key'] = options.apiKey;
     if (session !== undefined) headers['X-Session-Token'] = session;
-    if (sent.body !== undefined) headers['Content-Type'] = 'application/json';
+    if (body !== undefined) headers['Content-Type'] = body.type;
     const { response, text } = await answerOf(
       (options.fetch ?? globalThis.fetch)(baseUrl + pathOf(at, sent.path) + queryOf(sent.query), {
         method: method.toUpperCase(),
         headers,
         redirect: 'manual', // fetch would send the key wherever a redirect points
-        ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
+        ...(body === undefined ? {} : { body: body.content }),
         ...(sent.signal === undefined ? {} : { signal: sent.signal }),
       }),
       sent.signal,
@@ -152,6 +153,12 @@ export function createClient(options: ClientOptions = {}): Client {
     getText: async (at, ...[sent]) => (await send('get', at, sent)).text,
     rows,
   };
+}
+
+/** Bytes are sent as they are, anything else as JSON. */
+function written(body: unknown): { type: string; content: Blob | string } {
+  if (body instanceof Blob) return { type: 'application/octet-stream', content: body };
+  return { type: 'application/json', content: JSON.stringify(body) };
 }
 
 async function answerOf(

@@ -280,6 +280,14 @@ export interface Paths {
   '/v1/operator/sources': {
     get: { data: Types.GetOperatorSourcesData; response: Types.GetOperatorSourcesResponse };
   };
+  '/v1/operator/uploads': {
+    get: { data: Types.GetOperatorUploadsData; response: Types.GetOperatorUploadsResponse };
+    post: { data: Types.PostOperatorUploadsData; response: Types.PostOperatorUploadsResponse };
+  };
+  '/v1/operator/uploads/{id}': {
+    get: { data: Types.GetOperatorUploadsByIdData; response: Types.GetOperatorUploadsByIdResponse };
+    delete: { data: Types.DeleteOperatorUploadsByIdData; response: Types.DeleteOperatorUploadsByIdResponse };
+  };
   '/healthz': {
     get: { data: Types.GetHealthzData; response: Types.GetHealthzResponse };
   };

@@ -7489,6 +7489,265 @@ export type GetOperatorSourcesResponses = {
 
 export type GetOperatorSourcesResponse = GetOperatorSourcesResponses[keyof GetOperatorSourcesResponses];
 
+export type GetOperatorUploadsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: '-created_at' | 'created_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'publication' | 'bytes' | 'sha256' | 'account' | 'created_at' | 'expires_at' | 'published'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/operator/uploads';
+};
+
+export type GetOperatorUploadsResponses = {
+    /**
+     * The files that operators have sent, and that are neither published nor expired.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            name: string;
+            publication: string;
+            bytes: number;
+            sha256: string;
+            /**
+             * The account of the operator who sent it.
+             */
+            account: string;
+            created_at: string;
+            /**
+             * It is deleted then.
+             */
+            expires_at: string;
+            /**
+             * The tables of it that were published.
+             */
+            published: Array<number>;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetOperatorUploadsResponse = GetOperatorUploadsResponses[keyof GetOperatorUploadsResponses];
+
+export type PostOperatorUploadsData = {
+    body: Blob | File;
+    path?: never;
+    query: {
+        /**
+         * The name of the file. It is a label; its ending says what the file is, and a date in it of when.
+         */
+        name: string;
+        /**
+         * The `name` of an almanac.yml: files of that name that were published under it say how this one is read.
+         */
+        publication?: string;
+    };
+    url: '/v1/operator/uploads';
+};
+
+export type PostOperatorUploadsResponses = {
+    /**
+     * Takes a file, and says what tables it has and how they would be published.
+     */
+    201: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            publication: string;
+            bytes: number;
+            sha256: string;
+            /**
+             * The account of the operator who sent it.
+             */
+            account: string;
+            created_at: string;
+            /**
+             * It is deleted then.
+             */
+            expires_at: string;
+            /**
+             * The tables of it that were published.
+             */
+            published: Array<number>;
+            tables: Array<{
+                /**
+                 * Its number, from 0.
+                 */
+                table: number;
+                /**
+                 * Of a workbook; null: its first, or the file is none.
+                 */
+                sheet: string | null;
+                /**
+                 * To find out: all, or the first fifty thousand.
+                 */
+                lines_read: number;
+                sure: Array<{
+                    /**
+                     * A key of the entry, such as `series.unit`.
+                     */
+                    path: string;
+                    value: string;
+                    evidence: string;
+                }>;
+                guesses: Array<{
+                    /**
+                     * A key of the entry, such as `series.unit`.
+                     */
+                    path: string;
+                    value: string;
+                    evidence: string;
+                }>;
+                /**
+                 * Why it is no table that can be published; null: it is one.
+                 */
+                skip: string | null;
+                /**
+                 * Its entry of almanac.yml, as YAML.
+                 */
+                entry: string;
+                /**
+                 * The first ten lines.
+                 */
+                sample: Array<Array<string>>;
+            }>;
+        };
+    };
+};
+
+export type PostOperatorUploadsResponse = PostOperatorUploadsResponses[keyof PostOperatorUploadsResponses];
+
+export type DeleteOperatorUploadsByIdData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/operator/uploads`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/operator/uploads/{id}';
+};
+
+export type DeleteOperatorUploadsByIdResponses = {
+    /**
+     * Deletes a file that was sent. What was published of it stays.
+     */
+    204: void;
+};
+
+export type DeleteOperatorUploadsByIdResponse = DeleteOperatorUploadsByIdResponses[keyof DeleteOperatorUploadsByIdResponses];
+
+export type GetOperatorUploadsByIdData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/operator/uploads`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/operator/uploads/{id}';
+};
+
+export type GetOperatorUploadsByIdResponses = {
+    /**
+     * A file that was sent, with what was found in it.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            publication: string;
+            bytes: number;
+            sha256: string;
+            /**
+             * The account of the operator who sent it.
+             */
+            account: string;
+            created_at: string;
+            /**
+             * It is deleted then.
+             */
+            expires_at: string;
+            /**
+             * The tables of it that were published.
+             */
+            published: Array<number>;
+            tables: Array<{
+                /**
+                 * Its number, from 0.
+                 */
+                table: number;
+                /**
+                 * Of a workbook; null: its first, or the file is none.
+                 */
+                sheet: string | null;
+                /**
+                 * To find out: all, or the first fifty thousand.
+                 */
+                lines_read: number;
+                sure: Array<{
+                    /**
+                     * A key of the entry, such as `series.unit`.
+                     */
+                    path: string;
+                    value: string;
+                    evidence: string;
+                }>;
+                guesses: Array<{
+                    /**
+                     * A key of the entry, such as `series.unit`.
+                     */
+                    path: string;
+                    value: string;
+                    evidence: string;
+                }>;
+                /**
+                 * Why it is no table that can be published; null: it is one.
+                 */
+                skip: string | null;
+                /**
+                 * Its entry of almanac.yml, as YAML.
+                 */
+                entry: string;
+                /**
+                 * The first ten lines.
+                 */
+                sample: Array<Array<string>>;
+            }>;
+        };
+    };
+};
+
+export type GetOperatorUploadsByIdResponse = GetOperatorUploadsByIdResponses[keyof GetOperatorUploadsByIdResponses];
+
 export type GetHealthzData = {
     body?: never;
     path?: never;

@@ -6,9 +6,11 @@ import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { callOf, enterStage, type Call } from '../call.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Policy } from '../policy.ts';
+import { tooLong } from './framing.ts';
 import { createProxy } from '../upstream/proxy.ts';
 import { createReader } from '../upstream/reader.ts';
 import { AttemptFailed } from '../upstream/connections.ts';
+import { Upload } from '../upstream/upload.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 export interface Forwarder {
@@ -22,6 +24,8 @@ export interface ForwardOptions {
   identitySecret: string;
   /** How long the service may be silent, before its answer or within it. */
   timeoutMs: number;
+  /** How long a client may take to send a request, beside the time for the bytes of an upload. */
+  requestWithinMs: number;
   /** Null: calls are not traced, and the client's trace is passed on. */
   traces: Traces | null;
 }
@@ -45,7 +49,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       const call = callOf(request);
       enterStage(call, 'upstream');
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const body = isRead ? noBody : await readBody(request, call.bodyBytesMax);
+      const body = isRead ? noBody : await bodyOf(request, call, options.requestWithinMs);
       const identity = seal(call.identity, request.method ?? 'GET', request.url ?? '/');
       const headers = headersFor(request, call, body, identity);
       passTrace(headers, request, call, traces);
@@ -60,13 +64,15 @@ export function createForwarder(options: ForwardOptions): Forwarder {
           upstreams.answered(url);
           return;
         } catch (error) {
+          if (body instanceof Upload && body.failure !== undefined) throw body.failure;
           if (!(error instanceof AttemptFailed)) throw error;
           // Whoever can make a service answer an error must not put the instance out of use for everybody.
           if (error.why === 'unsent' || error.why === 'cut') upstreams.failed(url);
           else if (error.why === 'unusable') upstreams.answered(url);
           if (error.why !== 'unsent') sentTimes += 1;
           const isLast = attempt >= attemptsMax || performance.now() - startedAtMs > attemptsWithinMs;
-          if (response.headersSent || !mayRepeat(error.why, isRead, sentTimes) || (isLast && attempt > 1))
+          const isOnce = response.headersSent || body instanceof Upload;
+          if (isOnce || !mayRepeat(error.why, isRead, sentTimes) || (isLast && attempt > 1))
             throw toFailure(upstreams.name, error);
           if (attempt > 1) await pause(attemptPauseMs);
           failed = url;
@@ -96,7 +102,7 @@ export const notSetUp: Policy = () => {
 };
 
 /** Alternating names and values. */
-function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity: string): string[] {
+function headersFor(request: IncomingMessage, call: Call, body: Buffer | Upload, identity: string): string[] {
   const sent = request.headers;
   const headers: string[] = [];
   for (const name of passedOn) pass(headers, name, sent[name]);
@@ -109,7 +115,8 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer, identity
   }
   // Stripe signs the bytes of its events, which are forwarded as they are.
   if (call.path.startsWith('/billing/stripe/')) pass(headers, 'stripe-signature', sent['stripe-signature']);
-  if (body.length > 0) headers.push('content-length', String(body.length));
+  if (body instanceof Upload) pass(headers, 'content-length', sent['content-length']);
+  else if (body.length > 0) headers.push('content-length', String(body.length));
   pass(headers, 'x-forwarded-for', call.clientIp);
   headers.push('x-request-id', call.requestId);
   headers.push('x-forwarded-proto', call.secure ? 'https' : 'http', identityHeader, identity);
@@ -134,8 +141,12 @@ function pass(headers: string[], name: string, given: string | string[] | undefi
   headers.push(name, value);
 }
 
+async function bodyOf(request: IncomingMessage, call: Call, withinMs: number): Promise<Buffer | Upload> {
+  return call.isUpload ? new Upload(request, withinMs) : readBody(request, call);
+}
+
 /** Reads the whole body. `framing` refuses bodies with an excessive Content-Length, this one those without. */
-async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+async function readBody(request: IncomingMessage, call: Call): Promise<Buffer> {
   if (request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length'] ?? 0)) {
     return Buffer.alloc(0);
   }
@@ -144,11 +155,7 @@ async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buf
   // Not destroyed on return: a client whose body is too long must still be able to read the error.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bytesMax) {
-      fail('payload_too_large', `The body may have at most ${bytesMax / 1024} KB.`, {
-        headers: { connection: 'close' },
-      });
-    }
+    if (length > call.bodyBytesMax) throw tooLong(call, { connection: 'close' });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

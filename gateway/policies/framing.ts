@@ -1,9 +1,9 @@
 // Refuses requests whose framing two servers could read differently, which would allow request smuggling.
 // Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
 import { z } from 'zod';
-import { fail } from '../../kernel/errors.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/http/server.ts';
-import { callOf } from '../call.ts';
+import { callOf, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
@@ -12,16 +12,23 @@ const wellFormedHost = /^(?:[a-z0-9_][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$
 // After an unread body, the following bytes on the connection may not be a request.
 const close = { connection: 'close' };
 
-export const framingAction = z.strictObject({
-  /** How long a body may be, in KB. */
-  bodyKb: z
-    .int()
-    .min(1)
-    .max(4096)
-    .default(bodyBytesMax / 1024),
-});
+export const framingAction = z.union([
+  z.strictObject({
+    /** How long a body may be, in KB. */
+    bodyKb: z
+      .int()
+      .min(1)
+      .max(4096)
+      .default(bodyBytesMax / 1024),
+  }),
+  /** A file, which may be as long as UPLOAD_MB says. */
+  z.strictObject({ body: z.literal('upload') }),
+]);
 
-export function framing({ bodyKb }: z.output<typeof framingAction>): Policy {
+/** @param uploadMb how long a file may be. */
+export function framing(action: z.output<typeof framingAction>, uploadMb: number): Policy {
+  const isUpload = 'body' in action;
+  const bytesMax = isUpload ? uploadMb * 1024 * 1024 : action.bodyKb * 1024;
   return (request, _response, next) => {
     const method = request.method ?? '';
     const encoding = request.headers['transfer-encoding'];
@@ -50,10 +57,11 @@ export function framing({ bodyKb }: z.output<typeof framingAction>): Policy {
     if (encoding !== undefined && encoding.toLowerCase() !== 'chunked') {
       fail('invalid_request', 'Only Transfer-Encoding: chunked is supported.', { headers: close });
     }
-    if (Number(length ?? 0) > bodyKb * 1024) {
-      fail('payload_too_large', `The body may have at most ${bodyKb} KB.`, { headers: close });
-    }
-    callOf(request).bodyBytesMax = bodyKb * 1024; // of one without a length, which `forward` counts
+    const call = callOf(request);
+    call.isUpload = isUpload && request.method === 'POST';
+    call.bodyBytesMax = bytesMax; // of one without a length, which `forward` counts
+    // Whoever still sends a file must be able to read the error: Node reads the rest, if it comes in time, before the next request.
+    if (Number(length ?? 0) > bytesMax) throw tooLong(call, isUpload ? {} : close);
     next();
   };
 }
@@ -65,4 +73,12 @@ function hostsOf(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
+}
+
+const mb = 1024 * 1024;
+
+/** The body is longer than the call allows. */
+export function tooLong({ bodyBytesMax: bytes }: Call, headers: Record<string, string>): Failure {
+  const limit = bytes % mb === 0 ? `${bytes / mb} MB` : `${bytes / 1024} KB`;
+  return new Failure('payload_too_large', `The body may have at most ${limit}.`, { headers });
 }

@@ -1,6 +1,7 @@
 // Forwards a read to an instance of a service and its answer back, without copying: a third of what a proxy costs.
 // Hides backpressure, and which of an answer's headers are removed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { validityHeader } from '../../kernel/http/validity.ts';
 import { BadAnswer } from './answer-parser.ts';
 import { callOf, type Call } from '../call.ts';
@@ -16,7 +17,8 @@ export interface Transport {
 export interface Outgoing {
   /** Lower-case names and values, alternating. */
   headers: readonly string[];
-  body: Buffer;
+  /** A stream is sent once. */
+  body: Buffer | Readable;
 }
 
 /** Whether a header of an answer is between a service and the gateway, not meant for the client. @param name in lower case. */

@@ -5,6 +5,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import { operatorAccountOf, operatorErrors } from '../../kernel/http/operator.ts';
 import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/http/service-endpoint.ts';
+import type { Apart } from '../publisher/apart/run-apart.ts';
 import { findNextRelease } from '../publisher/embargo.sql.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
 
@@ -19,8 +20,12 @@ export interface OperatorDeps {
   fiscalYearFirstMonth: number;
   /** For the day of a retraction. */
   clock: Clock;
-  /** By which releases are due. */
+  /** By which releases are due, and uploads expire. */
   releaseClock: ReleaseClock;
+  /** The most that a file may have, in MB. */
+  uploadMb: number;
+  /** Reads files. */
+  apart: Apart;
 }
 
 /** Declares an endpoint. `requester` of a call is the id of the operator's account. */

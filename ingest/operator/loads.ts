@@ -9,7 +9,7 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
 import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
 import { retract, retractionReport } from '../undo/retract.ts';
-import { actingFor } from './acting.sql.ts';
+import { actingFor } from '../publisher/acting.sql.ts';
 import { endpoint, numberOf, refuseWaiting, requireNoReleaseSoon } from './endpoint.ts';
 
 const count = z.int().min(0);

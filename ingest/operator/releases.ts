@@ -10,7 +10,7 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { selectHistory, selectReleases, type Release } from '../publisher/embargo.sql.ts';
 import { cancelRelease, hastenRelease, WrongRelease } from '../publisher/operate.ts';
 import { historyReport, releaseReport } from '../publisher/release-report.ts';
-import { actingFor } from './acting.sql.ts';
+import { actingFor } from '../publisher/acting.sql.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 
 const states = ['pending', 'held', 'released', 'failed', 'cancelled'] as const;

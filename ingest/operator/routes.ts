@@ -4,6 +4,7 @@ import type { Endpoint, OperatorDeps } from './endpoint.ts';
 import { listAllLoads, readLoad, retractLoad } from './loads.ts';
 import { cancelOneRelease, listReleases, publishRelease, readRelease } from './releases.ts';
 import { listFreshSources } from './sources.ts';
+import { deleteOneUpload, listAllUploads, readUpload, uploadFile } from './uploads.ts';
 
 export const endpoints = [
   ['GET', '/v1/operator/loads', listAllLoads],
@@ -14,12 +15,16 @@ export const endpoints = [
   ['POST', '/v1/operator/releases/:release/cancellation', cancelOneRelease],
   ['POST', '/v1/operator/releases/:release/publication', publishRelease],
   ['GET', '/v1/operator/sources', listFreshSources],
+  ['GET', '/v1/operator/uploads', listAllUploads],
+  ['POST', '/v1/operator/uploads', uploadFile],
+  ['GET', '/v1/operator/uploads/:id', readUpload],
+  ['DELETE', '/v1/operator/uploads/:id', deleteOneUpload],
 ] as const satisfies readonly (readonly [Route['method'], string, Endpoint])[];
 
 /** The endpoints as routes of the server. */
 export function toRoutes(deps: OperatorDeps): Route[] {
-  return endpoints.map(([method, path, { handler, takesRawBody, bodyBytesMax }]) => ({
-    ...{ method, path, takesRawBody, bodyBytesMax },
+  return endpoints.map(([method, path, { handler, takesRawBody, takesFile, bodyBytesMax }]) => ({
+    ...{ method, path, takesRawBody, takesStream: takesFile, bodyBytesMax },
     scope: 'client',
     handler: handler(deps),
   }));

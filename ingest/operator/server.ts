@@ -9,6 +9,7 @@ import type { Log } from '../../kernel/log.ts';
 import { createServiceMetrics } from '../../kernel/metrics/service.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
+import { createApart } from '../publisher/apart/run-apart.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
 import { toRoutes } from './routes.ts';
 
@@ -27,6 +28,8 @@ export interface OperatorServerOptions {
   seriesTimeZone: string;
   /** From 1 to 12, as of loads. */
   fiscalYearFirstMonth: number;
+  /** The most that a file may have that operators send, in MB; default 64. */
+  uploadMb?: number;
   clock: Clock;
 }
 
@@ -47,23 +50,23 @@ export async function startOperatorServer(
     previousIdentitySecret,
     seriesTimeZone,
     fiscalYearFirstMonth,
+    uploadMb = 64,
     clock,
     ...options
   }: OperatorServerOptions,
   { databaseUrl, slowStatementMs, releaseClock, ready, tracing, log }: Publisher,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
-  const database = openDatabase(databaseUrl, log, {
-    applicationName: 'almanac operators',
-    connectionsMax: 4,
-    slowStatementMs,
-  });
+  const applicationName = 'almanac operators';
+  const database = openDatabase(databaseUrl, log, { applicationName, connectionsMax: 4, slowStatementMs });
+  const apart = createApart({ databaseUrl, applicationName, database, log });
   const metrics = createServiceMetrics('publisher');
   try {
     const service = await startService({
       ...{ ...options, log, metrics, ready, tracing },
       portSetting: 'PUBLISHER_PORT',
+      requestWithinMs: 0, // of an upload the gateway knows the time
       routes: toRoutes({
-        ...{ database, seriesTimeZone, fiscalYearFirstMonth, clock, releaseClock },
+        ...{ database, seriesTimeZone, fiscalYearFirstMonth, clock, releaseClock, uploadMb, apart },
         cursors: createCursors(identitySecret),
       }),
       openIdentity: createOpener(identitySecret, 'publisher', previousIdentitySecret),
@@ -73,6 +76,7 @@ export async function startOperatorServer(
       metrics: [...metrics.metrics, ...database.metrics],
       async close() {
         await service.close();
+        await apart.close();
         await database.close();
       },
     };

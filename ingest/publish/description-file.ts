@@ -219,6 +219,16 @@ export function describedEntries(name: string, entries: readonly NewEntry[]): st
   return textOf(description);
 }
 
+/** One entry alone, as a map, with its evidence. */
+export function entryText(entry: NewEntry): string {
+  const description = emptyDescription('entry');
+  addEntries(description, [entry]);
+  const [node] = (description.document.get('tables') as YAMLSeq<YAMLMap>).items;
+  const document = new Document();
+  document.contents = node ?? null;
+  return document.toString({ lineWidth: 0 });
+}
+
 /** Confirms the guesses of entries. */
 export function confirmGuesses(file: DescriptionFile, entries: readonly TableDescription[]): void {
   const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;

@@ -43,8 +43,8 @@ const shortened = (text: string) => (text.length > textMax ? `${text.slice(0, te
 /** On one line, as almanac.yml has it. */
 const flow = (value: unknown) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
-/** What stands under a key such as `series.unit`. */
-function valueAt(entry: object, key: string): string {
+/** What stands under a key such as `series.unit`, on one line; empty: nothing. */
+export function valueAt(entry: object, key: string): string {
   let value: unknown = entry;
   for (const part of key.split('.')) value = (value as Record<string, unknown> | undefined)?.[part];
   if (value === undefined) return '';

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { read, SSF, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
 import { IngestFailure } from '../load/failure.ts';
+import { unpackedSize } from '../files/unpacked-size.ts';
 
 export interface Sheet {
   name: string;
@@ -13,6 +14,8 @@ export interface Sheet {
 }
 
 const workbookBytesMax = 64 * 1024 * 1024;
+/** A workbook is a zip archive: unpacked it may be a thousand times as large. */
+const unpackedBytesMax = 512 * 1024 * 1024;
 const cellsMergedMax = 100_000;
 
 export function isWorkbook(file: string): boolean {
@@ -54,8 +57,20 @@ function opened(file: string, options: ParsingOptions): WorkBook {
       'invalid_file',
       `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
     );
+  const content = readFileSync(file);
+  const unpacked = unpackedSize(content);
+  if (unpacked === null)
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} cannot be read as an Excel workbook: its archive is damaged.`,
+    );
+  if (unpacked > unpackedBytesMax)
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} has ${Math.ceil(unpacked / 1024 / 1024)} MB unpacked; a workbook may have ${unpackedBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
+    );
   try {
-    return read(readFileSync(file), options);
+    return read(content, options);
   } catch (error) {
     throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook.`, { cause: error });
   }

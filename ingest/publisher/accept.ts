@@ -1,9 +1,7 @@
 // Accepts a load under embargo: stores its file and checks it by a complete dry run, in one transaction. Nothing of it can be seen, and
 // no load number is taken, before its instant.
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { pipeline, Readable } from 'node:stream';
-import { createGzip } from 'node:zlib';
+import { Readable } from 'node:stream';
 import { dateIn } from '../../kernel/clock.ts';
 import { inSavepoints, type Database, type Transaction } from '../../kernel/database.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
@@ -14,6 +12,7 @@ import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEn
 import { giveBackLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
 import { reportOf } from './report.ts';
+import { storePieces } from './stored-file.ts';
 import { toStored } from './stored-options.ts';
 
 /** When a release is due: at an instant, or when an entry of the calendar says. */
@@ -28,7 +27,6 @@ export interface Accepted {
   summary: LoadSummary;
 }
 
-const pieceBytes = 1024 * 1024;
 /** The load may take three times as long as its check, and this. */
 const marginMs = 5_000;
 const leadMsMax = 86_400_000;
@@ -56,7 +54,9 @@ export async function acceptUnderEmbargo(
       sourceName: sourceName ?? (typeof input === 'string' ? input : '-'),
       options: toStored(options),
     });
-    const file = await storeFile(on, releaseNo, input);
+    const file = await storePieces(bytesOf(input), (position, piece) =>
+      insertPiece(on, releaseNo, position, piece),
+    );
     const summary = await check(
       database,
       { ...options, input: Readable.from(readPieces(on, releaseNo)) },
@@ -98,29 +98,6 @@ function refusePast(at: Date, now: Date): void {
   );
 }
 
-/** Stores the file as a gzip stream in pieces; one that is gzip already as it is. @returns what it was. */
-async function storeFile(
-  on: Transaction,
-  releaseNo: number,
-  input: Readable | string,
-): Promise<{ fileBytes: number; fileSha256: string }> {
-  const hash = createHash('sha256');
-  let fileBytes = 0;
-  async function* noted(): AsyncGenerator<Buffer> {
-    for await (const bytes of bytesOf(input)) {
-      hash.update(bytes);
-      fileBytes += bytes.length;
-      yield bytes;
-    }
-  }
-  let position = 0;
-  for await (const piece of inPieces(packed(noted()))) {
-    await insertPiece(on, releaseNo, position, piece);
-    position += 1;
-  }
-  return { fileBytes, fileSha256: hash.digest('hex') };
-}
-
 async function* bytesOf(input: Readable | string): AsyncGenerator<Buffer> {
   const stream = typeof input === 'string' ? createReadStream(input) : input;
   try {
@@ -130,44 +107,6 @@ async function* bytesOf(input: Readable | string): AsyncGenerator<Buffer> {
     if (typeof input !== 'string') throw error;
     throw new IngestFailure('invalid_file', `The file ${input} cannot be read.`, { cause: error });
   }
-}
-
-async function* packed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  let start = Buffer.alloc(0);
-  while (start.length < 2) {
-    const next = await bytes.next();
-    if (next.done === true) break;
-    start = Buffer.concat([start, next.value]);
-  }
-  async function* whole(): AsyncGenerator<Buffer> {
-    if (start.length > 0) yield start;
-    yield* bytes;
-  }
-  if (start[0] === 0x1f && start[1] === 0x8b) {
-    yield* whole();
-    return;
-  }
-  const gzip = createGzip();
-  // Errors reach the loop below through gzip, which pipeline destroys with them.
-  pipeline(Readable.from(whole()), gzip, () => undefined);
-  for await (const piece of gzip as AsyncIterable<Buffer>) yield piece;
-}
-
-/** The same bytes in pieces of the size that is stored; the last may be shorter. */
-async function* inPieces(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  let gathered: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of bytes) {
-    let rest = chunk;
-    while (length + rest.length >= pieceBytes) {
-      const cut = pieceBytes - length;
-      yield Buffer.concat([...gathered, rest.subarray(0, cut)]);
-      [gathered, length, rest] = [[], 0, rest.subarray(cut)];
-    }
-    if (rest.length > 0) gathered.push(rest);
-    length += rest.length;
-  }
-  if (length > 0) yield Buffer.concat(gathered);
 }
 
 /** A dry run as of the instant, on a connection of its own, that gives the numbers of its loads back. */

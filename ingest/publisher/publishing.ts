@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './embargo.sql.ts';
+import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
 import { makeNextReleases, type Made, type ReleaseDeps } from './make-releases.ts';
 
 export interface Publishing {
@@ -29,6 +30,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
 
   async function beat(): Promise<void> {
     await noteAlive(database, instance);
+    await deleteExpiredUploads(database, await clock.now(database));
     const held = (await selectReleases(database)).filter((release) => release.held !== null);
     const text = held.map((release) => `${release.releaseNo}: ${release.held}`).join('; ');
     if (text !== heldBefore && text !== '')

@@ -16,6 +16,8 @@ export interface Declaration {
   query: z.ZodObject;
   /** The schema of the JSON body. */
   body?: z.ZodType | undefined;
+  /** The body is a file. */
+  takesFile?: boolean;
   /** The headers it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>> | undefined;
   /** Excludes 304, which is possible for every answer with an ETag. */

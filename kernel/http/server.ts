@@ -4,6 +4,7 @@
 import { createServer, IncomingMessage, ServerResponse, type Server as HttpServer } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { finished } from 'node:stream/promises';
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import type { ServiceCertificate } from './certificate.ts';
@@ -50,6 +51,8 @@ export interface Route {
   bodyBytesMax?: number | undefined;
   /** `request.body` is the bytes as sent, instead of what JSON they hold. */
   takesRawBody?: boolean;
+  /** The handler reads the body from the request, of any type, and counts it. */
+  takesStream?: boolean;
 }
 
 type Server = HttpServer | TlsServer;
@@ -73,6 +76,8 @@ export interface ServiceOptions {
   drainDelayMs?: number | undefined;
   /** Serves TLS with it. Undefined: plain HTTP. */
   certificate?: ServiceCertificate | undefined;
+  /** How long a request may take to arrive; 0: as long as the gateway lets it take. Default: 5 minutes. */
+  requestWithinMs?: number;
 }
 
 /** A running service. */
@@ -102,6 +107,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
   const server = createServiceServer(createAnswerer({ ...options, ready }), options.certificate);
   server.keepAliveTimeout = keepAliveTimeoutMs;
+  server.requestTimeout = options.requestWithinMs ?? server.requestTimeout;
   return {
     url: await listen(server, options.host, options.port, options.portSetting),
     async close() {
@@ -296,7 +302,8 @@ function createAnswerer(options: ServiceOptions): Answerer {
     if (tracing !== undefined) call.span = spanOf(tracing, request, route, call);
     request.params = found.params;
     if (route.readBody !== null) await route.readBody(request, response);
-    await route.handler(request, response, call);
+    if (route.takesStream === true) await handleStream(route, request, response, call);
+    else await route.handler(request, response, call);
   }
 
   return async function answer(request, response) {
@@ -320,6 +327,22 @@ function createAnswerer(options: ServiceOptions): Answerer {
   };
 }
 
+/** The rest of a body that is refused is read and dropped: its sender, who still sends, could not read the answer otherwise. */
+async function handleStream(
+  route: Route,
+  request: Request,
+  response: Response,
+  call: ServiceCall,
+): Promise<void> {
+  try {
+    await route.handler(request, response, call);
+  } catch (error) {
+    request.resume();
+    await finished(request, { writable: false }).catch(() => undefined); // the client has left
+    throw error;
+  }
+}
+
 /** Undefined for a request of no trace: a gateway begins one for each call, and none for what several calls share. */
 function spanOf(tracing: Tracing, request: Request, route: Route, call: OpenCall): Span | undefined {
   const { traceparent } = request.headers;
@@ -336,7 +359,7 @@ function spanOf(tracing: Tracing, request: Request, route: Route, call: OpenCall
 
 /** Reads the body of a route's calls into `request.body`; null if they have none. */
 function bodyReader(route: Route): ((request: Request, response: Response) => Promise<void>) | null {
-  if (route.method !== 'POST' && route.method !== 'PATCH') return null;
+  if ((route.method !== 'POST' && route.method !== 'PATCH') || route.takesStream === true) return null;
   const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
   const read =
     route.takesRawBody === true ? express.raw({ limit, type: 'application/json' }) : express.json({ limit });

@@ -66,6 +66,8 @@ interface EndpointOf<
   body?: Body;
   /** `request.body` is the bytes as sent: their signature is checked. */
   takesRawBody?: true;
+  /** The body is a file of any type, which the handler reads from the request as it comes. */
+  takesFile?: true;
   /** The maximum size of the body; by default that of the path. */
   bodyBytesMax?: number;
   /** Headers that it reads, besides the credentials. */
@@ -94,6 +96,7 @@ interface EndpointOf<
 export interface Endpoint<Deps, Kind> extends Declaration {
   requester: Kind;
   takesRawBody: boolean;
+  takesFile: boolean;
   bodyBytesMax: number | undefined;
   handler: (deps: Deps) => Handler;
 }
@@ -120,7 +123,7 @@ function declare<
 >(kinds: Kinds, declared: EndpointOf<Deps, Kinds, Kind, Shape, Body>): Endpoint<Deps, Kind> {
   const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
   const kind: RequesterKind<unknown> = memberOf(kinds, requester);
-  const { takesAnyQuery = false, takesRawBody = false } = declared;
+  const { takesAnyQuery = false, takesRawBody = false, takesFile = false } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const answers = answersOf(declared);
@@ -146,6 +149,7 @@ function declare<
     params,
     requester,
     takesRawBody,
+    takesFile,
     bodyBytesMax: declared.bodyBytesMax,
     query,
     body,

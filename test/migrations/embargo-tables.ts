@@ -208,6 +208,74 @@ function sources(): TableCases {
   };
 }
 
+const uploadId = '00000000-0000-4000-8000-000000000000';
+
+function uploads(): TableCases {
+  const is = checksOf('uploads');
+  const upload = {
+    ...{ upload_id: uploadId, account_id: 'acct_a', name: 'a.csv', publication: 'uploads' },
+    ...{ created_at: at, expires_at: at },
+  };
+  const arrived = { bytes: '0', sha256: hex('a') };
+  return {
+    table: 'embargo.uploads',
+    row: upload,
+    defaults: { published: [] },
+    cases: [
+      key('uploads_pkey', ['upload_id'], upload, {
+        ...upload,
+        upload_id: '00000000-0000-4000-8000-000000000001',
+      }),
+      ...is.text(64, 'account_id'),
+      ...is.text(200, 'name'),
+      ...is.text(80, 'publication'),
+      ...is.check('bytes_check', [{ ...arrived, bytes: '-1' }], [arrived, { ...arrived, bytes: '1' }]),
+      ...is.check(
+        'sha256_check',
+        ['', hex('g'), hex('A'), `${hex('a')}a`].map((sha256) => ({ ...arrived, sha256 })),
+        [hex('0'), hex('f')].map((sha256) => ({ ...arrived, sha256 })),
+      ),
+      ...is.check(
+        'tables_check',
+        ['{}', '1', 'null', '""'].map((tables) => ({ ...arrived, tables })),
+        [{ ...arrived, tables: '[]' }],
+      ),
+      ...is.check('arrived_check', [{ bytes: '1' }, { sha256: hex('a') }], [arrived, {}]),
+      ...is.check('tables_present_check', [{ tables: '[]' }], [arrived, { ...arrived, tables: '[]' }]),
+    ],
+  };
+}
+
+function uploadPieces(): TableCases {
+  const is = checksOf('upload_pieces');
+  const other = uploadId.replace(/0$/, '1');
+  const of = (id: string) =>
+    `insert into embargo.uploads (upload_id, account_id, name, publication, created_at, expires_at)
+     values ('${id}', 'acct_a', 'a.csv', 'uploads', now(), now())`;
+  const piece = { upload_id: uploadId, position: '0', bytes: '\\x00' };
+  const ofBytes = (count: number) => ({ bytes: `\\x${'00'.repeat(count)}` });
+  return {
+    table: 'embargo.upload_pieces',
+    before: [of(uploadId), of(other)],
+    row: piece,
+    cases: [
+      key('upload_pieces_pkey', ['upload_id', 'position'], piece, {
+        ...{ upload_id: other, position: '1', bytes: '\\x01' },
+      }),
+      ...is.wholeFrom(0, 'position'),
+      ...is.check('bytes_check', [ofBytes(0), ofBytes(1_048_577)], [ofBytes(1), ofBytes(1_048_576)]),
+    ],
+    references: [
+      {
+        constraint: 'upload_pieces_upload_id_fkey',
+        refused: { upload_id: uploadId.replace(/0$/, '2') },
+        deleteParent: 'delete from embargo.uploads',
+        outcome: 'the row goes too',
+      },
+    ],
+  };
+}
+
 /** Every table of schema embargo. */
 export const embargoTables: readonly TableCases[] = [
   releases(),
@@ -215,4 +283,6 @@ export const embargoTables: readonly TableCases[] = [
   history(),
   publishers(),
   sources(),
+  uploads(),
+  uploadPieces(),
 ];

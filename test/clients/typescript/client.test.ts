@@ -69,6 +69,18 @@ test('the session is asked at each call, and sent in its header only', async (t)
   t.is(received[1]?.headers['x-session-token'], undefined);
 });
 
+test('a Blob is sent as its bytes, not as JSON', async (t) => {
+  const { baseUrl, received } = await serverThat(t, json({ success: true, data: { id: 'a' } }, 201));
+  const client = createClient({ baseUrl, session: () => 'sess_x' });
+  const { data } = await client.post('/v1/operator/uploads', {
+    query: { name: 'a.csv' },
+    body: new Blob(['date,value\n'], { type: 'text/csv' }),
+  });
+  t.is(data.id, 'a');
+  t.like(received[0], { url: '/v1/operator/uploads?name=a.csv', body: 'date,value\n' });
+  t.is(received[0]?.headers['content-type'], 'application/octet-stream');
+});
+
 test('an answer without a body resolves to undefined, and CSV is read as text', async (t) => {
   const { baseUrl } = await serverThat(t, (response) => response.writeHead(204).end());
   t.is(await createClient({ baseUrl }).delete('/v1/keys/{id}', { path: { id: 'x' } }), undefined);

@@ -7,6 +7,9 @@ export interface Operating {
   accountId: string;
   get(path: string): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
+  /** Sends a file; `more` are further parameters. */
+  upload(name: string, content: string | Buffer, more?: string): Promise<Answer>;
 }
 
 /** @param path of a call: below `/v1/operator`. */
@@ -20,6 +23,13 @@ export async function newOperator(services: Services): Promise<Operating> {
     get: (path) => ask('GET', `/v1/operator${path}`, { session }),
     post: (path, body) =>
       ask('POST', `/v1/operator${path}`, { session, ...(body === undefined ? {} : { body }) }),
+    delete: (path) => ask('DELETE', `/v1/operator${path}`, { session }),
+    upload: (name, content, more = '') =>
+      services.call(`/v1/operator/uploads?name=${encodeURIComponent(name)}${more}`, {
+        method: 'POST',
+        body: Buffer.from(content),
+        headers: { 'content-type': 'application/octet-stream', 'x-session-token': session },
+      }),
   };
 }
 

@@ -1,0 +1,49 @@
+// The body of an upload on its way from the client to a service: counted and timed, and never held whole. Hides what becomes of the rest
+// of a body that is refused: it is read and dropped, so that its sender can read why.
+import type { IncomingMessage } from 'node:http';
+import { Transform, type TransformCallback } from 'node:stream';
+import { Failure } from '../../kernel/errors.ts';
+import { callOf, type Call } from '../call.ts';
+import { tooLong } from '../policies/framing.ts';
+
+/** Whoever sends more slowly than this, in bytes a second, is refused. */
+const slowestRate = 256 * 1024;
+
+export class Upload extends Transform {
+  /** Why it is not forwarded to its end. */
+  failure: Failure | undefined;
+  #bytes = 0;
+  readonly #call: Call;
+
+  /** @param withinMs beside the time that the bytes may take. */
+  constructor(request: IncomingMessage, withinMs: number) {
+    super();
+    this.#call = callOf(request);
+    const lateMs = withinMs + (this.#call.bodyBytesMax / slowestRate) * 1_000;
+    const timer = setTimeout(() => {
+      if (this.destroyed) request.destroy();
+      else this.#refuse(late());
+    }, lateMs);
+    request.once('close', () => {
+      clearTimeout(timer);
+      if (!request.complete) this.destroy();
+    });
+    this.once('error', () => undefined); // it is in `failure`, or its client has left
+    this.once('close', () => request.resume());
+    request.pipe(this);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= this.#call.bodyBytesMax) done(null, chunk);
+    else this.#refuse(tooLong(this.#call, {}));
+  }
+
+  #refuse(failure: Failure): void {
+    this.failure = failure;
+    this.destroy(failure);
+  }
+}
+
+const late = () =>
+  new Failure('invalid_request', 'The request did not arrive in time.', { headers: { connection: 'close' } });

@@ -1,0 +1,188 @@
+// /v1/operator/uploads: a file that an operator sends, what was found in it, and its deletion. It is stored in pieces as it comes, and read in
+// a process of its own.
+import { randomUUID } from 'node:crypto';
+import type { Request } from 'express';
+import { z } from 'zod';
+import { dateIn } from '../../kernel/clock.ts';
+import { memberOf } from '../../kernel/entries.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { inMemory, page } from '../../kernel/http/pages.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { IngestFailure } from '../load/failure.ts';
+import { ProcessEnded } from '../publisher/apart/run-apart.ts';
+import { storePieces } from '../publisher/stored-file.ts';
+import {
+  completeUpload,
+  deleteUpload,
+  findUpload,
+  insertUpload,
+  insertUploadPiece,
+  listUploads,
+  type NewUpload,
+  type Upload,
+} from '../publisher/uploads/uploads.sql.ts';
+import { endpoint, type OperatorDeps } from './endpoint.ts';
+import {
+  nameParam,
+  publicationParam,
+  rowOf,
+  uploadOf,
+  uploadRowSchema,
+  uploadSchema,
+} from './uploads-schema.ts';
+
+const hourMs = 3_600_000;
+const keptMs = 24 * hourMs;
+/** One that has not arrived whole by then never will. */
+const arrivesWithinMs = hourMs;
+const ofAccountMax = 10;
+/** Below the minute that the gateway waits. */
+const readWithinMs = 50_000;
+
+const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
+
+export const uploadFile = endpoint({
+  summary: 'Takes a file, and says what tables it has and how they would be published.',
+  description:
+    'The body is the file, at most `UPLOAD_MB`. It is kept for 24 hours, or until it is published. An account may have ten.',
+  requester: 'operator',
+  query: {
+    name: nameParam.describe(
+      'The name of the file. It is a label; its ending says what the file is, and a date in it of when.',
+    ),
+    publication: publicationParam
+      .default('uploads')
+      .describe(
+        'The `name` of an almanac.yml: files of that name that were published under it say how this one is read.',
+      ),
+  },
+  takesFile: true,
+  answers: { 201: uploadSchema },
+  errors: ['invalid_body', 'invalid_request', 'conflict', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester, query, request, call }) => {
+      const { database, releaseClock } = deps;
+      const createdAt = await releaseClock.now(database);
+      const upload: NewUpload = {
+        ...{ id: randomUUID(), accountId: requester, name: query.name, publication: query.publication },
+        ...{ createdAt, expiresAt: new Date(createdAt.getTime() + arrivesWithinMs) },
+      };
+      if (!(await database.transaction((on) => insertUpload(on, upload, ofAccountMax))))
+        fail(
+          'conflict',
+          `An account may have ${ofAccountMax} uploads at a time. Publish or delete one of \`GET /v1/operator/uploads\`.`,
+        );
+      try {
+        const { fileBytes: bytes, fileSha256: sha256 } = await call.stage('sql', () =>
+          storePieces(bytesOf(request, deps.uploadMb), (position, piece) =>
+            insertUploadPiece(database, upload.id, position, piece),
+          ),
+        );
+        if (bytes === 0) fail('invalid_body', 'The body is empty: it must be the file.');
+        const today = dateIn(deps.seriesTimeZone, createdAt);
+        const given = { id: upload.id, name: upload.name, publication: upload.publication, today };
+        const tables = await call.stage('compute', () =>
+          deps.apart.run('read-upload', given, { withinMs: readWithinMs }),
+        );
+        const expiresAt = new Date(createdAt.getTime() + keptMs);
+        if (!(await completeUpload(database, upload.id, { bytes, sha256, tables, expiresAt })))
+          fail('conflict', 'The upload was deleted while it was read.');
+        return one(uploadOf({ ...upload, bytes, sha256, tables, expiresAt, published: [] }), { status: 201 });
+      } catch (error) {
+        await deleteUpload(database, upload.id);
+        throw refusalOf(error);
+      }
+    },
+});
+
+export const listAllUploads = endpoint({
+  summary: 'The files that operators have sent, and that are neither published nor expired.',
+  requester: 'operator',
+  query: listParams({
+    fields: uploadRowSchema.keyof().options,
+    sorts: ['created_at'],
+    sort: '-created_at',
+  }),
+  rows: uploadRowSchema,
+  handler:
+    ({ database, releaseClock, cursors }) =>
+    async ({ query, call }) => {
+      const now = await releaseClock.now(database);
+      const rows = (await call.stage('sql', () => listUploads(database, now))).map(rowOf);
+      return page(cursors, {
+        query,
+        of: ['uploads'],
+        fileName: 'uploads',
+        read: inMemory(rows, query.sort, (row) => [row.created_at, row.id]),
+      });
+    },
+});
+
+export const readUpload = endpoint({
+  summary: 'A file that was sent, with what was found in it.',
+  requester: 'operator',
+  params,
+  answers: { 200: uploadSchema },
+  handler:
+    (deps) =>
+    async ({ params: given, call }) =>
+      one(uploadOf(await call.stage('sql', () => requireUpload(deps, given)))),
+});
+
+export const deleteOneUpload = endpoint({
+  summary: 'Deletes a file that was sent. What was published of it stays.',
+  requester: 'operator',
+  params,
+  answers: { 204: null },
+  handler:
+    (deps) =>
+    async ({ params: given, call }) => {
+      const { id } = await call.stage('sql', () => requireUpload(deps, given));
+      await call.stage('sql', () => deleteUpload(deps.database, id));
+      return { status: 204 };
+    },
+});
+
+/** @throws Failure `not_found` if there is none, or it has expired. */
+export async function requireUpload(
+  { database, releaseClock }: OperatorDeps,
+  given: Readonly<Record<string, string>>,
+): Promise<Upload> {
+  const id = memberOf(given, 'id');
+  const isId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+  const upload = isId ? await findUpload(database, id, await releaseClock.now(database)) : undefined;
+  return (
+    upload ??
+    fail('not_found', `There is no upload ${id.slice(0, 40)}: it was published or deleted, or has expired.`)
+  );
+}
+
+/** @throws Failure `payload_too_large`; `invalid_request` if the client leaves. */
+async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    // Not destroyed on return: whoever sends too much must still be able to read the error.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > uploadMb * 1024 * 1024)
+        fail('payload_too_large', `The body may have at most ${uploadMb} MB.`);
+      yield chunk;
+    }
+  } catch (error) {
+    if (request.errored === null) throw error;
+    throw new Failure('invalid_request', 'The file did not arrive whole.');
+  }
+}
+
+/** What the client is told of a file that cannot be used; any other error as it is. */
+export function refusalOf(error: unknown): unknown {
+  if (error instanceof IngestFailure) return new Failure('invalid_body', error.message);
+  if (error instanceof ProcessEnded)
+    return new Failure(
+      'invalid_body',
+      `The file cannot be read: ${error.message}. Divide it, or save the sheets of a workbook as CSV.`,
+    );
+  return error;
+}

@@ -1,0 +1,50 @@
+// What is said between the publisher and a process that works apart. Hides how an error gets from one to the other.
+import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
+import { IngestFailure, type IngestFailureCode, type Reject } from '../../load/failure.ts';
+import type { TaskName } from './tasks.ts';
+
+/** The one message to the process. */
+export interface Order {
+  task: TaskName;
+  given: unknown;
+  databaseUrl: string;
+  /** The program as pg_stat_activity and the record of loads name it. */
+  applicationName: string;
+  /** For whom its transactions act; null: for nobody. */
+  accountId: string | null;
+}
+
+/** From the process: the server processes of its transactions, then the end. */
+export type Told = { backend: number } | { answer: unknown } | { failed: SentFailure };
+
+export type SentFailure =
+  | {
+      kind: 'ingest';
+      code: IngestFailureCode;
+      message: string;
+      rejects: readonly Reject[];
+      rowsRejected: number;
+    }
+  | { kind: 'failure'; code: ErrorCode; message: string; headers: Record<string, string> }
+  | { kind: 'fault'; message: string; stack: string | undefined; code: string | undefined };
+
+export function toSent(error: unknown): SentFailure {
+  if (error instanceof IngestFailure) {
+    const { code, message, rejects, rowsRejected } = error;
+    return { kind: 'ingest', code, message, rejects: rejects.slice(0, 20), rowsRejected };
+  }
+  if (error instanceof Failure)
+    return { kind: 'failure', code: error.code, message: error.message, headers: error.headers };
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return { kind: 'fault', message, stack, code };
+}
+
+export function fromSent(sent: SentFailure): Error {
+  if (sent.kind === 'ingest') return new IngestFailure(sent.code, sent.message, sent);
+  if (sent.kind === 'failure' && Object.hasOwn(errorTable, sent.code))
+    return new Failure(sent.code, sent.message, { headers: sent.headers });
+  const error = new Error(sent.message);
+  if (sent.kind === 'fault') Object.assign(error, { stack: sent.stack, code: sent.code });
+  return error;
+}
