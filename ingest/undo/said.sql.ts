@@ -98,7 +98,10 @@ export async function createFold(on: Transaction): Promise<void> {
   await on.query('truncate fold_points, fold_rows, fold_wanted, fold_days');
 }
 
-/** Fills fold_points with all points that the loads may have stated. @returns how many. */
+/**
+ * Fills fold_points with all points that the loads may have stated. A complete vintage also states that others have no point, of which no row may
+ * be left. @returns how many.
+ */
 export async function findPointsOf(on: Transaction, loadNos: readonly number[]): Promise<number> {
   const [found] = await on.query<{ points: number }>(
     `with spoken_of as materialized (
@@ -120,6 +123,8 @@ export async function findPointsOf(on: Transaction, loadNos: readonly number[]):
        select series_no, dims_no, date from stored where said
        union
        select series_no, dims_no, date from data.statements where load_no = any($1)
+       union
+       select m.series_no, m.dims_no, m.date from spoken_of s join data.statements m using (series_no) where s.complete
        union
        select o.series_no, o.dims_no, o.date
        from (select series_no, dims_no, range_agg(dates) as dates from data.confirmations

@@ -214,6 +214,22 @@ test.serial(
   },
 );
 
+test.serial(
+  'a point that a complete load left out is back with the retraction of that load, also if only a corrected load states it any more',
+  async (t) => {
+    for (const erase of [false, true]) {
+      const id = `LEFT.OUT.${erase ? 'ERASED' : 'RETRACTED'}`;
+      const first = await loaded(id, ['2024-01-02 2'], { vintage: '2024-03-01' });
+      await loaded(id, ['2024-01-02 2'], { vintage: '2024-04-01' });
+      const complete = await loaded(id, ['2024-01-01 1'], { vintage: '2024-04-01', full: true });
+      await retracted(first, { erase: true });
+      t.deepEqual(await published(database, id), { '2024-01-01': '1' });
+      await retracted(complete, { erase });
+      t.deepEqual(await published(database, id), { '2024-01-02': '2' });
+    }
+  },
+);
+
 /** Loads a file of two vintages. @returns the number of the first. */
 async function loadedTwo(id: string, [first, second]: readonly [string, string]): Promise<number> {
   const rows = [first, second].map((row) => `${id},${row.replaceAll(' ', ',')}`);
