@@ -9,6 +9,7 @@ import type { Chart } from '../../domain/chart/layout.ts';
 
 interface BrushProps {
   lines: readonly (readonly ChartPoint[])[];
+  breaks: readonly string[] | undefined;
   dates: readonly string[];
   frequency: Chart['frequency'];
   isLog: boolean;
@@ -25,11 +26,22 @@ const height = 38;
 const pageStep = 12;
 type Part = 'first' | 'last' | 'both';
 
-export function Brush({ lines, dates, frequency, isLog, width, left, right, window, onChange }: BrushProps) {
+export function Brush({
+  lines,
+  breaks,
+  dates,
+  frequency,
+  isLog,
+  width,
+  left,
+  right,
+  window,
+  onChange,
+}: BrushProps) {
   const box = useRef<HTMLDivElement>(null);
   const overview = useMemo(
-    () => overviewOf(lines, { frequency, isLog }, { left, right, height }),
-    [lines, frequency, isLog, left, right],
+    () => overviewOf(lines, { frequency, isLog, breaks }, { left, right, height }),
+    [lines, breaks, frequency, isLog, left, right],
   );
   const places = useMemo(() => dates.map((date) => overview.x(placeOf(date, frequency))), [overview, dates]);
   const dragged = useRef<{ part: Part; from: number; window: Window } | undefined>(undefined);

@@ -28,6 +28,23 @@ export function unitName(
   return `${transformed === undefined ? '' : `${transformed}, `}${unit}${size}`;
 }
 
+interface Unit {
+  unit: string;
+  unit_multiplier: number | null;
+}
+
+/** The unit of the newest of the points that are shown: they may end before a break of the series, whose unit is that after it. */
+export function unitAt(
+  meta: Unit & { transform: string | null; breaks: readonly { date: string; from: Unit }[] },
+  lastDate: string,
+): { unit: string; unitMultiplier: number | null } {
+  // Values of other transforms have a unit of their own.
+  const isOfSeries = meta.transform === null || meta.transform === '3ma';
+  const next = isOfSeries ? meta.breaks.find(({ date }) => date > lastDate) : undefined;
+  const { unit, unit_multiplier: unitMultiplier } = next?.from ?? meta;
+  return { unit, unitMultiplier };
+}
+
 type Dims = Readonly<Record<string, string>>;
 /** Dimension → value → its label, for values that have one. */
 type Labels = Readonly<Record<string, Dims>>;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { frequencies, monthsPerPeriod, periodEnd, type Frequency } from '../periods.ts';
+import { unitAt } from './captions.ts';
 import { chartSvg, layoutSvg } from './chart.ts';
 import { labelGap } from './end-labels.ts';
 import { findingOf } from './finding.ts';
@@ -141,9 +142,11 @@ test('labels of the date axis do not overlap', (t) => {
   }
 });
 
+/** The ends of the first months of 2024. */
+const months = (count: number) => Array.from({ length: count }, (_, i) => dateOf('monthly', '2024-01-01', i));
+
 test('a period without a value is a gap that no line crosses', (t) => {
-  const months = ['2024-01-31', '2024-02-29', '2024-03-31', '2024-04-30', '2024-05-31'];
-  const full = months.map((date, i) => ({ date, value: i }));
+  const full = months(5).map((date, i) => ({ date, value: i }));
   const gapsOf = (points: ChartPoint[]): number => runsOf(points, 'monthly', () => true).length - 1;
   t.is(gapsOf(full), 0);
   t.is(
@@ -154,6 +157,58 @@ test('a period without a value is a gap that no line crosses', (t) => {
   t.is(gapsOf(full.toSpliced(2, 1)), 1, 'never published');
   const svg = chartSvg(chartOf([{ name: 'A', points: full.toSpliced(2, 1) }]));
   t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(svg)?.[1]?.match(/M/g)?.length, 2);
+});
+
+const linesIn = (svg: string): string[] =>
+  [...svg.matchAll(/class="chart-line[^>]* d="([^"]*)"/g)].flatMap(([, d = '']) =>
+    d.split(/(?=M)/).filter((part) => part !== ''),
+  );
+
+test('no line crosses a break, which is marked where the other unit begins', (t) => {
+  const points = months(5).map((date, i) => ({ date, value: i < 2 ? 100 + i : i }));
+  const shown = (breaks: string[], some = points) =>
+    chartSvg(chartOf([{ name: 'A', points: some, breaks }, { name: 'B', points: some, breaks }])); // prettier-ignore
+  const svg = shown(['2024-03-01']);
+  t.is(linesIn(svg).length, 4, 'two of each');
+  const marks = (text: string) =>
+    [...text.matchAll(/class="chart-break" d="M([\d.]+),/g)].map(([, x]) => Number(x));
+  const { x } = layOut(chartOf([{ name: 'A', points }]));
+  t.is(marks(svg).length, 1, 'once for all lines');
+  t.is(marks(chartSvg(chartOf([{ name: 'A', points, breaks: ['2024-03-15'] }])))[0], Math.round(x(Date.UTC(2024, 2) / 86_400_000) * 10) / 10); // prettier-ignore
+  t.deepEqual(marks(shown(['2024-01-01', '2024-07-01'])), [], 'before the first point, and after the last');
+  t.is(linesIn(shown(['2024-02-01', '2024-05-01'])).length, 2, 'single points are dots');
+
+  const days = Array.from({ length: 8_000 }, (_, i) => ({ date: addDays('2000-01-01', i), value: (i < 4_007 ? 1e6 : 0) + (i % 9) * 1e4 })); // prettier-ignore
+  const crowded = chartOf([{ name: 'A', points: days, breaks: [days[4_007]?.date ?? ''] }], {
+    frequency: 'daily',
+  });
+  const [before = '', after = ''] = linesIn(chartSvg(crowded));
+  const heights = (d: string) => [...d.matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y));
+  t.true(Math.max(...heights(before)) < Math.min(...heights(after)), 'not within a pixel either');
+  const place = { left: 0, right: 600, height: 40 };
+  const { paths } = overviewOf(
+    [points],
+    { frequency: 'monthly', isLog: false, breaks: ['2024-03-01'] },
+    place,
+  );
+  t.is(paths.join('').match(/M/g)?.length, 2);
+});
+
+test('the finding names breaks, compares no values across one, and the unit is that of the newest point shown', (t) => {
+  const points = [100, 101, 102, 5, 6].map((value, i) => ({ date: entryAt(months(5), i), value }));
+  const breaks = ['2024-01-01', '2024-04-01'];
+  t.is(
+    findingOf(chartOf([{ name: 'A', points, breaks }])),
+    'Per cent, January 2024 to May 2024. In another unit since April 2024. Latest: 6 in May 2024, up from 5 before.',
+  );
+  const meta = {
+    ...{ unit: 'Index 2020=100', unit_multiplier: 3, transform: null },
+    breaks: [{ date: '2024-04-01', from: { unit: 'Index 2015=100', unit_multiplier: null } }],
+  };
+  const now = { unit: 'Index 2020=100', unitMultiplier: 3 };
+  t.deepEqual(unitAt(meta, '2024-03-31'), { unit: 'Index 2015=100', unitMultiplier: null });
+  t.deepEqual(unitAt(meta, '2024-04-30'), now);
+  t.deepEqual(unitAt({ ...meta, transform: 'yoy' }, '2024-03-31'), now, 'a percentage is one of both');
 });
 
 test('neighbours of each frequency are connected, and those further apart are not', (t) => {

@@ -32,6 +32,7 @@ export function layoutSvg(layout: ChartLayout): string {
     legend(layout, palette),
     valueAxis(layout, palette),
     dateAxis(layout, palette),
+    breakMarks(layout, palette),
     ...layout.lines.map((line) => linePath(layout, line, palette)),
     ...layout.lines.map((line) => endDot(layout, line, palette)),
     endLabels(layout, palette),
@@ -107,6 +108,16 @@ function dateAxis({ frame, dateTicks, x, chart: { width } }: ChartLayout, palett
     );
   });
   return horizontal(frame, frame.bottom, 'axis', palette.axis) + ticks.join('');
+}
+
+/** Upright where the values go over to another unit. */
+function breakMarks({ breaks, frame: { top, bottom }, x }: ChartLayout, { ink3 }: Palette): string {
+  return breaks
+    .map(
+      (day) =>
+        `<path class="chart-break" d="M${round(x(day))},${top}V${bottom}" stroke="${ink3}" stroke-dasharray="3 3" fill="none"/>`,
+    ) // prettier-ignore
+    .join('');
 }
 
 /** Straight from point to point; a point alone between two gaps becomes a dot. */

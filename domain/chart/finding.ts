@@ -1,6 +1,6 @@
 // The finding of a chart in sentences, for those who do not see it: the span, the latest value, the highest, the lowest.
 import { entryAt } from '../../kernel/entries.ts';
-import type { ChartPoint } from './line-points.ts';
+import { segmentNo, type ChartPoint } from './line-points.ts';
 import type { Chart, ChartLine } from './layout.ts';
 import { decimalsOf, formatNumber, periodName } from './text.ts';
 
@@ -20,11 +20,21 @@ export function findingOf({ lines, frequency, unit }: Chart): string {
     first === last
       ? periodName(first, frequency)
       : `${periodName(first, frequency)} to ${periodName(last, frequency)}`;
-  const opening = `${unit}, ${span}.`;
+  const breaks = [...new Set(lines.flatMap((line) => line.breaks ?? []))]
+    .sort()
+    .filter((date) => first < date && date <= last);
+  const since = breaks.map((date) => periodName(date, frequency)).join(' and ');
+  const opening = `${unit}, ${span}.${since === '' ? '' : ` In another unit since ${since}.`}`;
   const [only] = shown;
   if (shown.length === 1 && only !== undefined)
-    return `${opening} ${lineFinding(only.points, frequency, say)}`;
+    return `${opening} ${lineFinding(lastSegment(only.points, breaks), frequency, say)}`;
   return `${opening} Latest: ${shown.map(({ line, points }) => latestOf(line, points, frequency, say)).join('; ')}.`;
+}
+
+/** The points since the last break: they alone can be compared with the latest. */
+function lastSegment(points: readonly Valued[], breaks: readonly string[]): Valued[] {
+  const newest = entryAt(points, points.length - 1);
+  return points.filter(({ date }) => segmentNo(breaks, date) === segmentNo(breaks, newest.date));
 }
 
 function lineFinding(

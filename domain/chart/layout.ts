@@ -5,7 +5,7 @@ import { fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';
 import { placeLabels, type EndLabel } from './end-labels.ts';
-import { placeOf, runsOf, sampled, type ChartPoint, type PlacedPoint } from './line-points.ts';
+import { placeOf, runsOf, sampled, segmentsOf, type ChartPoint, type PlacedPoint } from './line-points.ts';
 import type { Theme } from './palette.ts';
 import { fitted, widthOf } from './text.ts';
 import {
@@ -29,6 +29,8 @@ export interface ChartLine {
   isDotted?: boolean;
   /** By default that of the chart. */
   frequency?: Frequency;
+  /** The first dates in another unit, ascending: no line connects values on both sides of one. */
+  breaks?: readonly string[];
 }
 
 /** What a chart shows, and how. */
@@ -73,6 +75,8 @@ export interface ChartLayout {
   unitY: number;
   valueTicks: ValueTick[];
   dateTicks: DateTick[];
+  /** The days of breaks between the points. */
+  breaks: number[];
   lines: LaidOutLine[];
   labels: EndLabel[];
   /** Names above the frame, where there is no room beside it. */
@@ -96,9 +100,10 @@ const labelledWidthMin = 560;
 export function layOut(chart: Chart): ChartLayout {
   if (chart.lines.length > linesMax) throw new RangeError(`a chart of ${chart.lines.length} lines`);
   const isShown = (value: number): boolean => !chart.isLog || value >= logLeast;
-  const runs = chart.lines.map(({ points, frequency }) =>
-    runsOf(points, frequency ?? chart.frequency, isShown),
+  const segments = chart.lines.map(({ points, frequency, breaks }) =>
+    segmentsOf(points, breaks).map((segment) => runsOf(segment, frequency ?? chart.frequency, isShown)),
   );
+  const runs = segments.map((ofLine) => ofLine.flat());
   const days = daysOf(chart, runs);
   const extent = valuesOf(chart, runs);
   const valueTicks = chart.isLog ? logTicks(extent) : linearTicks(extent);
@@ -110,7 +115,8 @@ export function layOut(chart: Chart): ChartLayout {
   const lines = chart.lines.map((line, lineNo) => ({
     line,
     colourNo: (line.colourNo ?? lineNo) % linesMax,
-    runs: sampled(entryAt(runs, lineNo), x),
+    // Each segment by itself: the points of a column of pixels are connected otherwise.
+    runs: entryAt(segments, lineNo).flatMap((segment) => sampled(segment, x)),
     last: entryAt(runs, lineNo).at(-1)?.at(-1),
   }));
   return {
@@ -119,6 +125,7 @@ export function layOut(chart: Chart): ChartLayout {
     unitY: unitYOf(chart),
     valueTicks,
     dateTicks: dateTicks(days, frame.right - frame.left),
+    breaks: breaksOf(chart, days),
     lines,
     labels: hasEndLabels(chart) ? labelsOf(lines, frame, x, scale) : [],
     legend: legend.entries,
@@ -211,6 +218,13 @@ function daysOf({ window, frequency }: Chart, runs: readonly PlacedPoint[][][]):
   }
   if (low > high) return { low: 0, high: 365 };
   return low === high ? { low: low - 15, high: high + 15 } : { low, high };
+}
+
+function breaksOf({ lines, frequency }: Chart, { low, high }: Extent): number[] {
+  const all = lines.flatMap(({ breaks = [], frequency: own }) =>
+    breaks.map((date) => placeOf(date, own ?? frequency)),
+  );
+  return [...new Set(all)].filter((day) => day > low && day <= high);
 }
 
 function valuesOf({ isLog, base }: Chart, runs: readonly PlacedPoint[][][]): Extent {

@@ -1,5 +1,5 @@
 // Turns the points of a series into the points of a line: placed on the axis of days, in runs without a gap, few per pixel.
-// Hides which two observations are neighbours: a period in between that has no value breaks the line.
+// Hides which two observations are neighbours: a period in between that has no value ends a run, and so does a break of the series.
 import { dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../periods.ts';
@@ -58,6 +58,17 @@ export function runsOf(
     else run.push(placed);
   }
   return runs;
+}
+
+/** How many of the breaks are before the values of a date, or at it. @param breaks the first dates in another unit, ascending. */
+export function segmentNo(breaks: readonly string[], date: string): number {
+  return breaks.filter((first) => first <= date).length;
+}
+
+/** The points between breaks, in order: those of one segment are in one unit. */
+export function segmentsOf(points: readonly ChartPoint[], breaks: readonly string[] = []): ChartPoint[][] {
+  if (breaks.length === 0) return [[...points]];
+  return [...Map.groupBy(points, ({ date }) => segmentNo(breaks, date)).values()];
 }
 
 /** In a column of one pixel, more points than this are reduced to the first, the lowest, the highest and the last. */

@@ -2,7 +2,7 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { line as lineOf } from 'd3-shape';
 import type { Frequency } from '../periods.ts';
-import { placeOf, runsOf, sampled, type ChartPoint, type PlacedPoint } from './line-points.ts';
+import { placeOf, runsOf, sampled, segmentsOf, type ChartPoint, type PlacedPoint } from './line-points.ts';
 import { dateTicks, type DateTick } from './ticks.ts';
 
 export interface Overview {
@@ -12,14 +12,20 @@ export interface Overview {
   x(day: number): number;
 }
 
-/** @param place where it is drawn, in pixels. */
+/** @param options.breaks as of a line of a chart. @param place where it is drawn, in pixels. */
 export function overviewOf(
   lines: readonly (readonly ChartPoint[])[],
-  { frequency, isLog }: { frequency: Frequency; isLog: boolean },
+  {
+    frequency,
+    isLog,
+    breaks = [],
+  }: { frequency: Frequency; isLog: boolean; breaks?: readonly string[] | undefined },
   place: { left: number; right: number; height: number },
 ): Overview {
-  const runs = lines.map((points) => runsOf(points, frequency, (value) => !isLog || value > 0));
-  const placed = runs.flat(2);
+  const segments = lines.map((points) =>
+    segmentsOf(points, breaks).map((segment) => runsOf(segment, frequency, (value) => !isLog || value > 0)),
+  );
+  const placed = segments.flat(3);
   const [low, high] = extentOf(placed.map(({ value }) => value));
   const days = lines.flat().map(({ date }) => placeOf(date, frequency));
   const [first, last] = extentOf(days);
@@ -32,8 +38,9 @@ export function overviewOf(
     ({ value }) => y(value),
   ).digits(1);
   return {
-    paths: runs.map((ofLine) =>
-      sampled(ofLine, x)
+    paths: segments.map((ofLine) =>
+      ofLine
+        .flatMap((segment) => sampled(segment, x))
         .map((run) => path(run) ?? '')
         .join(''),
     ),

@@ -92,8 +92,9 @@ function loaded(
   frequency: Frequency,
   points: Loaded['points'],
   more: Partial<Compared> = {},
+  breaks: readonly string[] = [],
 ): Loaded {
-  const facts = { name: `Series ${id}`, unit: '%', frequency };
+  const facts = { name: `Series ${id}`, unit: '%', frequency, breaks: breaks.map((date) => ({ date })) };
   return {
     compared: { id, vintage: null, version: null, dims: null, ...more },
     meta: facts as unknown as Loaded['meta'],
@@ -132,6 +133,25 @@ test('a base may be chosen where all series have a value, and a series without o
     rows.map(({ missing }) => missing),
     [null, 'No value other than zero in January 2024'],
   );
+});
+
+test('values beyond a break are not compared with the base, and no line crosses it', (t) => {
+  const all = [
+    loaded('A', 'monthly', months([4, 8, 8, 16])),
+    loaded('B', 'monthly', months([100, 200, 5, 6]), {}, ['2024-03-01']),
+  ];
+  const state = { series: [], base: '2024-01-31', years: null };
+  const compared = (mode: 'rebased' | 'levels' | 'ratio', some = all, base = state.base) =>
+    comparisonOf({ ...state, base, mode }, some).rows.map(({ line, change }) => [
+      line.points.map(({ value }) => value),
+      line.breaks,
+      change?.percent ?? null,
+    ]);
+  t.deepEqual(compared('rebased')[1], [[100, 200, null, null], ['2024-03-01'], null]);
+  t.deepEqual(compared('rebased', all, '2024-03-31')[1]?.[0], [null, null, 100, 120]);
+  t.is(Number(compared('rebased', all, '2024-03-31')[1]?.[2]).toFixed(6), '20.000000');
+  t.deepEqual(compared('levels')[1]?.slice(0, 2), [[100, 200, 5, 6], ['2024-03-01']]);
+  t.deepEqual(compared('ratio', all.toReversed())[1]?.[1], ['2024-03-01'], 'of what it is divided by, too');
 });
 
 test('the CSV has the values on screen, one column per line', (t) => {

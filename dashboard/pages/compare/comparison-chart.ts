@@ -1,7 +1,7 @@
 // What of the loaded series is on the chart: their lines in the window, made comparable, with names, colours and what is missing.
-import { ratio, rebased, valueAt } from '../../../domain/chart/comparison.ts';
+import { pointAt, ratio, rebased, valueAt } from '../../../domain/chart/comparison.ts';
 import type { ChartLine } from '../../../domain/chart/layout.ts';
-import type { ChartPoint } from '../../../domain/chart/line-points.ts';
+import { segmentNo, type ChartPoint } from '../../../domain/chart/line-points.ts';
 import { periodName } from '../../../domain/chart/text.ts';
 import type { SizelessChart } from '../series/shown.ts';
 import { textOf, type CompareState } from './compare-state.ts';
@@ -115,17 +115,20 @@ function rowOf(
 ): Row {
   const { meta, compared, points } = loaded;
   const [first] = all;
+  const breaks = breaksOf(loaded);
   let drawn: ChartPoint[] | null = [...shown];
   if (mode === 'rebased') {
     drawn =
       base === null
         ? null
-        : (rebased(points, base, meta.frequency)?.filter(({ date }) => date > from) ?? null);
+        : (rebased(points, base, meta.frequency, breaks)?.filter(({ date }) => date > from) ?? null);
   } else if (mode === 'ratio' && first !== undefined)
     drawn = loaded === first ? [] : ratio(shown, first.points);
   const last = points.findLast(({ value }) => value !== null);
-  const atBase = base === null ? null : valueAt(points, base, meta.frequency);
-  const isChangeKnown = last !== undefined && last.value !== null && atBase !== null && atBase !== 0;
+  const basePoint = base === null ? undefined : pointAt(points, base, meta.frequency);
+  const atBase = basePoint?.value ?? null;
+  const isOfOneUnit = last !== undefined && segmentNo(breaks, last.date) === segmentNo(breaks, basePoint?.date ?? ''); // prettier-ignore
+  const isChangeKnown = isOfOneUnit && last.value !== null && atBase !== null && atBase !== 0;
   return {
     loaded,
     line: {
@@ -134,6 +137,7 @@ function rowOf(
       frequency: meta.frequency,
       colourNo: distinctIds(all).indexOf(idOf(loaded)),
       isDotted: isOlder(loaded, all),
+      breaks: mode === 'ratio' && first !== undefined ? [...breaks, ...breaksOf(first)].sort() : breaks,
     },
     missing:
       drawn === null
@@ -143,6 +147,10 @@ function rowOf(
           : null,
     change: isChangeKnown ? { percent: ((last.value ?? 0) / atBase - 1) * 100 } : null,
   };
+}
+
+function breaksOf({ meta }: Loaded): string[] {
+  return meta.breaks.map(({ date }) => date);
 }
 
 function idOf({ compared: { id }, dims }: Loaded): string {

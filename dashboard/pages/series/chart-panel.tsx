@@ -44,6 +44,7 @@ export function ChartPanel({ shown, onWindow, isLegendNeeded }: ChartPanelProps)
           <CursorChart layout={layout} decimals={decimals} />
           <Brush
             lines={all}
+            breaks={chart.lines[0]?.breaks}
             dates={dates}
             frequency={chart.frequency}
             isLog={chart.isLog}

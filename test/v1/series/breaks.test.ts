@@ -51,6 +51,21 @@ test.serial('a break is in the metadata of the series and of its catalogue entry
   t.like((await body('/v1/catalog/CPI')).data, { unit: present.unit, breaks });
 });
 
+test.serial('the chart is cut at a break, and has the unit of its newest point', async (t) => {
+  const chart = async (query: string) => (await service.call(`/v1/series/CPI/chart.svg${query}`)).text;
+  const now = await chart('?from=2023-11');
+  t.is(/class="chart-line[^>]* d="([^"]*)"/.exec(now)?.[1]?.match(/M/g)?.length, 2);
+  t.regex(now, /class="chart-break"/);
+  t.regex(
+    now,
+    />Index 2020=100<.*In another unit since January 2024\.|In another unit since January 2024\..*>Index 2020=100</,
+  );
+  const before = await chart('?from=2023-11&to=2023-12');
+  t.regex(before, />Index 2015=100</);
+  t.notRegex(before, /chart-break|another unit/);
+  t.notRegex(await chart('?from=2023-11&vintage=2024-06-29'), /chart-break|another unit/);
+});
+
 test.serial(
   'earlier vintages, and what is pinned to earlier loads, have neither the break nor the new unit',
   async (t) => {
