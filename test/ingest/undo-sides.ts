@@ -1,8 +1,11 @@
 // An installation and the model that are told the same: loads, releases under embargo, retractions, and changes of series; and what each
 // says then: the stored history, and the answers of data-api by every id.
 import { cancelRelease } from '../../ingest/publisher/operate.ts';
+import { declareBreak, removeBreak } from '../../ingest/series/break.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
+import { mergeSeries } from '../../ingest/series/merge.ts';
 import { renameSeries } from '../../ingest/series/rename.ts';
+import { setFacts } from '../../ingest/series/set.ts';
 import { retract } from '../../ingest/undo/retract.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import { addDays } from '../../kernel/dates.ts';
@@ -12,11 +15,15 @@ import { fakeClock } from '../services/harness.ts';
 import { daily, loadCsv } from './loading.ts';
 import type { Releasing } from './releasing.ts';
 import { UndoModel, type ModelLoad } from './undo-model.ts';
+import { SeriesModel } from './undo-series-model.ts';
+import { historyOf, readStored } from './undo-stored.ts';
 import {
+  seriesChanged,
   seriesPerLoad,
   type ChangeStep,
   type EmbargoStep,
   type LoadStep,
+  type MergeStep,
   type RetractStep,
   type Step,
   type WishedSeries,
@@ -34,6 +41,8 @@ export interface Refused {
 }
 const asExpected: Refused = { found: false, expected: false };
 
+const otherUnit = 'Index 2020=100';
+
 let runs = 0;
 
 export class Sides {
@@ -42,10 +51,8 @@ export class Sides {
   readonly #model = new UndoModel();
   readonly #prefix = `UNDO.${++runs}`;
   readonly #firstDay = firstDayOf(runs);
-  /** The series of the model → all of its ids; the last is the present one. The model has it by the first. */
-  readonly #ids = new Map<string, string[]>();
-  readonly #deleted = new Map<string, string>();
-  #pending: { releaseNo: number; at: string; load: ModelLoad }[] = [];
+  readonly #series = new SeriesModel(daily.unit);
+  #pending: { releaseNo: number; at: string; file: WrittenLoad }[] = [];
   #renames = 0;
   today = addDays(this.#firstDay, 3);
   #hour = 'T12:00:00Z';
@@ -71,6 +78,7 @@ export class Sides {
     if (step.kind === 'retract') return this.#retract(step);
     if (step.kind === 'embargo') return this.#accept(step);
     if (step.kind === 'cancel') return this.#cancel();
+    if (step.kind === 'merge') return this.#merge(step);
     if (step.kind === 'evening') {
       await this.#release(`${this.today}T18:00:00Z`);
       return asExpected;
@@ -98,34 +106,38 @@ export class Sides {
       if (made.result === 'released') released.push(...made.releases.map(({ releaseNo }) => releaseNo));
       made = await this.#releasing.makeNext();
     }
-    const expected = due.filter(({ load }) => !this.#namesDeleted(load));
+    // What a file states is known at its instant: until then series may be merged, so that it has a point twice.
+    const read = due.map(({ releaseNo, file }) => ({ releaseNo, load: this.#read(file) }));
+    const expected = read.filter(({ load }) => load !== null);
     if (released.join() !== expected.map(({ releaseNo }) => releaseNo).join())
       throw new Error(
         `released ${released.join()}, not ${expected.map(({ releaseNo }) => releaseNo).join()}`,
       );
     const numbers = await this.#loadsAfter(before);
-    for (const [i, { load }] of expected.entries()) this.#noteLoads(new Map([[numbers[i] ?? NaN, load]]));
+    for (const [i, { load }] of expected.entries())
+      if (load !== null) this.#noteLoads(new Map([[numbers[i] ?? NaN, load]]));
   }
 
   async #load({ full, vintages }: LoadStep): Promise<Refused> {
-    const loads = vintages
+    const files = vintages
       .map(([age, series]) => this.#written(full, addDays(this.today, -age), series))
-      .filter(({ load }) => load.vintage >= this.#firstDay && load.series.size > 0)
-      .toSorted((a, b) => a.load.vintage.localeCompare(b.load.vintage));
-    const [first] = loads;
+      .filter(({ vintage, rows }) => vintage >= this.#firstDay && rows.length > 0)
+      .toSorted((a, b) => a.vintage.localeCompare(b.vintage));
+    const [first] = files;
     if (first === undefined) return asExpected;
-    const isMany = loads.length > 1;
+    const isMany = files.length > 1;
     const before = await this.#newestLoad();
-    const expected = loads.some(({ load }) => this.#namesDeleted(load));
+    const loads = files.map((file) => this.#read(file)).filter((load) => load !== null);
+    const expected = loads.length < files.length;
     const found = await isRefused(() =>
-      loadCsv(this.#releasing.database, csvOf(loads, isMany), {
+      loadCsv(this.#releasing.database, csvOf(files, isMany), {
         ...{ create: true, set: daily, full, clock: fakeClock(this.#now) },
-        ...(isMany ? {} : { vintage: first.load.vintage }),
+        ...(isMany ? {} : { vintage: first.vintage }),
       }),
     );
     if (!expected && !found) {
       const numbers = await this.#loadsAfter(before);
-      this.#noteLoads(new Map(loads.map(({ load }, i) => [numbers[i] ?? NaN, load])));
+      this.#noteLoads(new Map(loads.map((load, i) => [numbers[i] ?? NaN, load])));
     }
     return { found, expected };
   }
@@ -134,15 +146,14 @@ export class Sides {
   async #accept({ full, tomorrow, series }: EmbargoStep): Promise<Refused> {
     const isTomorrow = tomorrow || this.#hour >= 'T18';
     const at = isTomorrow ? `${addDays(this.today, 1)}T06:00:00Z` : `${this.today}T18:00:00Z`;
-    const written = this.#written(full, at.slice(0, 10), series);
-    const { load } = written;
-    if (load.series.size === 0) return asExpected;
+    const file = this.#written(full, at.slice(0, 10), series);
+    if (file.rows.length === 0) return asExpected;
     let releaseNo = NaN;
     const found = await isRefused(async () => {
-      ({ releaseNo } = await this.#releasing.accept(csvOf([written], false), at, { full }));
+      ({ releaseNo } = await this.#releasing.accept(csvOf([file], false), at, { full }));
     });
-    if (!found) this.#pending.push({ releaseNo, at, load });
-    return { found, expected: this.#namesDeleted(load) };
+    if (!found) this.#pending.push({ releaseNo, at, file });
+    return { found, expected: this.#read(file) === null };
   }
 
   async #cancel(): Promise<Refused> {
@@ -169,90 +180,120 @@ export class Sides {
     return { found, expected };
   }
 
-  async #change({ kind, at }: ChangeStep): Promise<Refused> {
-    const series = `${this.#prefix}.${at}`;
-    const ids = this.#ids.get(series) ?? [];
-    const id = ids.at(-1) ?? series;
-    const isThere = ids.length > 0;
-    const isDeleted = this.#deleted.has(series);
+  async #change(step: ChangeStep): Promise<Refused> {
+    const { kind, at, date } = step;
+    const series = kind === 'restore' ? this.#series.restorable(this.#named(at)) : this.#named(at);
+    const id = this.#series.presentId(series);
     const { database } = this.#releasing;
-    if (kind === 'delete' || kind === 'restore') {
-      const isDeletion = kind === 'delete';
-      const found = await isRefused(() =>
-        (isDeletion ? deleteSeries : restoreSeries)(database, { id, ...this.#how }),
-      );
-      const expected = !isThere || isDeleted === isDeletion;
-      if (!expected && isDeletion) this.#deleted.set(series, this.today);
-      else if (!expected) this.#deleted.delete(series);
-      return { found, expected };
+    if (kind === 'delete') {
+      const found = await isRefused(() => deleteSeries(database, { id, ...this.#how }));
+      return { found, expected: !this.#series.delete(series, this.today) };
     }
-    const newId = kind === 'rename back' && ids.length > 1 ? (ids[0] ?? '') : `${series}.R${++this.#renames}`;
-    const expected = !isThere || isDeleted || newId === id;
-    const found = await isRefused(() => renameSeries(database, { id, newId, ...this.#how }));
-    if (!expected) this.#ids.set(series, [...ids.filter((each) => each !== newId), newId]);
-    return { found, expected };
+    if (kind === 'restore') {
+      const found = await isRefused(() => restoreSeries(database, { id, ...this.#how }));
+      return { found, expected: !this.#series.restore(series) };
+    }
+    if (kind === 'rename' || kind === 'rename back') {
+      const [first] = this.#series.ids(series);
+      const newId = kind === 'rename back' && first !== id ? (first ?? '') : `${series}.R${++this.#renames}`;
+      const found = await isRefused(() => renameSeries(database, { id, newId, ...this.#how }));
+      return { found, expected: !this.#series.rename(series, newId) };
+    }
+    const unit = this.#series.unit(series) === daily.unit ? otherUnit : daily.unit;
+    const how = { id, from: date, facts: { unit }, ...this.#how };
+    const changes = { set: setFacts, break: declareBreak, 'remove break': removeBreak };
+    const found = await isRefused(() => changes[kind](database, how));
+    return { found, expected: !this.#series.setUnit(step, series, unit, this.today) };
+  }
+
+  /** The points that come are a load of the other series. */
+  async #merge({ at, by, prefer }: MergeStep): Promise<Refused> {
+    const [old, other] = [this.#named(at), this.#named((at + by) % seriesChanged)];
+    const [has, gets] = [this.#model.at(old, this.today), this.#model.at(other, this.today)];
+    const differ = [...has].some(
+      ([point, state]) => gets.has(point) && valueOf(gets.get(point) ?? '') !== valueOf(state),
+    );
+    const expected = !this.#series.mayMerge(old, other) || (prefer === undefined && differ);
+    const [id, intoId] = [this.#series.presentId(old), this.#series.presentId(other)];
+    const { database } = this.#releasing;
+    let loadNo = NaN;
+    const found = await isRefused(async () => {
+      const preferred = prefer === undefined ? {} : { prefer };
+      ({ loadNo } = await mergeSeries(database, { id, into: intoId, ...preferred, ...this.#how }));
+    });
+    if (found || expected) return { found, expected };
+    const brought = [...has].filter(([point]) => prefer === 'old' || !gets.has(point));
+    const series = new Map(brought.length === 0 ? [] : [[other, new Map(brought) as States]]);
+    this.#model.load(new Map([[loadNo, { vintage: this.today, full: false, series }]]));
+    this.#series.merge(old, other, this.today);
+    return asExpected;
   }
 
   get #how() {
     return { seriesTimeZone: 'UTC', clock: fakeClock(this.#now), noGateway: true };
   }
 
-  #namesDeleted = ({ series }: ModelLoad): boolean => [...series.keys()].some((id) => this.#deleted.has(id));
+  /** A series as the model has it, by its first id. */
+  #named(at: number): string {
+    return `${this.#prefix}.${at}`;
+  }
 
   #noteLoads(loads: ReadonlyMap<number, ModelLoad>): void {
-    for (const { series } of loads.values())
-      for (const id of series.keys()) if (!this.#ids.has(id)) this.#ids.set(id, [id]);
+    for (const { series } of loads.values()) for (const id of series.keys()) this.#series.note(id);
     this.#model.load(loads);
   }
 
-  /** The load as the model has it, and the ids by which the file names its series. */
+  /** A file in which no point is twice. */
   #written(full: boolean, vintage: string, wished: WishedSeries): WrittenLoad {
-    const named = new Map<string, string>();
-    const series = wished.map(({ echoes, byAlias, states: said }, at): [string, States] => {
-      const id = `${this.#prefix}.${at}`;
-      const ids = this.#ids.get(id) ?? [id];
-      named.set(id, (byAlias ? ids[0] : ids.at(-1)) ?? id);
-      const shown = [...this.#model.at(id, vintage)] as [string, State][];
+    const points = new Set<string>();
+    const rows: WrittenRow[] = [];
+    for (const [at, { echoes, byAlias, states: said }] of wished.entries()) {
+      const [first] = this.#series.ids(this.#named(at));
+      const id = byAlias ? (first ?? '') : this.#series.presentId(this.#named(at));
+      const stated = this.#series.stated(this.#named(at));
+      const shown = [...this.#model.at(stated, vintage)] as [string, State][];
       const echoed = shown.filter(([point]) => said.get(point) !== '1|');
-      return [id, echoes && echoed.length > 0 ? new Map(echoed) : said];
-    });
-    return { load: { vintage, full, series: new Map(series.filter(([, said]) => said.size > 0)) }, named };
+      for (const [point, state] of echoes && echoed.length > 0 ? echoed : said) {
+        if (points.has(`${stated} ${point}`)) continue;
+        points.add(`${stated} ${point}`);
+        rows.push({ id, point, state });
+      }
+    }
+    return { full, vintage, rows };
+  }
+
+  /** What the file states now; null if it is refused, as it names a deleted series, or has a point twice. */
+  #read({ full, vintage, rows }: WrittenLoad): ModelLoad | null {
+    const series = new Map<string, Map<string, State>>();
+    for (const { id, point, state } of rows) {
+      const stated = this.#series.statedBy(id);
+      const states = series.get(stated) ?? new Map<string, State>();
+      if (this.#series.isDeleted(stated) || states.has(point)) return null;
+      series.set(stated, states.set(point, state));
+    }
+    return { full, vintage, series };
   }
 
   /** The stored history of all series, and what it should be. */
   async stored(): Promise<{ found: unknown; expected: unknown }> {
     const days = daysUntil(this.#firstDay, addDays(this.today, 1));
-    const present = (id: string): string => this.#ids.get(id)?.at(-1) ?? id;
-    const [row] = await this.#releasing.database.query<{ found: unknown }>(everythingSql, [
-      this.#model.series.map(present),
-      days,
-    ]);
-    const expected = this.#model.series.map((id) => {
-      const tables = days.map((day) => this.#model.at(id, day));
-      const vintages = days.flatMap((day, i) =>
-        changeOf(day, tables[i - 1] ?? new Map(), tables[i] ?? new Map()),
-      );
-      const dates = [...(tables.at(-1) ?? [])]
-        .filter(([, state]) => !state.startsWith('|'))
-        .map(([point]) => point.slice(0, 10))
-        .toSorted();
-      return {
-        ...{ id: present(id), deleted_on: this.#deleted.get(id) ?? null },
-        tables: tables.map((table) => [...table].map(([point, state]) => `${point}=${state}`).toSorted()),
-        vintages,
-        last_updated: vintages.at(-1)?.slice(0, 10) ?? null,
-        observation_count: dates.length,
-        ...{ first_date: dates[0] ?? null, last_date: dates.at(-1) ?? null },
-      };
-    });
-    return { found: row?.found, expected: expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
+    const expected = this.#model.series.map((series) => ({
+      ...{ id: this.#series.presentId(series), ...this.#series.stored(series) },
+      ...historyOf(
+        days,
+        days.map((day) => this.#model.at(series, day)),
+      ),
+    }));
+    const ids = expected.map(({ id }) => id);
+    const found = await readStored(this.#releasing.database, ids, days);
+    return { found, expected: expected.toSorted((a, b) => (a.id < b.id ? -1 : 1)) };
   }
 
   /** What data-api answers by each id of a series for each of the days up to today, and what it should. */
   async answers(at: number, last?: number): Promise<{ found: unknown; expected: unknown }> {
-    const series = `${this.#prefix}.${at % seriesPerLoad}`;
+    const series = this.#named(at % seriesPerLoad);
     const days = daysUntil(this.#firstDay, this.today).slice(last === undefined ? 0 : -last);
-    const asked = (this.#ids.get(series) ?? [series]).flatMap((id) => days.map((day) => [id, day] as const));
+    const asked = this.#series.ids(series).flatMap((id) => days.map((day) => [id, day] as const));
     const found = await Promise.all(asked.map(([id, day]) => this.#answer(id, day)));
     return { found, expected: asked.map(([id, day]) => this.#expectedAnswer(series, id, day)) };
   }
@@ -263,19 +304,20 @@ export class Sides {
     if (status !== 200) return { status };
     const { series, meta, data } = json as Body;
     return {
-      ...{ status, series, renamed_from: meta.renamed_from ?? null },
+      ...{ status, series, renamedFrom: meta.renamed_from ?? null, unit: meta.unit },
+      breaks: meta.breaks.map(({ date, from, to }) => ({ date, from: from.unit, to: to.unit })),
       data: data
         .map(({ date, dims, ...of }) => `${date} ${dims['side']}=${of.value ?? ''}|${of.status ?? ''}`)
         .toSorted(),
     };
   }
 
-  #expectedAnswer(series: string, id: string, day: string): unknown {
-    const present = this.#ids.get(series)?.at(-1);
-    if (present === undefined) return { status: 404 };
-    if (this.#deleted.has(series)) return { status: 410 };
-    const table = [...this.#model.at(series, day)].map(([point, state]) => `${point}=${state}`);
-    return { status: 200, series: present, renamed_from: id === present ? null : id, data: table.toSorted() };
+  #expectedAnswer(asked: string, id: string, day: string): unknown {
+    const answering = this.#series.answering(asked, id, day);
+    if (typeof answering === 'number') return { status: answering };
+    const { series, id: present, ...said } = answering;
+    const data = [...this.#model.at(series, day)].map(([point, state]) => `${point}=${state}`).toSorted();
+    return { status: 200, series: present, ...said, data };
   }
 
   async #newestLoad(): Promise<number> {
@@ -294,14 +336,26 @@ export class Sides {
   }
 }
 
+interface WrittenRow {
+  /** Any that the series has. */
+  id: string;
+  point: string;
+  state: State;
+}
+
 interface WrittenLoad {
-  load: ModelLoad;
-  named: ReadonlyMap<string, string>;
+  full: boolean;
+  vintage: string;
+  rows: WrittenRow[];
 }
 
 interface Body {
   series: string;
-  meta: { renamed_from?: string };
+  meta: {
+    renamed_from?: string;
+    unit: string;
+    breaks: { date: string; from: { unit: string }; to: { unit: string } }[];
+  };
   data: {
     date: string;
     dims: Readonly<Record<string, string>>;
@@ -309,6 +363,8 @@ interface Body {
     status: string | null;
   }[];
 }
+
+const valueOf = (state: string): string => state.slice(0, state.indexOf('|'));
 
 /** @throws whatever is no refusal. */
 async function isRefused(work: () => Promise<unknown>): Promise<boolean> {
@@ -321,15 +377,6 @@ async function isRefused(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-function changeOf(day: string, before: Map<string, string>, after: Map<string, string>): string[] {
-  const added = [...after.keys()].filter((point) => !before.has(point)).length;
-  const revised = [...after].filter(
-    ([point, state]) => before.has(point) && before.get(point) !== state,
-  ).length;
-  const deleted = [...before.keys()].filter((point) => !after.has(point)).length;
-  return added + revised + deleted === 0 ? [] : [[day, added, revised, deleted].join()];
-}
-
 /** The day before the first, the first, and so on until the last. */
 function daysUntil(first: string, last: string): string[] {
   const days = [addDays(first, -1)];
@@ -337,31 +384,11 @@ function daysUntil(first: string, last: string): string[] {
   return days;
 }
 
-const everythingSql = `
-  select coalesce(json_agg(json_build_object('id', series_id, 'deleted_on', deleted_on,
-      'tables', (select json_agg(points order by day) from (
-        select day, coalesce(json_agg(concat(o.date, ' ', d.dims->>'side', '=', o.value, '|', o.status)
-            order by concat(o.date, ' ', d.dims->>'side', '=', o.value, '|', o.status) collate "C")
-          filter (where o.date is not null), '[]') as points
-        from unnest($2::date[]) day
-        left join (data.observations o join data.series_dims d using (series_no, dims_no))
-          on o.series_no = series.series_no and o.published_on <= day and o.superseded_on > day
-        group by day) t),
-      'vintages', (select coalesce(json_agg(concat_ws(',', published_on, n, r, d) order by published_on), '[]') from (
-        select published_on, sum(points_new) as n, sum(points_revised) as r, sum(points_deleted) as d
-        from data.vintages where series_no = series.series_no group by published_on
-        having sum(points_new + points_revised + points_deleted) > 0) v),
-      'last_updated', last_updated, 'observation_count', observation_count, 'first_date', first_date, 'last_date', last_date
-    ) order by series_id collate "C"), '[]') as found
-  from data.series where series_id = any($1)`;
-
-function csvOf(loads: readonly WrittenLoad[], isMany: boolean): string[] {
-  const rows = loads.flatMap(({ load: { vintage, series }, named }) =>
-    [...series].flatMap(([id, said]) =>
-      [...said].map(([point, state]) =>
-        [named.get(id), ...point.split(' '), ...state.split('|'), ...(isMany ? [vintage] : [])].join(','),
-      ),
+function csvOf(files: readonly WrittenLoad[], isMany: boolean): string[] {
+  const lines = files.flatMap(({ vintage, rows }) =>
+    rows.map(({ id, point, state }) =>
+      [id, ...point.split(' '), ...state.split('|'), ...(isMany ? [vintage] : [])].join(','),
     ),
   );
-  return [`series_id,date,side,value,status${isMany ? ',vintage' : ''}`, ...rows];
+  return [`series_id,date,side,value,status${isMany ? ',vintage' : ''}`, ...lines];
 }

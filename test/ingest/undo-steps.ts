@@ -5,6 +5,8 @@ import type { State, States } from './vintages-model.ts';
 const points = ['2024-01-01 buy', '2024-01-02 buy', '2024-01-04 buy', '2024-01-02 sell'];
 const states: State[] = ['1|', '1|', '2|', '2|', '|', '1|p'];
 export const seriesPerLoad = 8;
+/** Only the first of them are changed, so that the changes meet. */
+export const seriesChanged = 3;
 
 const anyStates: fc.Arbitrary<States> = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...points), fc.constantFrom(...states)), {
@@ -12,7 +14,7 @@ const anyStates: fc.Arbitrary<States> = fc
   })
   .map((said) => new Map(said));
 
-/** `echoes`: it says again what its day shows, but for some points. `byAlias`: it is named by its first id. */
+/** `echoes`: it says again what its day shows, but for some points. `byAlias`: it is named by its first id, which may be that of a merged one. */
 const anySeries = fc.array(fc.record({ echoes: fc.boolean(), byAlias: fc.boolean(), states: anyStates }), {
   minLength: seriesPerLoad,
   maxLength: seriesPerLoad,
@@ -58,29 +60,55 @@ const anyEmbargo = fc.record({
 /** Evening comes: what is due then is released. */
 const anyEvening = fc.record({ nextDay: fc.constant(false), kind: fc.constant('evening' as const) });
 const anyCancellation = fc.record({ ...common, kind: fc.constant('cancel' as const) });
+/** The dates at which units can change. */
+const breakDates = ['2024-01-02', '2024-01-04'];
 const anyChange = fc.record({
   ...common,
-  kind: fc.constantFrom('rename' as const, 'rename back' as const, 'delete' as const, 'restore' as const),
-  at: fc.nat(seriesPerLoad - 1),
+  kind: fc.constantFrom(
+    ...(['rename', 'rename back', 'delete', 'restore', 'restore', 'set', 'break', 'remove break'] as const),
+  ),
+  at: fc.nat(seriesChanged - 1),
+  /** Of a break. */
+  date: fc.constantFrom(...breakDates),
+});
+const anyMerge = fc.record({
+  ...common,
+  kind: fc.constant('merge' as const),
+  at: fc.nat(seriesChanged - 1),
+  /** Into the next of those that are changed, or the one after it. */
+  by: fc.integer({ min: 1, max: seriesChanged - 1 }),
+  prefer: fc.constantFrom(undefined, 'old' as const, 'into' as const),
 });
 
 export type LoadStep = typeof anyLoad extends fc.Arbitrary<infer Step> ? Step : never;
 export type RetractStep = typeof anyRetraction extends fc.Arbitrary<infer Step> ? Step : never;
 export type EmbargoStep = typeof anyEmbargo extends fc.Arbitrary<infer Step> ? Step : never;
 export type ChangeStep = typeof anyChange extends fc.Arbitrary<infer Step> ? Step : never;
+export type MergeStep = typeof anyMerge extends fc.Arbitrary<infer Step> ? Step : never;
 
-/** Loads and retractions alone, which more of the runs then consist of. */
+/** Loads and retractions alone, which many of the runs consist of. */
 const anyLoading = fc.oneof({ weight: 3, arbitrary: anyLoad }, { weight: 2, arbitrary: anyRetraction });
+const anyChanging = fc.oneof(
+  { weight: 4, arbitrary: anyLoad },
+  { weight: 3, arbitrary: anyRetraction },
+  { weight: 4, arbitrary: anyChange },
+  { weight: 4, arbitrary: anyMerge },
+);
 const anyStep = fc.oneof(
-  { weight: 5, arbitrary: anyLoad },
-  { weight: 4, arbitrary: anyRetraction },
+  { weight: 5, arbitrary: anyLoading },
+  { weight: 4, arbitrary: anyChanging },
   { weight: 3, arbitrary: anyEmbargo },
   { weight: 1, arbitrary: anyEvening },
   { weight: 1, arbitrary: anyCancellation },
-  { weight: 4, arbitrary: anyChange },
 );
 export type Step = typeof anyStep extends fc.Arbitrary<infer Each> ? Each : never;
 
-const sequenceOf = (step: fc.Arbitrary<Step>, maxLength: number) =>
-  fc.array(step, { minLength: 2, maxLength, size: 'max' });
-export const anySteps: fc.Arbitrary<Step[]> = fc.oneof(sequenceOf(anyLoading, 10), sequenceOf(anyStep, 14));
+const sequenceOf = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Step[]> =>
+  fc
+    .tuple(anyLoad, fc.array(step, { minLength: maxLength / 2, maxLength: maxLength - 1 }))
+    .map(([first, steps]) => [first, ...steps]);
+export const anySteps: fc.Arbitrary<Step[]> = fc.oneof(
+  sequenceOf(anyLoading, 10),
+  sequenceOf(anyChanging, 12),
+  sequenceOf(anyStep, 14),
+);
