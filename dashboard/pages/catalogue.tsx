@@ -8,6 +8,7 @@ import { previewsOf } from '../api/previews.ts';
 import { Choice } from '../components/choice.tsx';
 import { SearchIcon } from '../components/icons.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Pages } from '../components/pages.tsx';
 import { SeriesTable } from '../components/series-table.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
 import { countText, numberText } from '../text/numbers.ts';
@@ -111,6 +112,7 @@ export function Catalogue() {
                 <SeriesTable caption="Series of the catalogue" rows={catalog.data} previews={previews} />
               )}
               <Pages
+                size={pageSize}
                 isFirst={!params.has('cursor')}
                 next={catalog.pagination.next_cursor}
                 onFirst={() => goTo(null)}
@@ -271,36 +273,5 @@ function NothingFound({ isFiltered }: { isFiltered: boolean }) {
     <Empty title="No series matches">
       <p>Remove a filter, or try fewer or other words.</p>
     </Empty>
-  );
-}
-
-interface PagesProps {
-  isFirst: boolean;
-  next: string | null;
-  onFirst: () => void;
-  onNext: (cursor: string) => void;
-}
-
-/** Pages are found by cursors, so that one leads to the next; the browser's Back leads to the one before. */
-function Pages({ isFirst, next, onFirst, onNext }: PagesProps) {
-  if (isFirst && next === null) return null;
-  return (
-    <div class="actions pages">
-      {!isFirst && (
-        <button class="btn" type="button" onClick={onFirst}>
-          First page
-        </button>
-      )}
-      {!isFirst && (
-        <button class="btn" type="button" onClick={() => history.back()}>
-          Back
-        </button>
-      )}
-      {next !== null && (
-        <button class="btn" type="button" onClick={() => onNext(next)}>
-          Next {pageSize}
-        </button>
-      )}
-    </div>
   );
 }

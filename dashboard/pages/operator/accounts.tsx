@@ -1,6 +1,6 @@
 // /dashboard/operator/accounts: all accounts, found by address, plan and status. The URL has the search and the page.
-import { Link, useSearchParams } from 'wouter-preact';
-import type { AnswerOf, CallOptions } from '../../../clients/typescript/client.ts';
+import { Link } from 'wouter-preact';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
@@ -8,63 +8,35 @@ import { Choice } from '../../components/choice.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { SearchIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { Pages } from '../../components/pages.tsx';
 import { Empty, SkeletonRows } from '../../components/states.tsx';
 import { numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import '../../styles/catalogue.css';
+import { pageSize, useListUrl, type ListUrl } from './list-url.ts';
 import { Fresh, OperatorPage } from './operator-page.tsx';
 
 type AccountRow = Row<'/v1/operator/accounts'>;
 type Accounts = AnswerOf<'get', '/v1/operator/accounts'>;
-type Query = NonNullable<CallOptions<'get', '/v1/operator/accounts'>['query']>;
 
-const pageSize = 50;
 const statuses = [
   { value: 'all', label: 'All' },
   { value: 'active', label: 'Enabled' },
   { value: 'disabled', label: 'Disabled' },
 ] as const;
-type StatusChoice = (typeof statuses)[number]['value'];
-
-/** What the URL says, without what the API would not take. */
-function queryOf(params: URLSearchParams): Query {
-  const [q = '', plan = ''] = [params.get('q')?.trim(), params.get('plan')?.trim()];
-  const [status, cursor] = [statusOf(params), params.get('cursor')];
-  return {
-    limit: pageSize,
-    ...(q === '' ? {} : { q }),
-    ...(plan === '' ? {} : { plan }),
-    ...(status === 'all' ? {} : { status }),
-    ...(cursor === null ? {} : { cursor }),
-  };
-}
-
-function statusOf(params: URLSearchParams): StatusChoice {
-  return statuses.find(({ value }) => value === params.get('status'))?.value ?? 'all';
-}
 
 export function OperatorAccounts() {
   return <OperatorPage>{() => <AllAccounts />}</OperatorPage>;
 }
 
 function AllAccounts() {
-  const [params, setParams] = useSearchParams();
-  const query = queryOf(params);
+  const url = useListUrl();
+  const [q, plan, status] = [url.text('q'), url.text('plan'), url.option('status', statuses)];
+  const query = { limit: pageSize, q, plan, status, cursor: url.text('cursor') };
   const loaded = useLoad(
     (signal) => accountApi.get('/v1/operator/accounts', { query, signal }),
     [JSON.stringify(query)],
   );
-  /** Another search begins at the first page. */
-  const change = (changes: Readonly<Record<string, string>>) =>
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      next.delete('cursor');
-      for (const [name, value] of Object.entries(changes)) {
-        if (value === '') next.delete(name);
-        else next.set(name, value);
-      }
-      return next;
-    });
   return (
     <>
       <PageHead title="All accounts" lede="The accounts of this installation, the newest first." />
@@ -76,7 +48,7 @@ function AllAccounts() {
           onSubmit={(event) => {
             event.preventDefault();
             const words = new FormData(event.currentTarget).get('q');
-            change({ q: typeof words === 'string' ? words.trim() : '' });
+            url.change({ q: typeof words === 'string' ? words.trim() : '' });
           }}
         >
           <SearchIcon />
@@ -86,36 +58,36 @@ function AllAccounts() {
             aria-label="E-mail address, name or id"
             placeholder="E-mail address, name or id, then Enter"
             autocomplete="off"
-            key={query.q}
-            defaultValue={query.q ?? ''}
+            key={q}
+            defaultValue={q ?? ''}
           />
         </form>
         <span class="push">
           <Choice
             label="Status"
             options={statuses}
-            value={statusOf(params)}
-            onChange={(status) => change({ status: status === 'all' ? '' : status })}
+            value={status ?? 'all'}
+            onChange={(chosen) => url.change({ status: chosen })}
           />
         </span>
       </div>
-      {query.plan !== undefined && (
+      {plan !== undefined && (
         <p class="chosen">
-          <button class="btn sml" type="button" onClick={() => change({ plan: '' })}>
-            plan: {query.plan}
+          <button class="btn sml" type="button" onClick={() => url.change({ plan: '' })}>
+            plan: {plan}
             <span aria-hidden="true">×</span>
             <span class="vh">Remove</span>
           </button>
         </p>
       )}
       <Fresh for={loaded} failure="The accounts could not be loaded" skeleton={<SkeletonRows rows={8} />}>
-        {(accounts) => <Found accounts={accounts} onNext={(cursor) => change({ cursor })} />}
+        {(accounts) => <Found accounts={accounts} url={url} />}
       </Fresh>
     </>
   );
 }
 
-function Found({ accounts, onNext }: { accounts: Accounts; onNext: (cursor: string) => void }) {
+function Found({ accounts, url }: { accounts: Accounts; url: ListUrl }) {
   const next = accounts.pagination.next_cursor;
   if (accounts.data.length === 0)
     return (
@@ -126,13 +98,13 @@ function Found({ accounts, onNext }: { accounts: Accounts; onNext: (cursor: stri
   return (
     <>
       <AccountTable rows={rowsOf(accounts)} />
-      {next !== null && (
-        <div class="actions pages">
-          <button class="btn" type="button" onClick={() => onNext(next)}>
-            Next {pageSize}
-          </button>
-        </div>
-      )}
+      <Pages
+        size={pageSize}
+        isFirst={url.text('cursor') === undefined}
+        next={next}
+        onFirst={() => url.change({})}
+        onNext={(cursor) => url.change({ cursor })}
+      />
     </>
   );
 }

@@ -1,5 +1,5 @@
 // /dashboard/operator/sources: the URLs that are fetched by a schedule, and how that goes. The URL of the page has the filter and the page.
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
@@ -7,15 +7,16 @@ import { rowsOf, type Row } from '../../api/rows.ts';
 import { Choice } from '../../components/choice.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { Pages } from '../../components/pages.tsx';
 import { Empty, SkeletonRows } from '../../components/states.tsx';
 import { countText } from '../../text/numbers.ts';
 import { instantText, recentText } from '../../text/times.ts';
 import '../../styles/catalogue.css';
+import { pageSize, useListUrl, type ListUrl } from './list-url.ts';
 import { Fresh, OperatorPage } from './operator-page.tsx';
 
 type Source = Row<'/v1/operator/sources'>;
 
-const pageSize = 50;
 const states = [
   { value: 'all', label: 'All' },
   { value: 'failing', label: 'Failing' },
@@ -27,14 +28,9 @@ export function OperatorSources() {
 }
 
 function AllSources() {
-  const [params, setParams] = useSearchParams();
-  const state = states.find(({ value }) => value === params.get('state'))?.value ?? 'all';
-  const cursor = params.get('cursor');
-  const query = {
-    limit: pageSize,
-    ...(state === 'all' ? {} : { state }),
-    ...(cursor === null ? {} : { cursor }),
-  };
+  const url = useListUrl();
+  const state = url.option('state', states);
+  const query = { limit: pageSize, state, cursor: url.text('cursor') };
   const loaded = useLoad(
     (signal) => accountApi.get('/v1/operator/sources', { query, signal }),
     [JSON.stringify(query)],
@@ -49,17 +45,12 @@ function AllSources() {
         <Choice
           label="State"
           options={states}
-          value={state}
-          onChange={(chosen) => setParams(chosen === 'all' ? {} : { state: chosen })}
+          value={state ?? 'all'}
+          onChange={(chosen) => url.change({ state: chosen })}
         />
       </div>
       <Fresh for={loaded} failure="The sources could not be loaded" skeleton={<SkeletonRows rows={6} />}>
-        {(sources) => (
-          <Found
-            sources={sources}
-            onNext={(next) => setParams({ ...(state === 'all' ? {} : { state }), cursor: next })}
-          />
-        )}
+        {(sources) => <Found sources={sources} url={url} />}
       </Fresh>
     </>
   );
@@ -67,10 +58,10 @@ function AllSources() {
 
 interface FoundProps {
   sources: AnswerOf<'get', '/v1/operator/sources'>;
-  onNext: (cursor: string) => void;
+  url: ListUrl;
 }
 
-function Found({ sources, onNext }: FoundProps) {
+function Found({ sources, url }: FoundProps) {
   const next = sources.pagination.next_cursor;
   if (sources.data.length === 0)
     return (
@@ -84,13 +75,13 @@ function Found({ sources, onNext }: FoundProps) {
   return (
     <>
       <SourceTable rows={rowsOf(sources)} />
-      {next !== null && (
-        <div class="actions pages">
-          <button class="btn" type="button" onClick={() => onNext(next)}>
-            Next {pageSize}
-          </button>
-        </div>
-      )}
+      <Pages
+        size={pageSize}
+        isFirst={url.text('cursor') === undefined}
+        next={next}
+        onFirst={() => url.change({})}
+        onNext={(cursor) => url.change({ cursor })}
+      />
     </>
   );
 }

@@ -1,68 +1,42 @@
 // /dashboard/operator/loads: every load, the newest first, by dataset and by whether it is in force. The URL has the filters and the page.
-import { Link, useSearchParams } from 'wouter-preact';
-import type { AnswerOf, CallOptions } from '../../../../clients/typescript/client.ts';
+import { Link } from 'wouter-preact';
+import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { rowsOf, type Row } from '../../../api/rows.ts';
 import { Choice } from '../../../components/choice.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { Pages } from '../../../components/pages.tsx';
 import { Empty, SkeletonRows } from '../../../components/states.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, recentText } from '../../../text/times.ts';
 import '../../../styles/catalogue.css';
+import { pageSize, useListUrl, type ListUrl } from '../list-url.ts';
 import { Fresh, OperatorPage } from '../operator-page.tsx';
 import { LoadState, sourceText } from './load-state.tsx';
 
 type LoadRow = Row<'/v1/operator/loads'>;
-type Query = NonNullable<CallOptions<'get', '/v1/operator/loads'>['query']>;
 
-const pageSize = 50;
 const statuses = [
   { value: 'all', label: 'All' },
   { value: 'in_force', label: 'In force' },
   { value: 'retracted', label: 'Retracted' },
   { value: 'erased', label: 'Erased' },
 ] as const;
-type StatusChoice = (typeof statuses)[number]['value'];
-
-function statusOf(params: URLSearchParams): StatusChoice {
-  return statuses.find(({ value }) => value === params.get('status'))?.value ?? 'all';
-}
-
-/** What the URL says, without what the API would not take. */
-function queryOf(params: URLSearchParams): Query {
-  const [dataset, cursor, status] = [params.get('dataset') ?? '', params.get('cursor'), statusOf(params)];
-  return {
-    limit: pageSize,
-    ...(dataset === '' ? {} : { dataset }),
-    ...(status === 'all' ? {} : { status }),
-    ...(cursor === null ? {} : { cursor }),
-  };
-}
 
 export function OperatorLoads() {
   return <OperatorPage>{() => <AllLoads />}</OperatorPage>;
 }
 
 function AllLoads() {
-  const [params, setParams] = useSearchParams();
-  const query = queryOf(params);
+  const url = useListUrl();
+  const [dataset, status] = [url.text('dataset'), url.option('status', statuses)];
+  const query = { limit: pageSize, dataset, status, cursor: url.text('cursor') };
   const loaded = useLoad(
     (signal) => accountApi.get('/v1/operator/loads', { query, signal }),
     [JSON.stringify(query)],
   );
-  /** With another filter, the list begins at its first page. */
-  const change = (changes: Readonly<Record<string, string>>) =>
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      next.delete('cursor');
-      for (const [name, value] of Object.entries(changes)) {
-        if (value === '') next.delete(name);
-        else next.set(name, value);
-      }
-      return next;
-    });
   return (
     <>
       <PageHead
@@ -73,21 +47,21 @@ function AllLoads() {
         <Choice
           label="Status"
           options={statuses}
-          value={statusOf(params)}
-          onChange={(status) => change({ status: status === 'all' ? '' : status })}
+          value={status ?? 'all'}
+          onChange={(chosen) => url.change({ status: chosen })}
         />
       </div>
-      {query.dataset !== undefined && (
+      {dataset !== undefined && (
         <p class="chosen">
-          <button class="btn sml" type="button" onClick={() => change({ dataset: '' })}>
-            dataset: {query.dataset}
+          <button class="btn sml" type="button" onClick={() => url.change({ dataset: '' })}>
+            dataset: {dataset}
             <span aria-hidden="true">×</span>
             <span class="vh">Remove</span>
           </button>
         </p>
       )}
       <Fresh for={loaded} failure="The loads could not be loaded" skeleton={<SkeletonRows rows={8} />}>
-        {(loads) => <Found loads={loads} onChange={change} />}
+        {(loads) => <Found loads={loads} url={url} />}
       </Fresh>
     </>
   );
@@ -95,10 +69,10 @@ function AllLoads() {
 
 interface FoundProps {
   loads: AnswerOf<'get', '/v1/operator/loads'>;
-  onChange: (changes: Readonly<Record<string, string>>) => void;
+  url: ListUrl;
 }
 
-function Found({ loads, onChange }: FoundProps) {
+function Found({ loads, url }: FoundProps) {
   const next = loads.pagination.next_cursor;
   if (loads.data.length === 0)
     return (
@@ -110,14 +84,14 @@ function Found({ loads, onChange }: FoundProps) {
     );
   return (
     <>
-      <LoadTable rows={rowsOf(loads)} onDataset={(dataset) => onChange({ dataset })} />
-      {next !== null && (
-        <div class="actions pages">
-          <button class="btn" type="button" onClick={() => onChange({ cursor: next })}>
-            Next {pageSize}
-          </button>
-        </div>
-      )}
+      <LoadTable rows={rowsOf(loads)} onDataset={(dataset) => url.change({ dataset })} />
+      <Pages
+        size={pageSize}
+        isFirst={url.text('cursor') === undefined}
+        next={next}
+        onFirst={() => url.change({})}
+        onNext={(cursor) => url.change({ cursor })}
+      />
     </>
   );
 }

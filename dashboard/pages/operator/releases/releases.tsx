@@ -1,5 +1,5 @@
 // /dashboard/operator/releases: the loads under embargo, and those that were made, failed or were cancelled. The URL has the filter and the page.
-import { Link, useSearchParams } from 'wouter-preact';
+import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -7,17 +7,18 @@ import { rowsOf, type Row } from '../../../api/rows.ts';
 import { Choice } from '../../../components/choice.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { Pages } from '../../../components/pages.tsx';
 import { Empty, SkeletonRows } from '../../../components/states.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/catalogue.css';
+import { pageSize, useListUrl, type ListUrl } from '../list-url.ts';
 import { Fresh, OperatorPage } from '../operator-page.tsx';
 import { countsOf, type Counts } from './counts.ts';
 import { ReleaseState } from './release-state.tsx';
 
 type ReleaseRow = Row<'/v1/operator/releases'>;
 
-const pageSize = 50;
 const states = [
   { value: 'all', label: 'All' },
   { value: 'pending', label: 'Under embargo' },
@@ -26,24 +27,15 @@ const states = [
   { value: 'released', label: 'Published' },
   { value: 'cancelled', label: 'Cancelled' },
 ] as const;
-type StateChoice = (typeof states)[number]['value'];
-
-function stateOf(params: URLSearchParams): StateChoice {
-  return states.find(({ value }) => value === params.get('state'))?.value ?? 'all';
-}
 
 export function OperatorReleases() {
   return <OperatorPage>{() => <AllReleases />}</OperatorPage>;
 }
 
 function AllReleases() {
-  const [params, setParams] = useSearchParams();
-  const [state, cursor] = [stateOf(params), params.get('cursor')];
-  const query = {
-    limit: pageSize,
-    ...(state === 'all' ? {} : { state }),
-    ...(cursor === null ? {} : { cursor }),
-  };
+  const url = useListUrl();
+  const state = url.option('state', states);
+  const query = { limit: pageSize, state, cursor: url.text('cursor') };
   const loaded = useLoad(
     (signal) => accountApi.get('/v1/operator/releases', { query, signal }),
     [JSON.stringify(query)],
@@ -58,17 +50,12 @@ function AllReleases() {
         <Choice
           label="State"
           options={states}
-          value={state}
-          onChange={(chosen) => setParams(chosen === 'all' ? {} : { state: chosen })}
+          value={state ?? 'all'}
+          onChange={(chosen) => url.change({ state: chosen })}
         />
       </div>
       <Fresh for={loaded} failure="The releases could not be loaded" skeleton={<SkeletonRows rows={6} />}>
-        {(releases) => (
-          <Found
-            releases={releases}
-            onNext={(next) => setParams({ ...(state === 'all' ? {} : { state }), cursor: next })}
-          />
-        )}
+        {(releases) => <Found releases={releases} url={url} />}
       </Fresh>
     </>
   );
@@ -76,10 +63,10 @@ function AllReleases() {
 
 interface FoundProps {
   releases: AnswerOf<'get', '/v1/operator/releases'>;
-  onNext: (cursor: string) => void;
+  url: ListUrl;
 }
 
-function Found({ releases, onNext }: FoundProps) {
+function Found({ releases, url }: FoundProps) {
   const next = releases.pagination.next_cursor;
   if (releases.data.length === 0)
     return (
@@ -93,13 +80,13 @@ function Found({ releases, onNext }: FoundProps) {
   return (
     <>
       <ReleaseTable rows={rowsOf(releases)} />
-      {next !== null && (
-        <div class="actions pages">
-          <button class="btn" type="button" onClick={() => onNext(next)}>
-            Next {pageSize}
-          </button>
-        </div>
-      )}
+      <Pages
+        size={pageSize}
+        isFirst={url.text('cursor') === undefined}
+        next={next}
+        onFirst={() => url.change({})}
+        onNext={(cursor) => url.change({ cursor })}
+      />
     </>
   );
 }
