@@ -6889,7 +6889,7 @@ export type GetOperatorLoadsData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'load' | 'loaded_at' | 'dataset' | 'source_name' | 'vintage' | 'complete' | 'kind' | 'retracts' | 'erases' | 'reason' | 'status' | 'retracted_by' | 'retractable' | 'erasable' | 'part_of' | 'by' | 'rows_read' | 'rows_rejected' | 'points_new' | 'points_revised' | 'points_unchanged' | 'points_deleted'>;
+        fields?: Array<'load' | 'loaded_at' | 'dataset' | 'source_name' | 'vintage' | 'complete' | 'kind' | 'retracts' | 'erases' | 'reason' | 'status' | 'retracted_by' | 'retractable' | 'not_retractable_because' | 'erasable' | 'part_of' | 'by' | 'rows_read' | 'rows_rejected' | 'points_new' | 'points_revised' | 'points_unchanged' | 'points_deleted'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -6936,6 +6936,10 @@ export type GetOperatorLoadsResponses = {
              * It can be retracted as it is.
              */
             retractable: boolean;
+            /**
+             * Why it cannot; null where it can.
+             */
+            not_retractable_because: string | null;
             /**
              * It can be taken out of the history.
              */
@@ -7015,6 +7019,10 @@ export type GetOperatorLoadsByLoadResponses = {
              * It can be retracted as it is.
              */
             retractable: boolean;
+            /**
+             * Why it cannot; null where it can.
+             */
+            not_retractable_because: string | null;
             /**
              * It can be taken out of the history.
              */

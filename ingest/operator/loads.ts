@@ -1,15 +1,18 @@
 // /v1/operator/loads: the record of loads, and their retraction. The same rules and records as of `almanac loads`.
 import { z } from 'zod';
+import type { Queryable } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
+import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
-import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
-import { retract, retractionReport } from '../undo/retract.ts';
 import { actingFor } from '../publisher/acting.sql.ts';
+import { findUnkeptAmong, listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
+import { notKept, unretractableDataset } from '../undo/retract-rows.ts';
+import { retract, retractionReport, unknownDataset } from '../undo/retract.ts';
 import { endpoint, numberOf, refuseWaiting, requireNoReleaseSoon } from './endpoint.ts';
 
 const count = z.int().min(0);
@@ -36,6 +39,7 @@ const rowSchema = z.object({
   status: z.enum(['in_force', 'retracted', 'erased']),
   retracted_by: z.int().nullable().describe('The retraction that put it out of force, or erased it.'),
   retractable: z.boolean().describe('It can be retracted as it is.'),
+  not_retractable_because: z.string().nullable().describe('Why it cannot; null where it can.'),
   erasable: z.boolean().describe('It can be taken out of the history.'),
   part_of: z.int().nullable().describe('The first load of the same file, if the file has several vintages.'),
   by: z
@@ -84,7 +88,8 @@ export const listAllLoads = endpoint({
           const last = place === null ? undefined : Number(place[0]);
           const from = sort === 'load' ? { after: last ?? 0 } : last === undefined ? {} : { before: last };
           const found = await call.stage('sql', () => listLoads(database, { ...wish, ...from, limit }));
-          return found.map((load) => ({ row: rowOf(load), place: [load.load_no] }));
+          const unkept = await call.stage('sql', () => unkeptOf(database, found));
+          return found.map((load) => ({ row: rowOf(load, unkept), place: [load.load_no] }));
         },
       });
     },
@@ -104,7 +109,8 @@ export const readLoad = endpoint({
       const { count: seriesCount, series } = await call.stage('sql', () =>
         seriesOfLoad(database, loadNo, seriesNamedMax),
       );
-      return one({ ...rowOf(load), series_count: seriesCount, series });
+      const unkept = await call.stage('sql', () => unkeptOf(database, [load]));
+      return one({ ...rowOf(load, unkept), series_count: seriesCount, series });
     },
 });
 
@@ -160,7 +166,17 @@ export const retractLoad = endpoint({
     },
 });
 
-function rowOf(entry: LoadEntry): z.output<typeof rowSchema> {
+const retractableTables = datasetNames.filter((name) => datasetNamed(name).retractable === true);
+
+const unkeptOf = (on: Queryable, found: readonly LoadEntry[]) =>
+  findUnkeptAmong(
+    on,
+    found.map(({ load_no: loadNo }) => loadNo),
+    retractableTables,
+  );
+
+/** @param unkept as of `findUnkeptAmong`. */
+function rowOf(entry: LoadEntry, unkept: ReadonlyMap<number, number>): z.output<typeof rowSchema> {
   const {
     load_no: load,
     is_erased: isErased,
@@ -171,12 +187,25 @@ function rowOf(entry: LoadEntry): z.output<typeof rowSchema> {
   } = entry;
   const dataset = datasetNames.includes(entry.dataset) ? datasetNamed(entry.dataset) : undefined;
   const keepsHistory = dataset?.kind === 'points';
+  const because = unretractableBecause(entry, dataset, unkept.get(load));
   return {
     ...rest,
     ...{ load, by, retracts, retracted_by: retractedBy },
     kind: retracts === null ? 'load' : 'retraction',
     status: statusOf(entry),
-    retractable: (keepsHistory || dataset?.retractable === true) && retractedBy === null,
+    retractable: because === null,
+    not_retractable_because: because,
     erasable: keepsHistory && retracts === null && !isErased,
   };
+}
+
+function unretractableBecause(
+  { load_no: load, dataset: name, retracted_by: by, is_erased: isErased }: LoadEntry,
+  dataset: Dataset | undefined,
+  unkept: number | undefined,
+): string | null {
+  if (dataset === undefined) return unknownDataset(load, name);
+  if (dataset.kind === 'table' && dataset.retractable !== true) return unretractableDataset(load, dataset);
+  if (by !== null) return `Load ${load} is ${isErased ? 'erased' : 'retracted already'}, by load ${by}.`;
+  return unkept === undefined ? null : notKept(load, dataset, unkept);
 }

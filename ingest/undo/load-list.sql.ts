@@ -78,6 +78,30 @@ export function listLoads(
   );
 }
 
+/**
+ * Of these loads those that cannot be retracted because it was not kept what loads of their dataset replaced, each with the first load that did
+ * not keep it: itself, or one that came after it. @param datasets those whose loads keep it.
+ */
+export async function findUnkeptAmong(
+  on: Queryable,
+  loadNos: readonly number[],
+  datasets: readonly string[],
+): Promise<Map<number, number>> {
+  const isUnkept = 'states_columns is null and retracts is null';
+  // The newest first: as a rule there is none, and nothing else is read.
+  const found = await on.query<{ load_no: number; unkept: number }>(
+    `with newest as materialized (
+       select dataset, max(load_no) as newest_no from data.loads where ${isUnkept} and dataset = any($2) group by dataset
+     )
+     select l.load_no, (
+       select min(u.load_no) from data.loads u where u.dataset = l.dataset and u.load_no >= l.load_no and ${isUnkept}) as unkept
+     from data.loads l join newest using (dataset)
+     where l.load_no = any($1) and l.load_no <= newest_no`,
+    [loadNos, datasets],
+  );
+  return new Map(found.map(({ load_no: loadNo, unkept }) => [loadNo, unkept]));
+}
+
 /** The ids of series that the load changed or stated whole, sorted; at most so many. */
 export async function seriesOfLoad(
   on: Queryable,

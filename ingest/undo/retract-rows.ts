@@ -22,7 +22,7 @@ export async function refuseRows(
   { loadNo, file, erase }: { loadNo: number; file: LoadsOfFile; erase: boolean },
 ): Promise<void> {
   const which = `Load ${loadNo}`;
-  if (dataset.retractable !== true) fail('conflict', `${which} ${insteadOf(dataset)}`);
+  if (dataset.retractable !== true) fail('conflict', unretractableDataset(loadNo, dataset));
   if (erase)
     fail(
       'conflict',
@@ -30,13 +30,21 @@ export async function refuseRows(
     );
   const unkept = await findUnkept(on, dataset.name, file.loadNos);
   if (unkept === undefined) return;
-  const whose = file.loadNos.includes(unkept) ? 'It' : `Load ${unkept}, which came after it,`;
-  fail(
-    'conflict',
-    `${which} cannot be retracted. ${whose} is of a version of Almanac that did not keep what loads of ${dataset.name} replace. ` +
-      'Load the earlier file again.',
+  fail('conflict', notKept(loadNo, dataset, file.loadNos.includes(unkept) ? loadNo : unkept));
+}
+
+/** Why a load of a dataset that can be retracted cannot. @param unkept the load that is of an earlier version: itself, or one after it. */
+export function notKept(loadNo: number, { name }: Dataset, unkept: number): string {
+  const whose = unkept === loadNo ? 'It' : `Load ${unkept}, which came after it,`;
+  return (
+    `Load ${loadNo} cannot be retracted. ${whose} is of a version of Almanac that did not keep what loads of ${name} replace. ` +
+    'Load the earlier file again.'
   );
 }
+
+/** Why no load of the dataset can be retracted. */
+export const unretractableDataset = (loadNo: number, dataset: Dataset): string =>
+  `Load ${loadNo} ${insteadOf(dataset)}`;
 
 /** What to do instead of retracting a load of the dataset. */
 function insteadOf({ name, whole }: Dataset): string {

@@ -138,8 +138,11 @@ async function retractWithin(on: Transaction, options: RetractOptions): Promise<
 /** @throws Failure `conflict` if this version does not know the dataset any more. */
 function datasetOf({ load_no: number, dataset }: RetractableLoad): Dataset {
   if (datasetNames.includes(dataset)) return datasetNamed(dataset);
-  return fail('conflict', `Load ${number} is of the dataset ${dataset}, which this version does not know.`);
+  return fail('conflict', unknownDataset(number, dataset));
 }
+
+export const unknownDataset = (loadNo: number, dataset: string): string =>
+  `Load ${loadNo} is of the dataset ${dataset}, which this version does not know.`;
 
 async function retractPoints(
   on: Transaction,

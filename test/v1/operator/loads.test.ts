@@ -47,7 +47,14 @@ test.serial('a load is listed with its counts, who loaded it, and whether it can
   t.deepEqual(data as object, {
     ...{ load, dataset: 'observations', source_name: '-', vintage: '2026-11-01', complete: false },
     ...{ kind: 'load', retracts: null, erases: false, reason: null, status: 'in_force', retracted_by: null },
-    ...{ retractable: true, erasable: true, part_of: null, rows_read: 2, rows_rejected: 0 },
+    ...{
+      retractable: true,
+      not_retractable_because: null,
+      erasable: true,
+      part_of: null,
+      rows_read: 2,
+      rows_rejected: 0,
+    },
     ...{ points_new: 2, points_revised: 0, points_unchanged: 0, points_deleted: 0 },
     ...{ series_count: 1, series: ['LISTED'] },
   });
@@ -113,12 +120,50 @@ test.serial(
     const { load: renamed } = dataOf<Row[]>(await operator.get('/loads?limit=1'))[0] ?? { load: 0 };
     await services.database.query(`update data.loads set dataset = 'funds' where load_no = $1`, [renamed]);
     t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: false, erasable: false });
-    await services.database.query(`update data.loads set dataset = 'nav' where load_no = $1`, [renamed]);
+    await services.database.query(
+      `update data.loads set dataset = 'nav', states_columns = '{nav}' where load_no = $1`,
+      [renamed],
+    );
     t.like(dataOf(await operator.get(`/loads/${renamed}`)), { retractable: true, erasable: false });
     await services.database.query(`update data.loads set dataset = 'funds' where load_no = $1`, [renamed]);
     const refused = await operator.post(`/loads/${renamed}/retraction`, {});
+    t.like(dataOf(await operator.get(`/loads/${renamed}`)), { not_retractable_because: messageOf(refused) });
     t.is(codeOf(refused), 'conflict');
     t.regex(messageOf(refused), /whose rows describe what other rows name: it cannot be retracted/);
+  },
+);
+
+test.serial(
+  'of a load of a version that did not keep what it replaced, the reason is listed that a retraction gives',
+  async (t) => {
+    const loads: number[] = [];
+    for (const id of ['OLD.A', 'OLD.B', 'OLD.C', 'OLD.D']) loads.push(await newLoad(id));
+    const [first = 0, before = 0, unkept = 0, after = 0] = loads;
+    await services.database.query(
+      `update data.loads set dataset = 'nav', states_columns = case when load_no = any($2) then null else '{nav}'::text[] end
+     where load_no = any($1)`,
+      [loads, [first, unkept]],
+    );
+    for (const load of [before, unkept]) {
+      const row = dataOf<Row>(await operator.get(`/loads/${load}`));
+      const refused = messageOf(await operator.post(`/loads/${load}/retraction`, {}));
+      t.like(row, { retractable: false, not_retractable_because: refused, status: 'in_force' });
+      t.regex(
+        refused,
+        load === before
+          ? new RegExp(`Load ${unkept}, which came after it, is of a version`)
+          : /\. It is of a version/,
+      );
+    }
+    t.like(dataOf(await operator.get(`/loads/${after}`)), {
+      retractable: true,
+      not_retractable_because: null,
+    });
+    const listed = dataOf<Row[]>(await operator.get('/loads?dataset=nav'));
+    t.deepEqual(
+      listed.filter(({ load }) => loads.includes(load)).map(({ retractable }) => retractable),
+      [true, false, false, false],
+    );
   },
 );
 

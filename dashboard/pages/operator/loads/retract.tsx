@@ -230,14 +230,13 @@ function Done({ load, report: { load: by, effect, since } }: { load: number; rep
   );
 }
 
-function CannotBe({ load: { dataset, status } }: { load: Load }) {
+function CannotBe({ load: { not_retractable_because: because, status } }: { load: Load }) {
   if (status === 'retracted') return null;
   if (status === 'erased')
     return <p class="sm below">It is erased. To have its data in force again, load the file again.</p>;
   return (
     <p class="sm below">
-      This load of {dataset} cannot be retracted: the rows before it are not kept. Load the earlier file
-      again. <Link href="/docs/corrections">How corrections work</Link>
+      {because} <Link href="/docs/corrections">How corrections work</Link>
     </p>
   );
 }
