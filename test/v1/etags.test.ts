@@ -226,16 +226,21 @@ async function holdsAgainstOtherTags(
 ): Promise<void> {
   const tagged = [...answers].filter(([, answer]) => answer.headers.has('etag'));
   const byPath = Map.groupBy(tagged, ([path]) => path.split('?')[0] ?? '');
-  await overAll([...byPath.values()].flat(), async ([path, expected]) => {
+  await overAll([...[...byPath.values()].flat().entries()], async ([at, [path, expected]]) => {
     const own = expected.headers.get('etag') ?? '';
     const siblings = byPath.get(path.split('?')[0] ?? '') ?? [];
     const others = new Set(siblings.map(([, { headers }]) => headers.get('etag') ?? ''));
     others.delete(own);
     for (const [door, ask] of Object.entries(doors)) {
-      const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
-      t.deepEqual([answer.status, answer.text], [200, expected.text], `${path} at ${door}`);
-      const same = await ask(path, { 'if-none-match': own });
-      t.deepEqual([same.status, same.text], [304, ''], `${path} at ${door}`);
+      // A gateway compares tags in one way for all that it keeps: the answers of a path are asked for by turns.
+      if (door === 'data-api' || at % 2 === 0) {
+        const answer = await ask(path, { 'if-none-match': [...others].slice(0, 300).join(', ') || '"none"' });
+        t.deepEqual([answer.status, answer.text], [200, expected.text], `${path} at ${door}`);
+      }
+      if (door === 'data-api' || at % 2 === 1) {
+        const same = await ask(path, { 'if-none-match': own });
+        t.deepEqual([same.status, same.text], [304, ''], `${path} at ${door}`);
+      }
     }
   });
 }
@@ -281,6 +286,9 @@ const watched = [
   '/v1/trade?count_only=true',
 ];
 
+/** How often everything that is watched was asked. */
+let states = 0;
+
 /**
  * Asks everything that is watched with the ETag that it had: 304 only where the answer is still the same.
  * @returns what the answers are now, and which of them are others.
@@ -293,6 +301,7 @@ async function dirtyMarker(
 ) {
   const now = new Map<string, Answer>();
   const changed: string[] = [];
+  states += 1;
   await overAll(watched, async (path) => {
     const expected = await truth(path);
     t.is(expected.status, 200, `${path}: ${expected.text}`);
@@ -302,12 +311,17 @@ async function dirtyMarker(
     const isSame = old !== undefined && old.text === expected.text;
     if (!isSame) changed.push(path);
     const etag = old?.headers.get('etag') ?? '"none"';
-    for (const [door, ask] of Object.entries(doors)) {
+    for (const [at, [door, ask]] of Object.entries(doors).entries()) {
       const where = `${path} at ${door} after ${name}`;
-      const asked = await ask(path, { 'if-none-match': etag });
-      if (asked.status === 304) t.true(isSame, `${where} is 304`);
-      else t.deepEqual(representationOf(asked), representationOf(expected), where);
-      if (!isSame) t.not(asked.headers.get('etag'), etag, `${where} keeps its ETag`);
+      // What is still the same, no door can hold from before: there each of the two requests goes to one door, the next time to the other.
+      const isTurn = (states + at) % 2 === 0;
+      if (!isSame || isTurn) {
+        const asked = await ask(path, { 'if-none-match': etag });
+        if (asked.status === 304) t.true(isSame, `${where} is 304`);
+        else t.deepEqual(representationOf(asked), representationOf(expected), where);
+        if (!isSame) t.not(asked.headers.get('etag'), etag, `${where} keeps its ETag`);
+      }
+      if (isSame && isTurn) continue;
       const plain = await ask(path);
       t.is(plain.text, expected.text, `${where}, without If-None-Match`);
       t.is(plain.headers.get('last-modified'), expected.headers.get('last-modified'), where);
