@@ -109,8 +109,8 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey =
       databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
-    giveBackStartMemory();
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
+    giveBackStartMemory();
     await signals.stopped;
     stdout.write('\nStopping …\n');
   } finally {
