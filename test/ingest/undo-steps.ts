@@ -103,12 +103,20 @@ const anyStep = fc.oneof(
 );
 export type Step = typeof anyStep extends fc.Arbitrary<infer Each> ? Each : never;
 
-const sequenceOf = (step: fc.Arbitrary<Step>, maxLength: number): fc.Arbitrary<Step[]> =>
+const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((each) => [each]);
+/** Erasures, and retractions that are taken back at once: no load stays out of force, which would have older vintages folded anew. */
+const anyUndoing = fc.oneof(
+  one(anyLoad),
+  anyRetraction.map((step): Step[] => (step.erase ? [step] : [step, { ...step, nextDay: false, age: 0 }])),
+);
+
+const sequenceOf = (steps: fc.Arbitrary<Step[]>, maxLength: number): fc.Arbitrary<Step[]> =>
   fc
-    .tuple(anyLoad, fc.array(step, { minLength: maxLength / 2, maxLength: maxLength - 1 }))
-    .map(([first, steps]) => [first, ...steps]);
+    .tuple(anyLoad, fc.array(steps, { minLength: maxLength / 2, maxLength: maxLength - 1 }))
+    .map(([first, others]) => [first, ...others.flat()]);
 export const anySteps: fc.Arbitrary<Step[]> = fc.oneof(
-  sequenceOf(anyLoading, 10),
-  sequenceOf(anyChanging, 12),
-  sequenceOf(anyStep, 14),
+  sequenceOf(one(anyLoading), 10),
+  sequenceOf(anyUndoing, 10),
+  sequenceOf(one(anyChanging), 12),
+  sequenceOf(one(anyStep), 14),
 );
