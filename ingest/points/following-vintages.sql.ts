@@ -85,6 +85,7 @@ const wasRetracted = `l.out_of_force <> '{}' and l.erased_by is null`;
 /**
  * Finds the vintages that state nothing new: each value stands at that day, and it is on record that a load of that day stated
  * it, so that no older vintage of the file can change it either. A day of which a load was retracted is compared point by point.
+ * A row that was ended within its day is found by `<=`: with equalities alone PostgreSQL may hash the whole table instead.
  */
 async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
   const stated = complete
@@ -92,13 +93,13 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
     : `(p.known
        or o.published_on = r.vintage and exists (
          select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')})
-       or exists (select from data.observations c join data.loads l using (load_no)
-         where (c.series_no, c.dims_no, c.date, c.published_on) = (r.series_no, r.dims_no, r.date, r.vintage)
-           and c.superseded_on = r.vintage and ${isOwnRow('c', 'l')})
        or exists (select from data.confirmations f
          where (f.series_no, f.dims_no, f.published_on) = (r.series_no, r.dims_no, r.vintage) and f.dates @> r.date)
        or exists (select from data.statements m
-         where (m.series_no, m.dims_no, m.date, m.published_on) = (r.series_no, r.dims_no, r.date, r.vintage) and m.states))`;
+         where (m.series_no, m.dims_no, m.date, m.published_on) = (r.series_no, r.dims_no, r.date, r.vintage) and m.states)
+       or exists (select from data.observations c join data.loads l using (load_no)
+         where (c.series_no, c.dims_no, c.date, c.published_on) = (r.series_no, r.dims_no, r.date, r.vintage)
+           and c.superseded_on <> 'infinity' and c.superseded_on <= r.vintage and ${isOwnRow('c', 'l')}))`;
   await on.query(
     `with earlier as materialized (
        select p.*, exists (select from data.vintages v where v.series_no = p.series_no and v.published_on = p.vintage
