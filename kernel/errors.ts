@@ -8,7 +8,10 @@ export const errorTable = {
     meaning: 'A parameter is unknown, or its value is not allowed.',
   },
   invalid_cursor: { status: 400, meaning: 'The cursor is malformed, or it belongs to a different request.' },
-  invalid_body: { status: 400, meaning: 'The body is not valid JSON, or one of its fields is not allowed.' },
+  invalid_body: {
+    status: 400,
+    meaning: 'The body is not valid JSON, one of its fields is not allowed, or its file cannot be used.',
+  },
   invalid_request: {
     status: 400,
     meaning: 'The request is malformed: its path, its headers or its framing.',

@@ -288,6 +288,12 @@ export interface Paths {
     get: { data: Types.GetOperatorUploadsByIdData; response: Types.GetOperatorUploadsByIdResponse };
     delete: { data: Types.DeleteOperatorUploadsByIdData; response: Types.DeleteOperatorUploadsByIdResponse };
   };
+  '/v1/operator/uploads/{id}/check': {
+    post: { data: Types.PostOperatorUploadsByIdCheckData; response: Types.PostOperatorUploadsByIdCheckResponse };
+  };
+  '/v1/operator/uploads/{id}/publication': {
+    post: { data: Types.PostOperatorUploadsByIdPublicationData; response: Types.PostOperatorUploadsByIdPublicationResponse };
+  };
   '/healthz': {
     get: { data: Types.GetHealthzData; response: Types.GetHealthzResponse };
   };

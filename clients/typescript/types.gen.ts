@@ -7756,6 +7756,168 @@ export type GetOperatorUploadsByIdResponses = {
 
 export type GetOperatorUploadsByIdResponse = GetOperatorUploadsByIdResponses[keyof GetOperatorUploadsByIdResponses];
 
+export type PostOperatorUploadsByIdCheckData = {
+    body: {
+        table: number;
+        /**
+         * Its entry of almanac.yml, as YAML; left out: as it was found.
+         */
+        entry?: string;
+        /**
+         * Facts of its series, such as `unit` and `source`, which win over the entry.
+         */
+        set?: {
+            [key: string]: string;
+        };
+    };
+    path: {
+        /**
+         * An id of `/v1/operator/uploads`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/operator/uploads/{id}/check';
+};
+
+export type PostOperatorUploadsByIdCheckResponses = {
+    /**
+     * What a table of an upload would change, point by point.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * False: rows are not valid, and nothing would be published.
+             */
+            publishable: boolean;
+            rows_read: number;
+            /**
+             * That are not valid.
+             */
+            rows_rejected: number;
+            points_new: number;
+            points_revised: number;
+            points_unchanged: number;
+            points_deleted: number;
+            /**
+             * The first twenty rows that are not valid.
+             */
+            rejects: Array<{
+                line: number;
+                column: string;
+                reason: string;
+            }>;
+            notes: Array<string>;
+            /**
+             * The series of the table.
+             */
+            series_count: number;
+            series_changed: number;
+            /**
+             * The first fifty of those that change.
+             */
+            series: Array<{
+                id: string;
+                is_new: boolean;
+                points_new: number;
+                points_revised: number;
+                points_deleted: number;
+            }>;
+            /**
+             * The twenty points that are revised most, in percent.
+             */
+            largest_changes: Array<{
+                series: string;
+                dims: {
+                    [key: string]: string;
+                };
+                date: string;
+                before: number | null;
+                after: number | null;
+                percent: number | null;
+            }>;
+            /**
+             * That does the same in the folder of the file; an edited entry stands in its almanac.yml.
+             */
+            command: string;
+        };
+    };
+};
+
+export type PostOperatorUploadsByIdCheckResponse = PostOperatorUploadsByIdCheckResponses[keyof PostOperatorUploadsByIdCheckResponses];
+
+export type PostOperatorUploadsByIdPublicationData = {
+    body: {
+        table: number;
+        /**
+         * Its entry of almanac.yml, as YAML; left out: as it was found.
+         */
+        entry?: string;
+        /**
+         * Facts of its series, such as `unit` and `source`, which win over the entry.
+         */
+        set?: {
+            [key: string]: string;
+        };
+        /**
+         * Under embargo until this instant, with its offset: `2026-12-16T10:00:00Z`.
+         */
+        release_at?: string;
+        /**
+         * Under embargo until the instant of this entry of the calendar.
+         */
+        release_with?: string;
+    };
+    path: {
+        /**
+         * An id of `/v1/operator/uploads`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/operator/uploads/{id}/publication';
+};
+
+export type PostOperatorUploadsByIdPublicationResponses = {
+    /**
+     * Publishes a table of an upload: now, or under embargo until an instant.
+     */
+    201: {
+        success: true;
+        data: {
+            /**
+             * The number of the load; null: it is under embargo.
+             */
+            load: number | null;
+            /**
+             * The number of the release under embargo; null: it is published.
+             */
+            release: number | null;
+            rows_read: number;
+            /**
+             * That are not valid.
+             */
+            rows_rejected: number;
+            points_new: number;
+            points_revised: number;
+            points_unchanged: number;
+            points_deleted: number;
+            series_count: number;
+            /**
+             * The first twenty.
+             */
+            series_ids: Array<string>;
+            /**
+             * Null for an embargo: `almanac publish` has none.
+             */
+            command: string | null;
+        };
+    };
+};
+
+export type PostOperatorUploadsByIdPublicationResponse = PostOperatorUploadsByIdPublicationResponses[keyof PostOperatorUploadsByIdPublicationResponses];
+
 export type GetHealthzData = {
     body?: never;
     path?: never;

@@ -8,6 +8,7 @@ import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/htt
 import type { Apart } from '../publisher/apart/run-apart.ts';
 import { findNextRelease } from '../publisher/embargo.sql.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
+import { retryAfter } from './refuse-waiting.ts';
 
 /** What the endpoints need. */
 export interface OperatorDeps {
@@ -40,14 +41,6 @@ export function numberOf(text: string, what: string): number {
   return /^[1-9]\d{0,14}$/.test(text)
     ? Number(text)
     : fail('not_found', `There is no ${what} ${text.slice(0, 40)}.`);
-}
-
-const retryAfter = { headers: { 'retry-after': '5' } };
-
-/** For a change that would wait for another load: its caller is told so. */
-export function refuseWaiting(_load: unknown, isRelease?: boolean): never {
-  const what = isRelease === true ? 'A release under embargo is being made' : 'A load is under way';
-  return fail('unavailable', `${what}. Try again when it has ended.`, retryAfter);
 }
 
 /** How long before a release is prepared no call of an operator begins a change: it would hold the lock that the release needs. */

@@ -13,7 +13,8 @@ import { actingFor } from '../publisher/acting.sql.ts';
 import { findUnkeptAmong, listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
 import { notKept, unretractableDataset } from '../undo/retract-rows.ts';
 import { retract, retractionReport, unknownDataset } from '../undo/retract.ts';
-import { endpoint, numberOf, refuseWaiting, requireNoReleaseSoon } from './endpoint.ts';
+import { endpoint, numberOf, requireNoReleaseSoon } from './endpoint.ts';
+import { refuseWaiting } from './refuse-waiting.ts';
 
 const count = z.int().min(0);
 const pointCountsSchema = {

@@ -2,6 +2,7 @@
 import type { Route } from '../../kernel/http/server.ts';
 import type { Endpoint, OperatorDeps } from './endpoint.ts';
 import { listAllLoads, readLoad, retractLoad } from './loads.ts';
+import { checkUpload, publishUpload } from './publications.ts';
 import { cancelOneRelease, listReleases, publishRelease, readRelease } from './releases.ts';
 import { listFreshSources } from './sources.ts';
 import { deleteOneUpload, listAllUploads, readUpload, uploadFile } from './uploads.ts';
@@ -19,6 +20,8 @@ export const endpoints = [
   ['POST', '/v1/operator/uploads', uploadFile],
   ['GET', '/v1/operator/uploads/:id', readUpload],
   ['DELETE', '/v1/operator/uploads/:id', deleteOneUpload],
+  ['POST', '/v1/operator/uploads/:id/check', checkUpload],
+  ['POST', '/v1/operator/uploads/:id/publication', publishUpload],
 ] as const satisfies readonly (readonly [Route['method'], string, Endpoint])[];
 
 /** The endpoints as routes of the server. */

@@ -58,7 +58,7 @@ export async function startOperatorServer(
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
   const applicationName = 'almanac operators';
   const database = openDatabase(databaseUrl, log, { applicationName, connectionsMax: 4, slowStatementMs });
-  const apart = createApart({ databaseUrl, applicationName, database, log });
+  const apart = createApart({ databaseUrl, applicationName, log });
   const metrics = createServiceMetrics('publisher');
   try {
     const service = await startService({

@@ -82,7 +82,7 @@ export const uploadFile = endpoint({
         );
         if (bytes === 0) fail('invalid_body', 'The body is empty: it must be the file.');
         const today = dateIn(deps.seriesTimeZone, createdAt);
-        const given = { id: upload.id, name: upload.name, publication: upload.publication, today };
+        const given = { id: upload.id, name: upload.name, publication: upload.publication, sha256, today };
         const tables = await call.stage('compute', () =>
           deps.apart.run('read-upload', given, { withinMs: readWithinMs }),
         );

@@ -17,7 +17,13 @@ import {
 import type { z } from 'zod';
 import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../load/failure.ts';
-import { descriptionSchema, jsonSchema, type Description, type TableDescription } from './description.ts';
+import {
+  descriptionSchema,
+  jsonSchema,
+  tableSchema,
+  type Description,
+  type TableDescription,
+} from './description.ts';
 
 export interface DescriptionFile {
   description: Description;
@@ -34,19 +40,46 @@ export function readDescription(file: string): DescriptionFile | null {
 }
 
 export function parseDescription(text: string, file: string): DescriptionFile {
+  const { value, document } = parsed(text, file, descriptionSchema, []);
+  return { description: value, document };
+}
+
+/** One entry alone, as `entryText` writes it. @throws IngestFailure with all faults, each by line and key. */
+export const parseEntry = (text: string): TableDescription =>
+  parsed(text, 'The entry', tableSchema, ['tables', 0]).value;
+
+/** @param above where the text stands in almanac.yml. */
+function parsed<Schema extends z.ZodType>(
+  text: string,
+  file: string,
+  schema: Schema,
+  above: readonly PropertyKey[],
+): { value: z.output<Schema>; document: Document } {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const broken = document.errors.map(
     ({ message, pos }) => `  line ${lines.linePos(pos[0]).line}: ${message}`,
   );
   if (broken.length > 0) failFaulty(file, broken);
-  const parsed = descriptionSchema.safeParse(document.toJS());
-  if (parsed.success) return { description: parsed.data, document };
-  const faults = parsed.error.issues.flatMap((issue) => faultsOf(issue, []));
+  const result = schema.safeParse(valueOf(document, file));
+  if (result.success) return { value: result.data, document };
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, above));
   return failFaulty(
     file,
-    faults.map(({ keys, message }) => `  line ${lineOf(document, lines, keys)}, ${nameOf(keys)}: ${message}`),
+    faults.map(({ keys: all, message }) => {
+      const keys = all.slice(above.length);
+      return `  line ${lineOf(document, lines, keys)}, ${nameOf(keys)}: ${message}`;
+    }),
   );
+}
+
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error; // aliases of nothing, or of too much
+    return failFaulty(file, [`  ${error.message}`]);
+  }
 }
 
 function failFaulty(file: string, faults: readonly string[]): never {

@@ -5,6 +5,7 @@ import { dateIn } from '../../kernel/clock.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import { parsePeriod } from '../../kernel/dates.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
+import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
 import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
 import { load } from '../load/load.ts';
@@ -42,16 +43,15 @@ export interface LoadedTable {
 
 const idsKept = 100;
 
-/**
- * Loads a table in a transaction of its own. Whoever loads several waits once, at the end, until they are in force.
- * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
- */
-export async function loadTableFile(
-  database: Pick<Database, 'transaction'>,
-  planned: PlannedTable,
-  settings: LoadSettings,
-): Promise<LoadedTable> {
-  const { entry, file, path: name } = planned;
+/** A table as the loader takes it: its rows long, and what its entry says as options. */
+export interface TableLoad extends Pick<Reshaped, 'constants' | 'series'> {
+  options: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> & { rows: () => AsyncGenerator<CsvBatch> };
+  /** How much of the file was read. */
+  bytesRead: () => number;
+}
+
+/** @throws IngestFailure if the entry does not fit the file, at once or when the rows are read. */
+export function tableLoad({ entry, file, path: name }: PlannedTable): TableLoad {
   const table = loadable(entry, name);
   const where = `almanac.yml, ${withoutQuery(name)}${entry.sheet === undefined ? '' : `, sheet ${entry.sheet}`}`;
   const fileName = fileNameOf(withoutQuery(name));
@@ -66,9 +66,7 @@ export async function loadTableFile(
     }),
   );
   const vintage = vintageOf(table, fileName);
-  const { publication, onProgress, alongside, ...shared } = settings;
-  const summary = await load(database, {
-    ...shared,
+  const options = {
     dataset: 'observations',
     input: file,
     rows,
@@ -84,8 +82,27 @@ export async function loadTableFile(
     ...(table.thousands !== undefined && { thousands: table.thousands }),
     ...(table.missing !== undefined && { missing: table.missing }),
     ...(table.multiply !== undefined && { multiply: { value: table.multiply } }),
+  };
+  return { options, constants, series, bytesRead: () => bytes };
+}
+
+/**
+ * Loads a table in a transaction of its own. Whoever loads several waits once, at the end, until they are in force.
+ * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
+ */
+export async function loadTableFile(
+  database: Pick<Database, 'transaction'>,
+  planned: PlannedTable,
+  settings: LoadSettings,
+): Promise<LoadedTable> {
+  const { entry, path: name } = planned;
+  const { options, constants, series, bytesRead } = tableLoad(planned);
+  const { publication, onProgress, alongside, ...shared } = settings;
+  const summary = await load(database, {
+    ...shared,
+    ...options,
     noGateway: true,
-    onProgress: (rowsRead) => onProgress?.(rowsRead, bytes),
+    onProgress: (rowsRead) => onProgress?.(rowsRead, bytesRead()),
     alongside: async (on, loadNo) => {
       if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
       await rememberPublished(on, {

@@ -33,6 +33,7 @@ const leadMsMax = 86_400_000;
 
 /**
  * @param given `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
+ * @param alongside runs in the transaction, at its end: what is true if and only if the release is stored.
  * @throws IngestFailure as `load` does, or if the instant is none, is past or has passed during the check; nothing is stored.
  */
 export async function acceptUnderEmbargo(
@@ -40,6 +41,7 @@ export async function acceptUnderEmbargo(
   given: Omit<LoadOptions, 'clock' | 'today' | 'dryRun' | 'noGateway'>,
   due: Due,
   clock: ReleaseClock = databaseClock,
+  alongside?: (on: Transaction) => Promise<void>,
 ): Promise<Accepted> {
   const own = 'instant' in due ? parseInstant(due.instant) : null;
   const calendarId = 'calendarId' in due ? due.calendarId : null;
@@ -66,6 +68,7 @@ export async function acceptUnderEmbargo(
     const acceptedAt = await clock.now(on);
     refusePast(at, acceptedAt);
     await acceptRelease(on, releaseNo, { ...file, leadMs, checked: reportOf(summary), at: acceptedAt });
+    await alongside?.(on);
     return { releaseNo, at, leadMs, summary };
   });
 }

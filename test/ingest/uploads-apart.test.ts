@@ -12,7 +12,7 @@ import { createTestDatabase, silentLog } from '../services/harness.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
-const shared = { databaseUrl: testDatabase.url, applicationName: 'test apart', database, log: silentLog };
+const shared = { databaseUrl: testDatabase.url, applicationName: 'test apart', log: silentLog };
 const apart = createApart(shared);
 const small = createApart({ ...shared, heapMb: 48 });
 test.after.always(async () => {
@@ -23,7 +23,13 @@ test.after.always(async () => {
 
 /** Stores a file as an upload. */
 async function upload(name: string, content: string | Buffer) {
-  const given = { id: randomUUID(), name, publication: 'uploads', today: '2024-06-30' };
+  const given = {
+    id: randomUUID(),
+    name,
+    publication: 'uploads',
+    sha256: '0'.repeat(64),
+    today: '2024-06-30',
+  };
   const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
   const row = { ...given, accountId: 'acct_a', createdAt, expiresAt };
   await database.transaction((on) => insertUpload(on, row, 100));

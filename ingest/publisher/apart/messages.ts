@@ -14,8 +14,8 @@ export interface Order {
   accountId: string | null;
 }
 
-/** From the process: the server processes of its transactions, then the end. */
-export type Told = { backend: number } | { answer: unknown } | { failed: SentFailure };
+/** The one message from the process. */
+export type Told = { answer: unknown } | { failed: SentFailure };
 
 export type SentFailure =
   | {

@@ -4,7 +4,6 @@ import { setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../../kernel/database.ts';
 import { createLog } from '../../../kernel/log.ts';
 import { actAs } from '../acting.sql.ts';
-import { backendOf } from '../uploads/uploads.sql.ts';
 import { toSent, type Order, type Told } from './messages.ts';
 import { tasks, type TaskContext } from './tasks.ts';
 
@@ -37,7 +36,6 @@ async function perform({ task, given, databaseUrl, applicationName, accountId }:
     ...opened,
     transaction: (work) =>
       opened.transaction(async (on) => {
-        await tell({ backend: await backendOf(on) });
         if (accountId !== null) await actAs(on, accountId);
         return work(on);
       }),

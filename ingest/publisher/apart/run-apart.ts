@@ -2,9 +2,7 @@
 // the file does to the process, the publisher goes on, and makes its releases at their instants.
 import { fork, type ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import type { Database } from '../../../kernel/database.ts';
 import type { Log } from '../../../kernel/log.ts';
-import { endBackends } from '../uploads/uploads.sql.ts';
 import { fromSent, type Order, type Told } from './messages.ts';
 import type { TaskName, Tasks } from './tasks.ts';
 
@@ -26,8 +24,6 @@ export interface Apart {
 export interface ApartOptions {
   databaseUrl: string;
   applicationName: string;
-  /** Ends what a process has left in the server. */
-  database: Database;
   log: Log;
   /** Of the heap of a process; default 512. */
   heapMb?: number;
@@ -87,13 +83,9 @@ async function runOne(
   const kill = () => void child.kill('SIGKILL');
   const ending = AbortSignal.any([late, stop]);
   ending.addEventListener('abort', kill, { once: true });
-  const { told, backends, ended } = await endOf(child, order).finally(() =>
-    ending.removeEventListener('abort', kill),
-  );
+  const { told, ended } = await endOf(child, order).finally(() => ending.removeEventListener('abort', kill));
   if (told !== undefined && 'answer' in told) return told.answer;
   if (told !== undefined) throw fromSent(told.failed);
-  // The server notices that a program is gone only after its statement, and the next load would wait for it.
-  if (backends.length > 0) await endBackends(options.database, backends);
   stop.throwIfAborted();
   log.warn(
     { event: 'apart_ended', task: order.task, ended, late: late.aborted, stderr },
@@ -107,22 +99,17 @@ async function runOne(
 }
 
 interface Ending {
-  told: Exclude<Told, { backend: number }> | undefined;
-  backends: number[];
+  told: Told | undefined;
   /** The exit code or the signal. */
   ended: string;
 }
 
 function endOf(child: ChildProcess, order: Order): Promise<Ending> {
-  const backends: number[] = [];
   let told: Ending['told'];
   return new Promise((resolve, reject) => {
-    child.on('message', (message: Told) => {
-      if ('backend' in message) backends.push(message.backend);
-      else told = message;
-    });
+    child.once('message', (message: Told) => (told = message));
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ told, backends, ended: signal ?? String(code) }));
+    child.once('close', (code, signal) => resolve({ told, ended: signal ?? String(code) }));
     child.send(order, (error) => {
       if (error !== null) child.kill('SIGKILL'); // it has ended before it could be told
     });

@@ -1,5 +1,7 @@
 // What a process of its own does with a file that is not trusted: the table of tasks, with what each is given and answers.
 import type { Database } from '../../../kernel/database.ts';
+import type { Due } from '../accept.ts';
+import type { CheckedTable, PublishedTable, TableToPublish } from '../uploads/publish-table.ts';
 import type { FoundInUpload } from '../uploads/read-upload.ts';
 import type { UploadToRead } from '../uploads/spool.ts';
 
@@ -12,6 +14,8 @@ export interface TaskContext {
 /** By name: what a task is given, and what it answers; both go from one process to another. */
 export interface Tasks {
   'read-upload': { given: UploadToRead; answer: FoundInUpload };
+  'check-table': { given: TableToPublish; answer: CheckedTable };
+  'publish-table': { given: TableToPublish & { due?: Due | undefined }; answer: PublishedTable };
 }
 export type TaskName = keyof Tasks;
 
@@ -23,4 +27,6 @@ type Task<Name extends TaskName> = (
 /** Each is imported when it is to run: a process runs one. */
 export const tasks: { readonly [Name in TaskName]: () => Promise<Task<Name>> } = {
   'read-upload': async () => (await import('../uploads/read-upload.ts')).readUpload,
+  'check-table': async () => (await import('../uploads/publish-table.ts')).checkTable,
+  'publish-table': async () => (await import('../uploads/publish-table.ts')).publishTable,
 };

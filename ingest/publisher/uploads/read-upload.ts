@@ -1,13 +1,23 @@
 // Reads an upload: what its tables are, by the rules of almanac publish, with what is sure and what is guessed, and their first rows. Runs in
 // a process of its own.
+import path from 'node:path';
+import type { Queryable } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../load/failure.ts';
-import type { TableDescription } from '../../publish/description.ts';
-import { entryText, type NewEntry } from '../../publish/description-file.ts';
-import type { PlannedTable } from '../../publish/plan.ts';
+import { descriptionFile, tableSchema, type TableDescription } from '../../publish/description.ts';
+import {
+  addEntries,
+  emptyDescription,
+  entryText,
+  writeDescription,
+  type NewEntry,
+} from '../../publish/description-file.ts';
+import { entriesFor } from '../../publish/file-groups.ts';
+import { planMovedFile, type Plan } from '../../publish/plan.ts';
 import { valueAt } from '../../publish/preview.ts';
 import { samplesOf, type Sample } from '../../publish/table-rows.ts';
 import type { TaskContext } from '../apart/tasks.ts';
-import { withUpload, type Spooled, type UploadToRead } from './spool.ts';
+import { withFile, type UploadToRead } from './spool.ts';
+import { publishedEntries } from './uploads.sql.ts';
 
 /** A part of the entry: its key, such as `series.unit`, what it is, and why. */
 export interface Finding {
@@ -36,38 +46,72 @@ export interface FoundTable {
 export type FoundInUpload = FoundTable[];
 
 const tablesMax = 200;
+const asBefore = 'as it was published before';
 const rowsShown = 10;
 const cellsShown = 100;
 const charactersShown = 200;
 
 /** @throws IngestFailure if the file cannot be read. */
 export function readUpload({ database }: TaskContext, upload: UploadToRead): Promise<FoundInUpload> {
-  return withUpload(database, upload, async (spooled) => {
-    const tables = tablesOf(spooled);
+  return withFile(database, upload, async (file) => {
+    const { tables, newEntries } = await planOf(database, upload, file);
     if (tables.length > tablesMax)
       throw new IngestFailure(
         'invalid_file',
         `${upload.name} has ${tables.length} sheets; an upload may have ${tablesMax}. Divide it.`,
       );
-    const samples = await samplesOf(spooled.file);
-    return tables.map(({ entry }, table) => {
-      const sample = samples.find(({ sheet }) => sheet === entry.sheet) ?? samples[0];
-      return foundTable(table, entry, spooled, sample?.sample);
-    });
+    const samples = await samplesOf(file);
+    const sheetOf = ({ sheet }: TableDescription) =>
+      Math.max(
+        0,
+        samples.findIndex((each) => each.sheet === sheet),
+      );
+    return tables
+      .map(({ entry }) => entry)
+      .toSorted((a, b) => sheetOf(a) - sheetOf(b))
+      .map((entry, table) => foundTable(table, entry, newEntries, samples[sheetOf(entry)]?.sample));
   });
 }
 
-/** The tables of an upload in the order of their positions, which depends on the file and its entries alone. */
-export const tablesOf = ({ plan }: Spooled): readonly PlannedTable[] => plan.tables;
+/** The plan of the file as of one in a folder whose almanac.yml has the entries that files of that name were loaded with before. */
+async function planOf(on: Queryable, upload: UploadToRead, file: string): Promise<Plan> {
+  const folder = path.dirname(file);
+  const known = await knownEntries(on, upload);
+  if (known.length > 0) {
+    const description = emptyDescription(upload.publication);
+    addEntries(
+      description,
+      known.map((entry) => ({ entry, evidence: {}, title: asBefore })),
+    );
+    writeDescription(path.join(folder, descriptionFile), description);
+  }
+  const source = { path: upload.name, file, sha256: upload.sha256 };
+  const plan = await planMovedFile(on, folder, source, { facts: {}, again: true, today: upload.today });
+  const [unreadable] = plan.unreadable;
+  if (unreadable !== undefined)
+    throw new IngestFailure('invalid_file', unreadable.reason.replaceAll(file, upload.name));
+  return plan;
+}
+
+/** The newest entries for files of that name, one for each sheet. */
+async function knownEntries(on: Queryable, { publication, name }: UploadToRead): Promise<TableDescription[]> {
+  const all = (await publishedEntries(on, publication)).flatMap((entry) => {
+    const parsed = tableSchema.safeParse(entry); // one of another version is found anew
+    return parsed.success ? [parsed.data] : [];
+  });
+  const bySheet = new Map<string | undefined, TableDescription>();
+  for (const entry of entriesFor(name, all)) if (!bySheet.has(entry.sheet)) bySheet.set(entry.sheet, entry);
+  return [...bySheet.values()];
+}
 
 function foundTable(
   table: number,
   entry: TableDescription,
-  { plan }: Spooled,
+  newEntries: readonly NewEntry[],
   sample: Sample | undefined,
 ): FoundTable {
-  const found = plan.newEntries.find((each) => each.entry === entry);
-  const described: NewEntry = found ?? { entry, evidence: {}, title: 'as it was published before' };
+  const found = newEntries.find((each) => each.entry === entry);
+  const described: NewEntry = found ?? { entry, evidence: {}, title: asBefore };
   const guessed = new Set(entry.guessed ?? []);
   const evidence = found === undefined ? evidenceOfKnown(entry) : found.evidence;
   const findings = Object.entries(evidence).map(([path, why]) => ({
@@ -83,7 +127,7 @@ function foundTable(
     sure: findings.filter(({ path }) => !guessed.has(path)),
     guesses: findings.filter(({ path }) => guessed.has(path)),
     skip: entry.skip === undefined ? null : shown(entry.skip),
-    entry: entryText({ ...described, entry: confirmed }),
+    entry: entryText({ ...described, entry: confirmed }).toWellFormed(),
     sample: (sample?.rows ?? [])
       .slice(0, rowsShown)
       .map((row) => row.slice(0, cellsShown).map((cell) => shown(cell))),

@@ -1,6 +1,5 @@
 // The statements on the files that operators send: their rows and pieces, until they are published, deleted or expire.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
-import { entryAt } from '../../../kernel/entries.ts';
 
 /** An upload that has arrived. */
 export interface Upload {
@@ -115,15 +114,18 @@ export async function publishedEntries(on: Queryable, publication: string): Prom
   return rows.map(({ entry }) => entry);
 }
 
-/** The server process of a transaction. */
-export async function backendOf(on: Transaction): Promise<number> {
-  return entryAt(await on.query<{ pid: number }>('select pg_backend_pid() as pid'), 0).pid;
-}
-
-/** Ends server processes of the own role, which a program has left that was ended: their transactions are rolled back. */
-export async function endBackends(on: Queryable, pids: readonly number[]): Promise<void> {
-  await on.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where pid = any ($1) and usename = current_user',
-    [pids],
+/** Notes that a table was published, in the transaction that publishes it; once all of them are, the upload goes. @returns false if it was deleted meanwhile. */
+export async function markPublished(on: Transaction, id: string, table: number): Promise<boolean> {
+  const rows = await on.query(
+    `update embargo.uploads set published = array(select distinct unnest(published || $2::integer) order by 1)
+     where upload_id = $1 returning upload_id`,
+    [id, table],
   );
+  await on.query(
+    `delete from embargo.uploads where upload_id = $1 and not exists (
+       select from jsonb_array_elements(tables) t
+       where t -> 'skip' = 'null' and (t ->> 'table')::integer <> all (published))`,
+    [id],
+  );
+  return rows.length > 0;
 }

@@ -1,0 +1,270 @@
+// /v1/operator/uploads/{id}/check and /publication: what a table of an upload would change, and its publication, now or under embargo. The work
+// is done in a process of its own, which is ended when a release is to be prepared: a release waits for no call of an operator.
+import { z } from 'zod';
+import { dateIn } from '../../kernel/clock.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { metadataNames } from '../datasets/metadata.ts';
+import { parseInstant, type Due } from '../publisher/accept.ts';
+import { findNextRelease } from '../publisher/embargo.sql.ts';
+import { entryOf } from '../publisher/uploads/entry.ts';
+import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
+import type { Upload } from '../publisher/uploads/uploads.sql.ts';
+import { endpoint, requireNoReleaseSoon, type OperatorDeps } from './endpoint.ts';
+import { retryAfter } from './refuse-waiting.ts';
+import { uploadOf } from './uploads-schema.ts';
+import { refusalOf, requireUpload } from './uploads.ts';
+
+const count = z.int().min(0);
+const countsSchema = {
+  rows_read: count,
+  rows_rejected: count.describe('That are not valid.'),
+  points_new: count,
+  points_revised: count,
+  points_unchanged: count,
+  points_deleted: count,
+};
+const commandSchema = z
+  .string()
+  .describe('That does the same in the folder of the file; an edited entry stands in its almanac.yml.');
+
+const checkSchema = z.object({
+  publishable: z.boolean().describe('False: rows are not valid, and nothing would be published.'),
+  ...countsSchema,
+  rejects: z
+    .array(z.object({ line: z.int(), column: z.string(), reason: z.string() }))
+    .describe('The first twenty rows that are not valid.'),
+  notes: z.array(z.string()),
+  series_count: count.describe('The series of the table.'),
+  series_changed: count,
+  series: z
+    .array(
+      z.object({
+        id: z.string(),
+        is_new: z.boolean(),
+        points_new: count,
+        points_revised: count,
+        points_deleted: count,
+      }),
+    )
+    .describe('The first fifty of those that change.'),
+  largest_changes: z
+    .array(
+      z.object({
+        series: z.string(),
+        dims: z.record(z.string(), z.string()),
+        date: z.iso.date(),
+        before: z.number().nullable(),
+        after: z.number().nullable(),
+        percent: z.number().nullable(),
+      }),
+    )
+    .describe('The twenty points that are revised most, in percent.'),
+  command: commandSchema,
+});
+
+const publicationSchema = z.object({
+  load: z.int().nullable().describe('The number of the load; null: it is under embargo.'),
+  release: z.int().nullable().describe('The number of the release under embargo; null: it is published.'),
+  ...countsSchema,
+  series_count: count,
+  series_ids: z.array(z.string()).describe('The first twenty.'),
+  command: commandSchema.nullable().describe('Null for an embargo: `almanac publish` has none.'),
+});
+
+const text = (most: number) =>
+  z
+    .string({ error: 'must be a text' })
+    .trim()
+    .min(1, 'must not be empty')
+    .max(most, `must have at most ${most} characters`);
+
+const wish = {
+  table: z
+    .int({ error: 'must be the number of a table of the upload' })
+    .min(0, 'must be the number of a table of the upload'),
+  entry: text(60_000).optional().describe('Its entry of almanac.yml, as YAML; left out: as it was found.'),
+  set: z
+    .record(z.string(), text(10_000))
+    .refine(
+      (facts) => Object.keys(facts).every((name) => metadataNames.has(name)),
+      `must be facts of series: ${[...metadataNames].join(', ')}`,
+    )
+    .default({})
+    .describe('Facts of its series, such as `unit` and `source`, which win over the entry.'),
+};
+
+const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
+/** Below the minute that the gateway waits. */
+const checkWithinMs = 50_000;
+/** The gateway has answered 504 long before; the load goes on. */
+const publishWithinMs = 600_000;
+
+export const checkUpload = endpoint({
+  summary: 'What a table of an upload would change, point by point.',
+  description:
+    'A dry run: nothing is stored. 503 while another load is under way, or a release is due in a moment.',
+  requester: 'operator',
+  params,
+  body: z.strictObject(wish),
+  answers: { 200: checkSchema },
+  errors: ['conflict', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ params: given, body, call }) => {
+      const upload = await call.stage('lookup', () => requireUpload(deps, given));
+      const checked = await call.stage('compute', () =>
+        beforeRelease(deps, async (signal) =>
+          deps.apart.run('check-table', await taskOf(deps, upload, body), {
+            withinMs: checkWithinMs,
+            signal,
+          }),
+        ),
+      );
+      return one(checkOf(checked, commandFor(upload.name, body.set, '--dry-run')));
+    },
+});
+
+export const publishUpload = endpoint({
+  summary: 'Publishes a table of an upload: now, or under embargo until an instant.',
+  description:
+    'Published now, it is in force on running services when it is answered. 503 while another load is under way, or a release is due in a moment. An upload whose tables are all published is deleted.',
+  requester: 'operator',
+  params,
+  body: z.strictObject({
+    ...wish,
+    release_at: text(40)
+      .optional()
+      .describe('Under embargo until this instant, with its offset: `2026-12-16T10:00:00Z`.'),
+    release_with: text(200)
+      .optional()
+      .describe('Under embargo until the instant of this entry of the calendar.'),
+  }),
+  answers: { 201: publicationSchema },
+  errors: ['conflict', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester, params: given, body, call }) => {
+      const upload = await call.stage('lookup', () => requireUpload(deps, given));
+      const due = dueOf(body.release_at, body.release_with);
+      const published = await call.stage('compute', () =>
+        beforeRelease(deps, async (signal) =>
+          deps.apart.run(
+            'publish-table',
+            { ...(await taskOf(deps, upload, body)), due },
+            { withinMs: publishWithinMs, accountId: requester, signal },
+          ),
+        ),
+      );
+      const command = due === undefined ? commandFor(upload.name, body.set, '--yes') : null;
+      return one({ ...published, command }, { status: 201 });
+    },
+});
+
+function dueOf(instant: string | undefined, calendarId: string | undefined): Due | undefined {
+  if (instant !== undefined && calendarId !== undefined)
+    fail('invalid_body', 'release_at and release_with exclude each other.', { param: 'release_with' });
+  if (calendarId !== undefined) return { calendarId };
+  if (instant === undefined) return undefined;
+  try {
+    parseInstant(instant);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+  return { instant };
+}
+
+async function taskOf(
+  deps: OperatorDeps,
+  upload: Upload,
+  { table, entry, set }: { table: number; entry?: string | undefined; set: Record<string, string> },
+): Promise<TableToPublish> {
+  const { tables } = uploadOf(upload);
+  const found = tables[table];
+  if (found === undefined)
+    fail('invalid_body', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`, {
+      param: 'table',
+    });
+  const now = await deps.releaseClock.now(deps.database);
+  const { id, name, publication, sha256 } = upload;
+  const { seriesTimeZone, fiscalYearFirstMonth } = deps;
+  return {
+    upload: { id, name, publication, sha256, today: dateIn(seriesTimeZone, now) },
+    ...{ table, entry: entryOf(entry ?? found.entry, { name, facts: set }) },
+    ...{ seriesTimeZone, fiscalYearFirstMonth, now },
+  };
+}
+
+/** Until the next release is prepared its work must be over, so that the load lock is free. */
+const freeBeforeMs = 5_000;
+/** Work is over long before; timers of more than 24 days end at once. */
+const timerMsMax = 86_400_000;
+
+/** @param work ends when its signal is aborted. @throws Failure `unavailable` then, and if a release is due in a moment. */
+async function beforeRelease<Result>(
+  deps: OperatorDeps,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const { database, releaseClock } = deps;
+  await requireNoReleaseSoon(deps);
+  const next = await findNextRelease(database);
+  const [due, done] = [new AbortController(), new AbortController()];
+  if (next !== null) {
+    const leftMs = next.beginsAt.getTime() - freeBeforeMs - (await releaseClock.now(database)).getTime();
+    void releaseClock.pause(Math.min(leftMs, timerMsMax), done.signal).then(() => {
+      due.abort(
+        new Failure(
+          'unavailable',
+          `Release ${next.releaseNo} is due ${next.at.toISOString()}. Try again when it is made.`,
+          retryAfter,
+        ),
+      );
+    });
+  }
+  try {
+    return await work(due.signal);
+  } catch (error) {
+    throw refusalOf(error);
+  } finally {
+    done.abort();
+  }
+}
+
+function checkOf(checked: CheckedTable, command: string): z.output<typeof checkSchema> {
+  return {
+    ...checked,
+    rejects: checked.rejects.map(({ line, column, value, expected }) => ({
+      ...{ line, column },
+      reason: `"${value}", expected ${expected}`,
+    })),
+    largest_changes: checked.largest_changes.map((point) => {
+      const [before, after] = [numberOf(point.before), numberOf(point.after)];
+      const percent =
+        before === null || after === null || before === 0
+          ? null
+          : ((after - before) / Math.abs(before)) * 100;
+      return {
+        ...point,
+        before,
+        after,
+        percent: percent !== null && Number.isFinite(percent) ? percent : null,
+      };
+    }),
+    command,
+  };
+}
+
+function numberOf(value: string | null): number | null {
+  const number = value === null ? NaN : Number(value);
+  return Number.isFinite(number) ? number : null;
+}
+
+function commandFor(name: string, facts: Readonly<Record<string, string>>, flag: string): string {
+  const words = ['almanac', 'publish', name.startsWith('-') ? `./${name}` : name, flag];
+  for (const [fact, value] of Object.entries(facts)) words.push('--set', `${fact}=${value}`);
+  return words.map(quoted).join(' ');
+}
+
+/** A word of a shell's command line. */
+const quoted = (word: string) =>
+  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

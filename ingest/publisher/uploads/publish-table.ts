@@ -1,0 +1,245 @@
+// Checks and publishes a table of an upload, by the rules of almanac publish: now, or under embargo. Runs in a process of its own. Each is one
+// transaction, in which the upload is noted as published: a process that is killed has done all of it, or nothing.
+import { statSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { stringify } from 'csv-stringify/sync';
+import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { IngestFailure, misuse, type Reject } from '../../load/failure.ts';
+import type { LoadSummary } from '../../load/load-options.ts';
+import { inForce } from '../../load/load.ts';
+import { lockLoads, relaxLimits } from '../../load/statements.sql.ts';
+import { refuseWaiting } from '../../operator/refuse-waiting.ts';
+import type { TableDescription } from '../../publish/description.ts';
+import { factsChanged } from '../../publish/entry-changes.ts';
+import {
+  loadTableFile,
+  tableLoad,
+  type LoadSettings,
+  type TableLoad,
+} from '../../publish/load-table-file.ts';
+import type { PlannedTable } from '../../publish/plan.ts';
+import { findPublished } from '../../publish/published.sql.ts';
+import { acceptUnderEmbargo, type Due } from '../accept.ts';
+import type { TaskContext } from '../apart/tasks.ts';
+import { giveBackLoadNumbers, readLoadNumbers } from '../prepared-loads.sql.ts';
+import { pointCounts } from '../report.ts';
+import { databaseClock } from '../release-clock.ts';
+import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
+import { withFile, type UploadToRead } from './spool.ts';
+import { markPublished } from './uploads.sql.ts';
+
+export interface TableToPublish {
+  upload: UploadToRead;
+  /** Its number in the upload. */
+  table: number;
+  /** As `entryOf` makes it. */
+  entry: TableDescription;
+  seriesTimeZone: string;
+  fiscalYearFirstMonth: number;
+  now: Date;
+}
+
+interface Counts {
+  rows_read: number;
+  rows_rejected: number;
+  points_new: number;
+  points_revised: number;
+  points_unchanged: number;
+  points_deleted: number;
+}
+
+export interface CheckedTable extends Counts {
+  /** False: a row is refused, so nothing would be published. */
+  publishable: boolean;
+  rejects: readonly Reject[];
+  notes: string[];
+  series_count: number;
+  series_changed: number;
+  series: ChangedSeries[];
+  largest_changes: ChangedPoint[];
+}
+
+export interface PublishedTable extends Counts {
+  load: number | null;
+  release: number | null;
+  series_count: number;
+  series_ids: string[];
+}
+
+const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
+const idsTold = 20;
+const rejectsTold = 20;
+
+/** @throws IngestFailure if the entry does not fit the file; Failure `unavailable` while another load is under way. */
+export function checkTable({ database }: TaskContext, given: TableToPublish): Promise<CheckedTable> {
+  return withFile(database, given.upload, async (file) =>
+    dryRun(database, await plannedTable(database, given, file), given),
+  );
+}
+
+/**
+ * @param given.due undefined: now. When this resolves, the load is in force.
+ * @throws as `checkTable`; IngestFailure if a row is refused, or the instant is none or past; Failure `conflict` if the upload was deleted.
+ */
+export function publishTable(
+  { database }: TaskContext,
+  given: TableToPublish & { due?: Due | undefined },
+): Promise<PublishedTable> {
+  const { due } = given;
+  return withFile(database, given.upload, async (file) => {
+    const planned = await plannedTable(database, given, file);
+    return due === undefined
+      ? loadNow(database, planned, given)
+      : putUnderEmbargo(database, planned, given, due);
+  });
+}
+
+async function plannedTable(
+  on: Queryable,
+  { entry, upload: { name, publication, sha256 } }: TableToPublish,
+  file: string,
+): Promise<PlannedTable> {
+  const remembered = await findPublished(on, publication, name);
+  const loadedWith = remembered.find(({ sheet }) => sheet === (entry.sheet ?? ''))?.entry;
+  return {
+    ...{ entry, path: name, file, bytes: statSync(file).size, contentSha256: sha256 },
+    ...{ state: 'file changed', isGuessed: false, changes: [] },
+    loadedWith: (loadedWith ?? null) as TableDescription | null,
+  };
+}
+
+const settingsOf = (given: TableToPublish): Omit<LoadSettings, 'dryRun'> => ({
+  seriesTimeZone: given.seriesTimeZone,
+  fiscalYearFirstMonth: given.fiscalYearFirstMonth,
+  publication: given.upload.publication,
+  clock: { now: () => given.now },
+  onWaiting: refuseWaiting,
+});
+
+/** Gives the numbers of its loads back: no load that is not public is to be told of by a gap. */
+async function dryRun(
+  database: Database,
+  planned: PlannedTable,
+  given: TableToPublish,
+): Promise<CheckedTable> {
+  let rowsRead = 0;
+  return database.transaction(async (on) => {
+    await relaxLimits(on);
+    await lockLoads(on, refuseWaiting);
+    const numbers = await readLoadNumbers(on);
+    let changes: Awaited<ReturnType<typeof changesSince>> = { series: [], seriesChanged: 0, largest: [] };
+    try {
+      const { summary, series } = await loadTableFile(inSavepoints(on), planned, {
+        ...settingsOf(given),
+        dryRun: true,
+        onProgress: (rows) => (rowsRead = rows),
+        alongside: async (within) => void (changes = await changesSince(within, numbers)),
+      });
+      return {
+        ...{ publishable: true, ...countsOf(summary), notes: summary.notes, rejects: summary.rejects },
+        ...{ series_count: series, series_changed: changes.seriesChanged },
+        ...{ series: changes.series, largest_changes: changes.largest },
+      };
+    } catch (error) {
+      if (!(error instanceof IngestFailure) || error.code !== 'invalid_rows') throw error;
+      return {
+        ...{
+          publishable: false,
+          ...nothing,
+          rows_read: rowsRead,
+          rows_rejected: error.rowsRejected,
+          notes: [],
+        },
+        ...{ rejects: error.rejects.slice(0, rejectsTold) },
+        ...{ series_count: 0, series_changed: 0, series: [], largest_changes: [] },
+      };
+    } finally {
+      await giveBackLoadNumbers(on, numbers);
+    }
+  });
+}
+
+const countsOf = (summary: LoadSummary): Counts => ({
+  rows_read: summary.rowsRead,
+  rows_rejected: summary.rowsRejected,
+  ...pointCounts(summary),
+});
+
+const deleted = () => fail('conflict', 'The upload was deleted meanwhile; nothing was published.');
+
+async function loadNow(
+  database: Database,
+  planned: PlannedTable,
+  given: TableToPublish,
+): Promise<PublishedTable> {
+  let load: number | null = null;
+  const { summary, series, seriesIds } = await loadTableFile(database, planned, {
+    ...settingsOf(given),
+    dryRun: false,
+    alongside: async (on, loadNo) => {
+      load = loadNo;
+      if (!(await markPublished(on, given.upload.id, given.table))) deleted();
+    },
+  });
+  await inForce();
+  return {
+    ...{ load, release: null, ...countsOf(summary) },
+    ...{ series_count: series, series_ids: seriesIds.slice(0, idsTold) },
+  };
+}
+
+/** What is stored until the instant is the table as long rows: those that were checked are those that are loaded, whatever becomes of the entry. */
+async function putUnderEmbargo(
+  database: Database,
+  planned: PlannedTable,
+  given: TableToPublish,
+  due: Due,
+): Promise<PublishedTable> {
+  if (factsChanged(planned.loadedWith, planned.entry))
+    misuse(
+      'Under embargo the facts of series that exist stay as they are, and this entry changes some. Publish the change first, or leave them as they were.',
+    );
+  const loaded = tableLoad(planned);
+  const { rows: _, covers: __, ...options } = loaded.options;
+  try {
+    const { releaseNo, summary } = await acceptUnderEmbargo(
+      database,
+      {
+        ...options,
+        input: Readable.from(longText(loaded)),
+        seriesTimeZone: given.seriesTimeZone,
+        fiscalYearFirstMonth: given.fiscalYearFirstMonth,
+        onWaiting: refuseWaiting,
+      },
+      due,
+      databaseClock,
+      async (on) => {
+        if (!(await markPublished(on, given.upload.id, given.table))) deleted();
+      },
+    );
+    return {
+      ...{ load: null, release: releaseNo, ...countsOf(summary) },
+      ...{ series_count: loaded.series.size, series_ids: [...loaded.series.keys()].slice(0, idsTold) },
+    };
+  } catch (error) {
+    // The lines of the long rows are not those of the file.
+    if (error instanceof IngestFailure && error.code === 'invalid_rows')
+      await loadTableFile(database, planned, { ...settingsOf(given), dryRun: true });
+    throw error;
+  }
+}
+
+/** The long rows as CSV. @throws IngestFailure if the file is to state a series whole of which it has no row: the rows do not say so. */
+async function* longText({ options, series }: TableLoad): AsyncGenerator<string> {
+  const seen = new Set<string>();
+  for await (const { rows } of options.rows()) {
+    for (const [id = ''] of rows) seen.add(id);
+    yield stringify(rows);
+  }
+  const absent = [...series.keys()].filter((id) => !seen.has(id));
+  if (options.full === true && absent.length > 0)
+    misuse(
+      `full: the file has no row of ${absent.slice(0, 5).join(', ')}, which would delete the series: that cannot be put under embargo.`,
+    );
+}

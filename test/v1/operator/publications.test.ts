@@ -1,0 +1,267 @@
+// /v1/operator/uploads/{id}/check and /publication: what a table would change, its publication now and under embargo, and that nothing is half done.
+import test from 'ava';
+import { utils, write } from '@e965/xlsx';
+import { lockLoads } from '../../../ingest/load/statements.sql.ts';
+import { codeOf, type Answer } from '../../auth/people.ts';
+import { until } from '../../run/until.ts';
+import { startServices } from '../../services/services.ts';
+import { dataOf, messageOf, newOperator, type Operating } from './operating.ts';
+
+interface Upload {
+  id: string;
+  published: number[];
+  tables: {
+    table: number;
+    sheet: string | null;
+    guesses: { path: string }[];
+    sure: { path: string; evidence: string }[];
+    entry: string;
+  }[];
+}
+interface Published {
+  load: number | null;
+  release: number | null;
+  series_ids: string[];
+}
+
+const services = await startServices({ publisher: true });
+let operator: Operating;
+let key = '';
+test.before(async () => {
+  operator = await newOperator(services);
+  ({ key } = await services.accountWithKey('enterprise'));
+});
+test.after.always(() => services.close());
+
+const set = { unit: 'Index', source: 'Tests', frequency: 'monthly' };
+const newUpload = async (name: string, content: string | Buffer) => {
+  const answer = await operator.upload(name, content);
+  if (answer.status !== 201) throw new Error(answer.text);
+  return dataOf<Upload>(answer);
+};
+const check = (id: string, body: object) => operator.post(`/uploads/${id}/check`, body);
+const publish = (id: string, body: object) => operator.post(`/uploads/${id}/publication`, body);
+const loads = async () => dataOf<{ load: number; by: string }[]>(await operator.get('/loads?limit=1000'));
+
+/** The points of a series as they are served: date → value; null: there is no such series. */
+async function served(id: string): Promise<Record<string, number> | null> {
+  const { status, json } = await services.call(`/v1/series/${id}`, { key });
+  if (status === 404) return null;
+  return Object.fromEntries(
+    (json as { data: { date: string; value: number }[] }).data.map(({ date, value }) => [date, value]),
+  );
+}
+const idOf = (answer: Answer): string => dataOf<Published>(answer).series_ids[0] ?? '';
+
+const rows = (...values: string[]) =>
+  `date,value\n${values.map((value, at) => `2024-0${at + 1}-15,${value}\n`).join('')}`;
+
+const daily = `date,value\n${Array.from({ length: 28 }, (_, day) => `2024-01-${String(day + 1).padStart(2, '0')},${day + 1}\n`).join('')}`;
+
+test.serial(
+  'a table is checked without a trace, then published: it is served, and the upload is gone',
+  async (t) => {
+    const { id } = await newUpload('first.csv', rows('1.5', '2'));
+    const before = await loads();
+    const checked = await check(id, { table: 0, set });
+    t.is(checked.status, 200, checked.text);
+    const report = dataOf<{ series: { id: string }[] }>(checked);
+    t.like(report, {
+      ...{ publishable: true, rows_read: 2, rows_rejected: 0, points_new: 2, points_revised: 0 },
+      ...{ points_unchanged: 0, points_deleted: 0, rejects: [], largest_changes: [] },
+      ...{ series_count: 1, series_changed: 1 },
+      command:
+        'almanac publish first.csv --dry-run --set unit=Index --set source=Tests --set frequency=monthly',
+    });
+    t.like(report.series, [{ is_new: true, points_new: 2, points_revised: 0, points_deleted: 0 }]);
+    t.is(await served(report.series[0]?.id ?? ''), null);
+    t.deepEqual(await loads(), before);
+    const answer = await publish(id, { table: 0, set });
+    t.is(answer.status, 201, answer.text);
+    const published = dataOf<Published>(answer);
+    const [newest, ...others] = await loads();
+    t.deepEqual(others, before);
+    t.like(published, { load: newest?.load, release: null, points_new: 2, series_count: 1 });
+    t.regex(newest?.by ?? '', new RegExp(` by almanac operators for ${operator.accountId}$`));
+    t.deepEqual(
+      published.series_ids,
+      report.series.map(({ id: series }) => series),
+    );
+    t.deepEqual(await served(idOf(answer)), { '2024-01-31': 1.5, '2024-02-29': 2 });
+    t.is(codeOf(await operator.get(`/uploads/${id}`)), 'not_found');
+  },
+);
+
+test.serial(
+  'a later file of the same name is read as the one before, and says what it revises most',
+  async (t) => {
+    const { id: first } = await newUpload('again.csv', rows('100', '10', '0', '5'));
+    const before = await publish(first, { table: 0, set });
+    const series = idOf(before);
+    const { id, tables } = await newUpload('again.csv', rows('101', '20', '3', '5', '7'));
+    t.deepEqual(tables[0]?.guesses, []);
+    t.regex(tables[0]?.sure.find(({ path }) => path === 'series.unit')?.evidence ?? '', /published before/);
+    const report = dataOf<{ largest_changes: object[] }>(await check(id, { table: 0 }));
+    t.like(report, { points_new: 1, points_revised: 3, points_unchanged: 1, series_changed: 1 });
+    t.deepEqual(report.largest_changes, [
+      { series, dims: {}, date: '2024-02-29', before: 10, after: 20, percent: 100 },
+      { series, dims: {}, date: '2024-01-31', before: 100, after: 101, percent: 1 },
+      { series, dims: {}, date: '2024-03-31', before: 0, after: 3, percent: null },
+    ]);
+    t.is((await publish(id, { table: 0, set: { unit: 'Percent' } })).status, 201);
+    const { json } = await services.call(`/v1/series/${series}`, { key });
+    t.is((json as { meta: { unit: string } }).meta.unit, 'Percent');
+    t.like(await served(series), { '2024-02-29': 20, '2024-05-31': 7 });
+  },
+);
+
+test.serial('rows that are not valid are told by the check, and stop the publication whole', async (t) => {
+  const { id } = await newUpload('faulty.csv', daily.replace(',3\n', ',x3x\n'));
+  const before = await loads();
+  const { tables } = dataOf<Upload>(await operator.get(`/uploads/${id}`));
+  const entry = tables[0]?.entry ?? '';
+  const checked = await check(id, { table: 0, set: { ...set, frequency: 'daily' }, entry });
+  t.is(checked.status, 200, checked.text);
+  const report = dataOf<{ rejects: object[] }>(checked);
+  t.like(report, { publishable: false, rows_rejected: 1, points_new: 0, series: [] });
+  t.like(report.rejects, [{ line: 4 }]);
+  for (const body of [{}, { release_at: '2099-01-01T00:00:00Z' }]) {
+    const refused = await publish(id, { table: 0, set: { ...set, frequency: 'daily' }, entry, ...body });
+    t.is(codeOf(refused), 'invalid_body');
+    t.regex(messageOf(refused), /1 row is not valid; nothing was stored\.\n {2}line 4, /);
+  }
+  t.deepEqual(await loads(), before);
+  t.is((await operator.get(`/uploads/${id}`)).status, 200);
+  t.deepEqual(dataOf(await operator.get('/releases')), []);
+});
+
+test.serial('a workbook stays until all its tables are published', async (t) => {
+  const book = utils.book_new();
+  for (const name of ['One', 'Two'])
+    utils.book_append_sheet(
+      book,
+      utils.aoa_to_sheet([
+        ['date', name],
+        ['2024-01-31', 1],
+        ['2024-02-29', 2],
+      ]),
+      name,
+    );
+  utils.book_append_sheet(book, utils.aoa_to_sheet([['Notes'], ['of the source']]), 'Notes');
+  const { id } = await newUpload('book.xlsx', write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer);
+  const second = await publish(id, { table: 1, set });
+  t.is(second.status, 201, second.text);
+  t.deepEqual(dataOf<Upload>(await operator.get(`/uploads/${id}`)).published, [1]);
+  t.is((await publish(id, { table: 1, set })).status, 201);
+  t.is((await publish(id, { table: 0, set })).status, 201);
+  t.is(codeOf(await publish(id, { table: 0, set })), 'not_found');
+});
+
+test.serial(
+  'under embargo a table is not seen until its instant, and is then what it would have been',
+  async (t) => {
+    const { id } = await newUpload('secret, "quoted".csv', rows('1.50', '2').replaceAll('2024', '2023'));
+    const before = await loads();
+    const answer = await publish(id, { table: 0, set, release_at: '2099-01-01T00:00:00+05:00' });
+    t.is(answer.status, 201, answer.text);
+    const { release, load } = dataOf<Published>(answer);
+    t.is(load, null);
+    t.like(dataOf(answer), { points_new: 2, command: null, series_count: 1 });
+    t.is(await served(idOf(answer)), null);
+    t.deepEqual(await loads(), before);
+    t.is(codeOf(await operator.get(`/uploads/${id}`)), 'not_found');
+    const one = dataOf<{ history: { actor: string }[] }>(await operator.get(`/releases/${release}`));
+    t.like(one, {
+      state: 'pending',
+      release_at: '2098-12-31T19:00:00Z',
+      source_name: 'secret, "quoted".csv',
+    });
+    t.regex(one.history[0]?.actor ?? '', new RegExp(` for ${operator.accountId}$`));
+    await operator.post(`/releases/${release}/publication`);
+    await until(
+      'it is released',
+      async () => dataOf<{ state: string }>(await operator.get(`/releases/${release}`)).state === 'released',
+    );
+    await until('it is served', async () => (await served(idOf(answer))) !== null);
+    t.deepEqual(await served(idOf(answer)), { '2023-01-31': 1.5, '2023-02-28': 2 });
+  },
+);
+
+test.serial(
+  'what cannot be put under embargo is refused: an instant that is past or none, facts that would change',
+  async (t) => {
+    const { id: first } = await newUpload('facts.csv', rows('1', '2'));
+    t.is((await publish(first, { table: 0, set })).status, 201);
+    const { id } = await newUpload('facts.csv', rows('1', '2', '3'));
+    for (const [body, why] of [
+      [{ release_at: '2020-01-01T00:00:00Z' }, /is past/],
+      [{ release_at: 'tomorrow' }, /an instant with its offset/],
+      [{ release_with: 'no-such-entry' }, /the calendar has no such entry/],
+      [{ release_at: '2099-01-01T00:00:00Z', release_with: 'x' }, /exclude each other/],
+      [
+        { release_at: '2099-01-01T00:00:00Z', set: { unit: 'Percent' } },
+        /the facts of series that exist stay as they are/,
+      ],
+    ] as const) {
+      const refused = await publish(id, { table: 0, ...body });
+      t.is(codeOf(refused), 'invalid_body', JSON.stringify(body));
+      t.regex(messageOf(refused), why);
+    }
+    t.is((await operator.get(`/uploads/${id}`)).status, 200);
+  },
+);
+
+test.serial(
+  'an entry that is wrong is refused by line and key, and one that is edited is used',
+  async (t) => {
+    const { id, tables } = await newUpload('edited-2024.csv', rows('1', '2'));
+    const entry = tables[0]?.entry ?? '';
+    for (const [body, why] of [
+      [{ table: 1 }, /has no table 1: the last is 0/],
+      [{ table: 0, entry: 'file: [' }, /The entry cannot be used:\n {2}line 1/],
+      [
+        { table: 0, entry: `${entry}frist: 2\n` },
+        /line \d+, frist: is not a key here\. Did you mean "first"\?/,
+      ],
+      [{ table: 0, entry: '- a' }, /The entry cannot be used/],
+      [{ table: 0, entry: 'file: &a [*a]' }, /The entry cannot be used/],
+      [{ table: 0, entry: entry.replace('edited-2024.csv', 'other.csv') }, /is not the name of the upload/],
+      [{ table: 0, entry: `${entry}skip: no need\n` }, /leaves the table out \(skip: no need\)/],
+      [{ table: 0, entry: 'file: edited-2024.csv\n' }, /the entry lacks header, first, date, series/],
+      [{ table: 0, set: { nonsense: 'x' } }, /must be facts of series/],
+      [{ table: '0' }, /must be the number of a table/],
+    ] as const) {
+      const refused = await check(id, body);
+      t.is(codeOf(refused), 'invalid_body', JSON.stringify(body));
+      t.regex(messageOf(refused), why);
+    }
+    const edited = entry.replace('edited-2024.csv', 'edited-*.csv').replace(/^( +id:).*$/m, '$1 EDITED');
+    const answer = await publish(id, { table: 0, set, entry: edited });
+    t.is(answer.status, 201, answer.text);
+    t.is(idOf(answer), 'EDITED');
+    const next = await newUpload('edited-2025.csv', rows('1', '2', '3'));
+    t.regex(next.tables[0]?.entry ?? '', /^ +id: EDITED$/m);
+  },
+);
+
+test.serial(
+  'nothing waits for another load, and no release waits for a check or a publication',
+  async (t) => {
+    const { id } = await newUpload('busy.csv', rows('1', '2'));
+    await services.database.transaction(async (on) => {
+      await lockLoads(on);
+      for (const answer of [await check(id, { table: 0, set }), await publish(id, { table: 0, set })]) {
+        t.is(codeOf(answer), 'unavailable');
+        t.regex(messageOf(answer), /A load is under way/);
+      }
+    });
+    const { id: other } = await newUpload('soon.csv', rows('1', '2'));
+    const soon = new Date(Date.now() + 30_000).toISOString();
+    const release = dataOf<Published>(await publish(other, { table: 0, set, release_at: soon })).release;
+    const refused = await check(id, { table: 0, set });
+    t.is(codeOf(refused), 'unavailable');
+    t.regex(messageOf(refused), new RegExp(`Release ${release} is due`));
+    await operator.post(`/releases/${release}/cancellation`);
+    t.is((await check(id, { table: 0, set })).status, 200);
+  },
+);
