@@ -2,7 +2,7 @@
 // it ends. With --check as its first argument types and lint come first. Other arguments are passed to AVA. In CI a skipped test
 // fails the run. With TEST_SET_UP=production the services read from a replica, and use a Redis Cluster (test/production/run.ts).
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { globSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { projectRoot } from '../kernel/settings.ts';
@@ -24,6 +24,7 @@ async function runTests(run: Run, words: readonly string[]): Promise<number> {
   const traces = path.join(run.directory, 'traces');
   mkdirSync(traces);
   const servers = await startServers(run.directory, process.env['TEST_SET_UP'] === 'production');
+  await stripTypes(words);
   const code = await runAva(words, { ...servers.env, TEST_TRACES: traces });
   const holds = code === 0 && (await holdsSecrets(traces, servers.env.TEST_REDIS_URL));
   await servers.stop();
@@ -50,6 +51,19 @@ async function holdsSecrets(traces: string, redisUrl: string): Promise<boolean> 
   const searched = `${(bytes / 1e6).toFixed(1)} MB of rows and log lines searched for ${secrets} noted secrets`;
   process.stdout.write(`${searched} and the forms of all others: ${leaks.length} found\n`);
   return leaks.length > 0;
+}
+
+/** Has the compile cache of the run hold the test files without types. @param words for AVA, which runs all test files if they name none. */
+async function stripTypes(words: readonly string[]): Promise<void> {
+  const named = words.filter((word) => word.endsWith('.test.ts'));
+  if (named.length > 0 && named.length < 10) return; // it takes longer than it saves
+  const files =
+    named.length > 0 ? named : globSync('**/*.test.ts', { cwd: projectRoot, exclude: ['**/node_modules'] });
+  const program = path.join(import.meta.dirname, 'run/strip-types.ts');
+  const code = await endOf(
+    spawn(process.execPath, [program, ...files], { cwd: projectRoot, stdio: 'inherit' }),
+  );
+  if (code !== 0) throw new Error(`test/run/strip-types.ts ended with ${code}.`);
 }
 
 async function runAva(words: readonly string[], env: Record<string, string>): Promise<number> {

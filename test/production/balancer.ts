@@ -44,14 +44,14 @@ export async function startBalancer(probeEveryMs = 10): Promise<Balancer> {
     return undefined;
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const probing = { goesOn: true };
+  const over = new AbortController();
   const probes = (async () => {
-    while (probing.goesOn) {
+    while (!over.signal.aborted) {
       for (const each of instances) {
         const answer = await fetch(`${each.url}/readyz`).catch(() => undefined);
         each.missed = answer?.status === 200 ? 0 : each.missed + 1;
       }
-      await pause(probeEveryMs);
+      await pause(probeEveryMs, undefined, { signal: over.signal }).catch(() => undefined); // it is closed
     }
   })();
   return {
@@ -60,7 +60,7 @@ export async function startBalancer(probeEveryMs = 10): Promise<Balancer> {
     inTurn,
     refused: () => refused,
     async close() {
-      probing.goesOn = false;
+      over.abort();
       await probes;
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -61,12 +61,16 @@ async function startProductionServers(directory: string): Promise<Servers> {
   const redis = await startRedis();
   const cluster = await startRedisCluster();
   const primary = await startPostgresUnit(directory, over.signal);
+  // As for one server; the replica is a copy, and has them too.
+  await run(primary.url, [
+    ...['fsync', 'full_page_writes', 'autovacuum'].map((name) => `alter system set ${name} = off`),
+    'select pg_reload_conf()',
+  ]);
   await makeTemplate(primary.url);
   const replica = await startReplicaUnit(primary, path.join(directory, 'replica'), over.signal);
   await run(primary.url, [
     "alter system set synchronous_standby_names = '*'",
     'alter system set synchronous_commit = remote_apply',
-    'alter system set autovacuum = off',
     'select pg_reload_conf()',
   ]);
   return {

@@ -90,7 +90,7 @@ async function startProcesses(
     Array.from({ length: count }, (_, i) => makeService(name, i + 1, { ...shared, ...env }, place)),
   );
   clock?.follow((nowMs) => services.forEach((service) => service.standClock(nowMs)));
-  const balancer = await startBalancer(500); // they are asked only so often: nothing stops here before the end
+  const balancer = await startBalancer(5_000); // they are seldom asked: nothing stops here before the end
   const close = async () => {
     await balancer.close();
     await Promise.all(services.map((service) => service.stop()));
