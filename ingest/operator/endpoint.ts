@@ -47,7 +47,10 @@ export function numberOf(text: string, what: string): number {
 const clearMs = 30_000;
 
 /** @throws Failure `unavailable` if a release is to be prepared in a moment, so that it is not late. */
-export async function requireNoReleaseSoon({ database, releaseClock }: OperatorDeps): Promise<void> {
+export async function requireNoReleaseSoon({
+  database,
+  releaseClock,
+}: Pick<OperatorDeps, 'database' | 'releaseClock'>): Promise<void> {
   const next = await findNextRelease(database);
   if (next === null) return;
   const leftMs = next.beginsAt.getTime() - (await releaseClock.now(database)).getTime();

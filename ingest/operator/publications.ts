@@ -201,8 +201,8 @@ const freeBeforeMs = 5_000;
 const timerMsMax = 86_400_000;
 
 /** @param work ends when its signal is aborted. @throws Failure `unavailable` then, and if a release is due in a moment. */
-async function beforeRelease<Result>(
-  deps: OperatorDeps,
+export async function beforeRelease<Result>(
+  deps: Pick<OperatorDeps, 'database' | 'releaseClock'>,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const { database, releaseClock } = deps;

@@ -1,7 +1,9 @@
 // Runs work on files that are not trusted, or are large, in a process of its own: with a limit of memory and of time, one at a time. Whatever
 // the file does to the process, the publisher goes on, and makes its releases at their instants.
 import { fork, type ChildProcess } from 'node:child_process';
+import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Log } from '../../../kernel/log.ts';
 import { fromSent, type Order, type Told } from './messages.ts';
 import type { TaskName, Tasks } from './tasks.ts';
@@ -71,7 +73,7 @@ async function runOne(
       ...process.execArgv.filter((flag) => !/^--(?:inspect|max-|import|require)/.test(flag)),
       `--max-old-space-size=${heapMb}`,
     ],
-    env: { TMPDIR: tmpdir() }, // no secret of the publisher's
+    env: childEnv(),
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     serialization: 'advanced',
   });
@@ -96,6 +98,12 @@ async function runOne(
       ? `it took longer than ${Math.round(withinMs / 1000)} s`
       : `its process ended (${ended}), for lack of memory perhaps: it may take ${heapMb} MB`,
   );
+}
+
+/** No secret of the publisher's. With what Node has compiled a process takes 160 ms of CPU to start instead of 400 (2026-11-24). */
+function childEnv(): NodeJS.ProcessEnv {
+  const compiled = getCompileCacheDir();
+  return { TMPDIR: tmpdir(), ...(compiled !== undefined && { NODE_COMPILE_CACHE: path.dirname(compiled) }) };
 }
 
 interface Ending {

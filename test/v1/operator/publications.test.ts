@@ -82,6 +82,7 @@ test.serial(
     const [newest, ...others] = await loads();
     t.deepEqual(others, before);
     t.like(published, { load: newest?.load, release: null, points_new: 2, series_count: 1 });
+    t.is(newest?.load, (before[0]?.load ?? 0) + 1); // the check has taken no number
     t.regex(newest?.by ?? '', new RegExp(` by almanac operators for ${operator.accountId}$`));
     t.deepEqual(
       published.series_ids,
@@ -207,6 +208,11 @@ test.serial(
       t.is(codeOf(refused), 'invalid_body', JSON.stringify(body));
       t.regex(messageOf(refused), why);
     }
+    const whole = await newUpload('whole.csv', 'date,A,B\n2024-01-31,1,\n2024-02-29,2,\n');
+    const entry = `file: whole.csv\nheader: 1\nfirst: 2\ndate: { column: date }\nvalues: '*'\nfull: true\nseries: { id: 'W.{column}', name: '{column}', unit: Index, frequency: monthly, source: Tests }`;
+    const absent = await publish(whole.id, { table: 0, set, entry, release_at: '2099-01-01T00:00:00Z' });
+    t.is(codeOf(absent), 'invalid_body');
+    t.regex(messageOf(absent), /^full: the file has no row of W\.B, which would delete the series/);
     t.is((await operator.get(`/uploads/${id}`)).status, 200);
   },
 );
