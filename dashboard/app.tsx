@@ -20,6 +20,12 @@ const OperatorAccount = lazyPage(async () => (await import('./pages/operator/acc
 const OperatorPlans = lazyPage(async () => (await import('./pages/operator/plans.tsx')).OperatorPlans);
 const OperatorLoads = lazyPage(async () => (await import('./pages/operator/loads/loads.tsx')).OperatorLoads);
 const OperatorLoad = lazyPage(async () => (await import('./pages/operator/loads/load.tsx')).OperatorLoad);
+const OperatorPublish = lazyPage(
+  async () => (await import('./pages/operator/publish/publish.tsx')).OperatorPublish,
+);
+const OperatorUpload = lazyPage(
+  async () => (await import('./pages/operator/publish/upload.tsx')).OperatorUpload,
+);
 const OperatorReleases = lazyPage(
   async () => (await import('./pages/operator/releases/releases.tsx')).OperatorReleases,
 );
@@ -81,6 +87,8 @@ export function App() {
         <Route path="/billing/return" component={Purchase} />
 
         {/* operator */}
+        <Route path="/dashboard/operator/publish" component={OperatorPublish} />
+        <Route path="/dashboard/operator/publish/:id" component={OperatorUpload} />
         <Route path="/dashboard/operator/loads" component={OperatorLoads} />
         <Route path="/dashboard/operator/loads/:load" component={OperatorLoad} />
         <Route path="/dashboard/operator/releases" component={OperatorReleases} />

@@ -6,10 +6,11 @@ import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
 import { google } from './walks/google.ts';
 import { pace } from './walks/pace.ts';
-import { operatorLoads } from './walks/operator-loads.ts';
-import { operatorReleases } from './walks/operator-releases.ts';
-import { operatorSources } from './walks/operator-sources.ts';
-import { operator } from './walks/operator.ts';
+import { operatorLoads } from './walks/operator/loads.ts';
+import { operatorPublish } from './walks/operator/publish.ts';
+import { operatorReleases } from './walks/operator/releases.ts';
+import { operatorSources } from './walks/operator/sources.ts';
+import { operator } from './walks/operator/accounts.ts';
 import { forgottenPassword } from './walks/passwords.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
 import { openPages } from './walks/public.ts';
@@ -37,6 +38,7 @@ export const walks: readonly Walk[] = [
   operator,
   operatorLoads,
   operatorReleases,
+  operatorPublish,
   operatorSources,
   google,
   busyMonth,

@@ -34,6 +34,7 @@ const places = [
 
 /** For accounts with the role `operator`. */
 const operatorPlaces = [
+  { name: 'Publish a file', path: '/dashboard/operator/publish' },
   { name: 'Loads', path: '/dashboard/operator/loads' },
   { name: 'Releases', path: '/dashboard/operator/releases' },
   { name: 'Sources', path: '/dashboard/operator/sources' },

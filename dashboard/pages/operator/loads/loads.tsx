@@ -14,6 +14,7 @@ import { dayText, recentText } from '../../../text/times.ts';
 import '../../../styles/catalogue.css';
 import { pageSize, useListUrl, type ListUrl } from '../list-url.ts';
 import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { PublishLink } from '../publish/publish-link.tsx';
 import { LoadState, sourceText } from './load-state.tsx';
 
 type LoadRow = Row<'/v1/operator/loads'>;
@@ -42,6 +43,7 @@ function AllLoads() {
       <PageHead
         title="Loads"
         lede="All that was ever loaded, the newest first. A load can be retracted: the data are then as if it had not been made."
+        actions={<PublishLink />}
       />
       <div class="bar-ctl filters">
         <Choice

@@ -14,6 +14,7 @@ import { instantText } from '../../../text/times.ts';
 import '../../../styles/catalogue.css';
 import { pageSize, useListUrl, type ListUrl } from '../list-url.ts';
 import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { PublishLink } from '../publish/publish-link.tsx';
 import { countsOf, type Counts } from './counts.ts';
 import { ReleaseState } from './release-state.tsx';
 
@@ -45,6 +46,7 @@ function AllReleases() {
       <PageHead
         title="Releases"
         lede="Loads that were given in advance. Until its instant, nobody can see anything of one."
+        actions={<PublishLink />}
       />
       <div class="bar-ctl filters">
         <Choice

@@ -1,11 +1,11 @@
 // An operator sees what is under embargo, publishes one release before its instant, and cancels another.
 import { Readable } from 'node:stream';
-import { createAccount, createKey } from '../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../accounts-api/operator/operator-access.ts';
-import { acceptUnderEmbargo } from '../../../ingest/publisher/accept.ts';
-import { noteSecret } from '../../run/traces.ts';
-import { assertSame, newPerson, signUp } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
+import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { acceptUnderEmbargo } from '../../../../ingest/publisher/accept.ts';
+import { noteSecret } from '../../../run/traces.ts';
+import { assertSame, newPerson, signUp } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 export const operatorReleases: Walk = {
   name: 'publish and cancel releases as an operator',

@@ -1,8 +1,8 @@
 // An operator sees which of the sources that keep themselves fresh fails, and why.
-import { setRole } from '../../../accounts-api/operator/operator-access.ts';
-import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
-import { assertSame, newPerson, signUp } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { insertSource } from '../../../../ingest/publisher/sources/sources.sql.ts';
+import { assertSame, newPerson, signUp } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 export const operatorSources: Walk = {
   name: 'see the health of sources as an operator',

@@ -1,9 +1,9 @@
 // An operator sees the loads, retracts one after a dry run, and takes the retraction back; each time the series is served as it then is.
-import { createAccount, createKey } from '../../../accounts-api/operator/operator.ts';
-import { setRole } from '../../../accounts-api/operator/operator-access.ts';
-import { noteSecret } from '../../run/traces.ts';
-import { assertSame, newPerson, numberIn, signIn, signUp } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
+import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { noteSecret } from '../../../run/traces.ts';
+import { assertSame, newPerson, numberIn, signIn, signUp } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 export const operatorLoads: Walk = {
   name: 'retract a load as an operator',

@@ -1,0 +1,66 @@
+// What was found in a table: the guesses first, as somebody has to confirm them, then what is sure, and its first rows.
+import { DataTable } from '../../../components/data-table.tsx';
+import { countText } from '../../../text/numbers.ts';
+import type { Table } from './upload.tsx';
+
+export function Found({ table: { guesses, sure, skip, sample, lines_read: lines } }: { table: Table }) {
+  const rows = [
+    ...guesses.map((each) => ({ ...each, isSure: false })),
+    ...sure.map((each) => ({ ...each, isSure: true })),
+  ];
+  return (
+    <section aria-labelledby="found">
+      <div class="sec-head">
+        <h2 id="found">What was found</h2>
+        <p>{countText(lines, 'line was read', 'lines were read')}</p>
+      </div>
+      {skip !== null && (
+        <div class="note warn skipped">
+          <p>
+            <b>No table was found</b>
+            {skip}. Describe the table in its entry below, without the key “skip”.
+          </p>
+        </div>
+      )}
+      <DataTable
+        caption="What was found, guesses first"
+        rows={rows}
+        keyOf={({ path }) => path}
+        dense
+        columns={[
+          { label: 'Part', cell: ({ path }) => <span class="mono">{path}</span> },
+          { label: 'Is', cell: ({ value }) => <b class="found-value">{value}</b> },
+          {
+            label: 'Certainty',
+            cell: ({ isSure }) =>
+              isSure ? <span class="st good">Sure</span> : <span class="st warn">Guess</span>,
+          },
+          { label: 'Evidence', phone: 'plain', cell: ({ evidence }) => <span class="xs">{evidence}</span> },
+        ]}
+      />
+      {sample.length > 0 && <Sample rows={sample} />}
+    </section>
+  );
+}
+
+function Sample({ rows }: { rows: Table['sample'] }) {
+  return (
+    <>
+      <h3 class="mt">Its first lines</h3>
+      <div class="scrollx below" tabIndex={0} role="group" aria-label="The first lines of the table">
+        <table class="dense sample">
+          <tbody>
+            {rows.map((cells, row) => (
+              <tr key={row}>
+                <th scope="row">{row + 1}</th>
+                {cells.map((cell, column) => (
+                  <td key={column}>{cell}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+// When the table is published: now, at an instant, or with an entry of the release calendar.
+import { useId, useState } from 'preact/hooks';
+import { accountApi, api } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { Choice } from '../../../components/choice.tsx';
+import { useAction } from '../../../components/forms/action.tsx';
+import { Field } from '../../../components/forms/field.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { instantText, today } from '../../../text/times.ts';
+import { FreshProblem } from '../operator-page.tsx';
+import type { wishOf } from './draft.ts';
+import type { Publication } from './upload.tsx';
+
+const times = [
+  { value: 'now', label: 'Now' },
+  { value: 'instant', label: 'At an instant' },
+  { value: 'calendar', label: 'With the calendar' },
+] as const;
+type Time = (typeof times)[number]['value'];
+
+const explanations: Record<Time, string> = {
+  now: 'It is visible at once, and its webhooks are sent. It can be taken back: every load can be retracted.',
+  instant: 'Until then nobody can see anything of it. It is made at that instant, within the second.',
+  calendar: 'It is made when the entry of the calendar says, also if that is moved.',
+};
+
+interface PublishFormProps {
+  /** The id of the upload. */
+  upload: string;
+  wish: ReturnType<typeof wishOf>;
+  onPublished: (publication: Publication) => void;
+}
+
+export function PublishForm({ upload, wish, onPublished }: PublishFormProps) {
+  const [time, setTime] = useState<Time>('now');
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const when = {
+      now: {},
+      instant: { release_at: `${field('instant')}:00Z` },
+      calendar: { release_with: field('entry') },
+    }[time];
+    const { data } = await accountApi.post('/v1/operator/uploads/{id}/publication', {
+      path: { id: upload },
+      body: { ...wish, ...when },
+    });
+    onPublished(data);
+  });
+  return (
+    <section aria-labelledby="publish">
+      <h2 id="publish">Publish</h2>
+      <form class="form below" onSubmit={submit}>
+        <Choice label="When" options={times} value={time} onChange={setTime} />
+        <p class="sm">{explanations[time]}</p>
+        {time === 'instant' && (
+          <Field
+            label="Instant (UTC)"
+            name="instant"
+            type="datetime-local"
+            min={new Date().toISOString().slice(0, 16)}
+            required
+          />
+        )}
+        {time === 'calendar' && <CalendarEntries />}
+        <FreshProblem of={action.error} />
+        <p class="actions">
+          <button class="btn main" type="submit" disabled={action.isBusy}>
+            {time === 'now' ? 'Publish now' : 'Put under embargo'}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+}
+
+const entriesMax = 1_000;
+
+/** The entries to come that state a time: a release needs an instant. */
+function CalendarEntries() {
+  const id = useId();
+  const loaded = useLoad(async (signal) => {
+    const query = { from: today(), status: 'scheduled', limit: entriesMax } as const;
+    const entries = rowsOf(await api.get('/v1/calendar', { query, signal }));
+    return entries.filter(
+      ({ release_at: at, time_confirmed: hasTime }) => hasTime && Date.parse(at) > Date.now(),
+    );
+  }, []);
+  return (
+    <Waiting for={loaded} failure="The calendar could not be loaded">
+      {(entries) =>
+        entries.length === 0 ? (
+          <p class="sm">The calendar has no entry to come that states a time.</p>
+        ) : (
+          <div class="field">
+            <label for={id}>Entry of the calendar</label>
+            <span class="pick">
+              <select id={id} name="entry" required>
+                {entries.map((entry) => (
+                  <option key={entry.id} value={entry.id}>
+                    {labelOf(entry)}
+                  </option>
+                ))}
+              </select>
+            </span>
+          </div>
+        )
+      }
+    </Waiting>
+  );
+}
+
+const labelOf = ({ release_at: at, title, reference_period: period }: Row<'/v1/calendar'>) =>
+  `${instantText(at)} · ${title}${period === null ? '' : `, ${period}`}`;

@@ -1,0 +1,108 @@
+// /dashboard/operator/publish: a file is dropped or chosen, and sent to be read. What it holds is then on a page of its own.
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import { accountApi } from '../../../api/clients.ts';
+import { CodePanel } from '../../../components/code-panel.tsx';
+import { useAction } from '../../../components/forms/action.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { bytesText } from '../../../text/amounts.ts';
+import { commandLine } from '../../../text/command-line.ts';
+import '../../../styles/publish.css';
+import { FreshProblem, OperatorPage } from '../operator-page.tsx';
+
+/** What the API reads, for the dialog that chooses a file. */
+const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls';
+
+export function OperatorPublish() {
+  return <OperatorPage>{() => <Upload />}</OperatorPage>;
+}
+
+function Upload() {
+  const [, navigate] = useLocation();
+  const [file, setFile] = useState<File>();
+  const [isMany, setIsMany] = useState(false);
+  const action = useAction();
+  // Who leaves the page is not led to what was found.
+  const leaving = useRef(new AbortController());
+  useEffect(() => () => leaving.current.abort(new DOMException('The page was left.', 'AbortError')), []);
+  const send = (files: readonly File[]) => {
+    const [first] = files;
+    setIsMany(files.length > 1);
+    if (first === undefined || files.length > 1) return;
+    setFile(first);
+    action.run(async () => {
+      const { data } = await accountApi.post('/v1/operator/uploads', {
+        query: { name: first.name },
+        body: first,
+        signal: leaving.current.signal,
+      });
+      navigate(`/dashboard/operator/publish/${data.id}`);
+    });
+  };
+  return (
+    <>
+      <PageHead
+        title="Publish a file"
+        lede="A CSV file or an Excel workbook. You see what was found in it, and what it would change, before anything is published."
+      />
+      <DropZone onFiles={send} isBusy={action.isBusy} />
+      <p class="sm below" role="status">
+        {action.isBusy && file !== undefined && `${file.name}, ${bytesText(file.size)}, is sent and read …`}
+        {isMany && 'One file at a time: drop a single one.'}
+      </p>
+      <FreshProblem of={action.error} />
+      <section aria-labelledby="command">
+        <h2 id="command">On the command line</h2>
+        <p class="sm below">Whole folders, and files that are published again and again:</p>
+        <CodePanel code={commandLine('almanac', 'publish', file?.name ?? 'cpi.csv')} />
+      </section>
+    </>
+  );
+}
+
+interface DropZoneProps {
+  onFiles: (files: readonly File[]) => void;
+  isBusy: boolean;
+}
+
+/** A file input that takes what is dropped on it, too. */
+function DropZone({ onFiles, isBusy }: DropZoneProps) {
+  const id = useId();
+  const [isOver, setIsOver] = useState(false);
+  return (
+    <div
+      class={isOver ? 'drop over' : 'drop'}
+      onDragOver={(event) => {
+        event.preventDefault(); // the browser would open the file
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setIsOver(false);
+        if (!isBusy) onFiles([...(event.dataTransfer?.files ?? [])]);
+      }}
+    >
+      <input
+        class="vh"
+        id={id}
+        type="file"
+        accept={endings}
+        disabled={isBusy}
+        aria-describedby={`${id}-kinds`}
+        onChange={(event) => {
+          const input = event.currentTarget;
+          onFiles([...(input.files ?? [])]);
+          input.value = ''; // the same file can be chosen again
+        }}
+      />
+      <label class="btn main" for={id}>
+        Choose a file
+      </label>
+      <p class="sm">or drop it here</p>
+      <p class="xs dim" id={`${id}-kinds`}>
+        .csv, .tsv, .txt, also as .gz; .xlsx, .xlsm, .xlsb, .xls
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+// The steps from a table that was found to its publication: what it holds, what is filled in, what it would change, and when.
+import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../clients/typescript/client.ts';
+import { accountApi } from '../../../api/clients.ts';
+import { useAction } from '../../../components/forms/action.tsx';
+import { FreshProblem } from '../operator-page.tsx';
+import { Difference } from './difference.tsx';
+import { keepDraft, keptDraft, wishOf, type Draft } from './draft.ts';
+import { EntryForm } from './entry-form.tsx';
+import { Found } from './found.tsx';
+import { PublishForm } from './publish-form.tsx';
+import type { Publication, Table } from './upload.tsx';
+
+type Check = AnswerOf<'post', '/v1/operator/uploads/{id}/check'>['data'];
+
+interface TableStepsProps {
+  /** The id of the upload. */
+  upload: string;
+  table: Table;
+  onPublished: (publication: Publication) => void;
+}
+
+export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
+  const of = `${upload} ${table.table}`;
+  const [draft, setDraft] = useState<Draft>(() => keptDraft(of));
+  const [checked, setChecked] = useState<{ wish: string; report: Check }>();
+  const action = useAction();
+  const wish = wishOf(table.table, draft);
+  const change = (next: Draft) => {
+    setDraft(next);
+    keepDraft(of, next);
+  };
+  const check = async () => {
+    const { data } = await accountApi.post('/v1/operator/uploads/{id}/check', {
+      path: { id: upload },
+      body: wish,
+    });
+    setChecked({ wish: JSON.stringify(wish), report: data });
+  };
+  // What was checked is what is published: after an edit it is checked anew.
+  const report = checked?.wish === JSON.stringify(wish) ? checked.report : undefined;
+  return (
+    <>
+      <Found table={table} />
+      <EntryForm table={table} draft={draft} onChange={change} />
+      <section aria-labelledby="difference">
+        <h2 id="difference">What it changes</h2>
+        <p class="sm below" role="status">
+          {report === undefined
+            ? 'The check loads the table as it is filled in above, says what that changes, and keeps nothing.'
+            : report.publishable
+              ? 'Checked as it is filled in above. Nothing is published yet.'
+              : 'Checked as it is filled in above. It cannot be published so.'}
+        </p>
+        <p class="actions below">
+          <button
+            class={report === undefined ? 'btn main' : 'btn'}
+            type="button"
+            disabled={action.isBusy}
+            onClick={() => action.run(check)}
+          >
+            {action.isBusy ? 'Checking …' : 'Check what it changes'}
+          </button>
+        </p>
+        <FreshProblem of={action.error} />
+        {report !== undefined && <Difference report={report} />}
+      </section>
+      {report?.publishable === true && <PublishForm upload={upload} wish={wish} onPublished={onPublished} />}
+    </>
+  );
+}

@@ -1,0 +1,134 @@
+// An operator publishes a file: what was found is corrected, checked and published; a second edition waits under embargo.
+import { createAccount, createKey } from '../../../../accounts-api/operator/operator.ts';
+import { setRole } from '../../../../accounts-api/operator/operator-access.ts';
+import { noteSecret } from '../../../run/traces.ts';
+import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
+import type { Visitor } from '../../browser.ts';
+import type { Walk } from '../../walks.ts';
+
+const months = Array.from(
+  { length: 24 },
+  (_, i) => `20${23 + Math.floor(i / 12)}-${String((i % 12) + 1).padStart(2, '0')}`,
+);
+
+/** An edition of the file, with the value of its last month. */
+const edition = (last: number, count: number) =>
+  `Date,Price\n${months
+    .slice(0, count)
+    .map((month, at) => `${month},${at === count - 1 ? last : 2000 + at}.5\n`)
+    .join('')}`;
+
+export const operatorPublish: Walk = {
+  name: 'publish a file as an operator',
+  async run(stage, visitor) {
+    const { page } = visitor;
+    const { accounts, call } = stage.services;
+    const person = newPerson();
+    const name = `gold-${visitor.width}.csv`;
+    const { id } = await createAccount(accounts, { email: newPerson().email, plan: 'pro' });
+    const { key } = await createKey(accounts, id, 'reader');
+    noteSecret(key);
+
+    await signUp(stage, visitor, person);
+    await setRole(accounts, person.email, 'operator');
+    await visitor.open('/dashboard');
+    for (const list of ['Loads', 'Releases']) {
+      await page.getByRole('link', { name: list, exact: true }).click();
+      await page.getByRole('heading', { name: list, exact: true }).waitFor();
+      await page.locator('.head').getByRole('link', { name: 'Publish a file' }).click();
+      await page.getByText('or drop it here').waitFor();
+    }
+    await visitor.look('operator-publish');
+    await refused(visitor);
+
+    await choose(visitor, name, edition(2100, 23));
+    await page.getByRole('heading', { name, exact: true }).waitFor();
+    const found = page.getByRole('row').filter({ hasText: 'series.unit' });
+    assert(((await found.textContent()) ?? '').includes('Guess'), 'the unit is a guess');
+    await visitor.look('operator-upload');
+    await page.getByLabel('Unit').fill('Dollars per ounce');
+    await page.getByLabel('Source').fill('Price Office');
+    await stage.services.database.query(
+      `update accounts.sessions set auth_time = auth_time - interval '16 minutes'`,
+    );
+    visitor.expectStatus(401);
+    await page.getByRole('button', { name: 'Check what it changes' }).click();
+    await page.getByRole('link', { name: 'Sign in again' }).click();
+    await signIn(page, person);
+    await page.getByRole('heading', { name, exact: true }).waitFor();
+    assertSame(await page.getByLabel('Unit').inputValue(), 'Dollars per ounce', 'the unit after the sign-in');
+
+    await page.getByRole('button', { name: 'Check what it changes' }).click();
+    await page.getByRole('heading', { name: 'Publish', exact: true }).waitFor();
+    assertSame(await page.locator('[data-test=new]').textContent(), '23', 'new points');
+    await visitor.look('operator-upload-checked');
+    await page.getByLabel('Unit').fill('USD per ounce');
+    await page.getByRole('heading', { name: 'Publish', exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Check what it changes' }).click();
+    await page.getByRole('button', { name: 'Publish now' }).click();
+    await page.getByRole('heading', { name: 'It is published' }).waitFor();
+    const series = (await page.locator('.ids a').first().textContent()) ?? '';
+    const { json } = await call(`/v1/series/${series}`, { key });
+    const { meta, data } = json as { meta: { unit: string; source: string }; data: { value: number }[] };
+    assertSame(meta.unit, 'USD per ounce', 'the unit');
+    assertSame(meta.source, 'Price Office', 'the source');
+    assertSame(data.at(-1)?.value, 2100.5, 'the last value');
+    assertSame(
+      await page.getByRole('button', { name: 'Discard the file' }).count(),
+      0,
+      'buttons that discard',
+    );
+    await visitor.look('operator-published');
+
+    const lastValue = async () => {
+      const answer = await call(`/v1/series/${series}/latest`, { key });
+      return JSON.stringify(answer.json);
+    };
+    const before = await lastValue();
+    await page.getByRole('link', { name: 'Publish another file' }).click();
+    await drop(visitor, name, edition(2200, 24));
+    await page.getByLabel('Unit').fill('USD per ounce');
+    await page.getByLabel('Source').fill('Price Office');
+    await page.getByRole('button', { name: 'Check what it changes' }).click();
+    await page.getByRole('heading', { name: 'The largest changes' }).waitFor();
+    await page.getByText('At an instant', { exact: true }).click();
+    await page.getByLabel('Instant (UTC)').fill(`${new Date().getUTCFullYear() + 1}-01-15T10:00`);
+    await visitor.look('operator-upload-embargo');
+    await page.getByRole('button', { name: 'Put under embargo' }).click();
+    await page.getByRole('heading', { name: 'It is under embargo' }).waitFor();
+    assertSame(await lastValue(), before, 'the newest value while the file is under embargo');
+    await page.getByRole('link', { name: /^release \d+$/ }).click();
+    await page.locator('[data-test=state]').getByText('Under embargo').waitFor();
+  },
+};
+
+/** A file with a row that is not valid: the check names the row, and nothing can be published. */
+async function refused(visitor: Visitor): Promise<void> {
+  const { page } = visitor;
+  await choose(visitor, `wrong-${visitor.width}.csv`, edition(2100, 23).replace('2010.5', 'oops'));
+  await page.getByRole('button', { name: 'Check what it changes' }).click();
+  await page.getByRole('heading', { name: 'Rows that are not valid' }).waitFor();
+  assertSame(await page.getByText('"oops"').count(), 1, 'cells that are told');
+  assertSame(
+    await page.getByRole('heading', { name: 'Publish', exact: true }).count(),
+    0,
+    'ways to publish it',
+  );
+  await visitor.look('operator-upload-invalid');
+  await page.getByRole('button', { name: 'Discard the file' }).click();
+  await page.getByText('or drop it here').waitFor();
+}
+
+/** Gives a file to the page, as a click and the dialog of the browser would. */
+async function choose({ page }: Visitor, name: string, text: string): Promise<void> {
+  const buffer = Buffer.from(text);
+  await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer });
+}
+
+/** Drops a file on the page. */
+async function drop({ page }: Visitor, name: string, text: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(
+    `(() => { const held = new DataTransfer(); held.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)})); return held; })()`,
+  );
+  await page.locator('.drop').dispatchEvent('drop', { dataTransfer });
+}
