@@ -67,9 +67,13 @@ export type SeriesMeta = {
      */
     footnotes: Array<Footnote>;
     /**
-     * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+     * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
      */
-    breaks: Array<SeriesBreak>;
+    breaks: Array<SeriesBreak | SeriesContinuation>;
+    /**
+     * The ids of the series that go on as this one.
+     */
+    continues: Array<string>;
     date_convention: 'period_end';
     fiscal_year_end: string | null;
     tags: Array<string>;
@@ -124,6 +128,24 @@ export type SeriesBreak = {
         unit: string;
         unit_multiplier: number | null;
     };
+    note: string | null;
+};
+
+export type SeriesContinuation = {
+    /**
+     * Points from this date on are those of the other series.
+     */
+    date: string;
+    from: {
+        frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+    };
+    to: {
+        frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+    };
+    /**
+     * The id of the series as which this one goes on.
+     */
+    continued_by: string;
     note: string | null;
 };
 
@@ -310,9 +332,13 @@ export type Triangle = {
          */
         footnotes: Array<Footnote>;
         /**
-         * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+         * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
          */
-        breaks: Array<SeriesBreak>;
+        breaks: Array<SeriesBreak | SeriesContinuation>;
+        /**
+         * The ids of the series that go on as this one.
+         */
+        continues: Array<string>;
         date_convention: 'period_end';
         fiscal_year_end: string | null;
         tags: Array<string>;
@@ -3296,9 +3322,13 @@ export type GetCatalogByIdResponses = {
              */
             footnotes: Array<Footnote>;
             /**
-             * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+             * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
              */
-            breaks: Array<SeriesBreak>;
+            breaks: Array<SeriesBreak | SeriesContinuation>;
+            /**
+             * The ids of the series that go on as this one.
+             */
+            continues: Array<string>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;
@@ -3408,9 +3438,13 @@ export type GetCatalogByIdPreviewResponses = {
              */
             footnotes: Array<Footnote>;
             /**
-             * Where its points change to another unit, by date. Transforms compare no values on either side of one.
+             * Where its points change to another unit, by date: transforms compare no values on either side of one. One with `continued_by` is where it goes on as another series, of another frequency.
              */
-            breaks: Array<SeriesBreak>;
+            breaks: Array<SeriesBreak | SeriesContinuation>;
+            /**
+             * The ids of the series that go on as this one.
+             */
+            continues: Array<string>;
             date_convention: 'period_end';
             fiscal_year_end: string | null;
             tags: Array<string>;

@@ -67,6 +67,7 @@ export function factsOf(series: Series) {
     methodology_url: series.methodologyUrl,
     footnotes: series.footnotes,
     breaks: breakFacts(series),
+    continues: series.continues.map(({ id }) => id),
     date_convention: 'period_end',
     fiscal_year_end: series.fiscalYearEnd,
     tags: series.tags,
@@ -74,20 +75,26 @@ export function factsOf(series: Series) {
   };
 }
 
-/** The series with the breaks, and the unit, that were known then. Breaks are declared in the order of their dates. */
+/** The series with the breaks, the unit and what it continues, as known then. Breaks are declared in the order of their dates. */
 export function withBreaksAt(series: Series, vintage: string | null, version: number): Series {
-  const unknownAt = series.breaks.findIndex(
-    ({ declaredOn, loadNo }) => loadNo > version || (vintage !== null && declaredOn > vintage),
-  );
-  const firstUnknown = series.breaks[unknownAt];
-  if (firstUnknown === undefined) return series;
-  const { unit, unitMultiplier } = firstUnknown;
-  return { ...series, unit, unitMultiplier, breaks: series.breaks.slice(0, unknownAt) };
+  const isUnknown = ({ declaredOn, loadNo }: { declaredOn: string; loadNo: number }): boolean =>
+    loadNo > version || (vintage !== null && declaredOn > vintage);
+  const { breaks, continuation, continues } = series;
+  const goesOn = continuation === null ? [] : [continuation];
+  if (![...breaks, ...goesOn, ...continues].some(isUnknown)) return series;
+  const unknownAt = breaks.findIndex(isUnknown);
+  const { unit, unitMultiplier } = breaks[unknownAt] ?? series;
+  return {
+    ...{ ...series, unit, unitMultiplier },
+    breaks: unknownAt === -1 ? breaks : breaks.slice(0, unknownAt),
+    continuation: goesOn.some(isUnknown) ? null : continuation,
+    continues: continues.filter((each) => !isUnknown(each)),
+  };
 }
 
 /** The breaks as sent: what changed, from and to. */
-function breakFacts({ breaks, unit, unitMultiplier }: Series) {
-  return breaks.map((each, i) => {
+function breakFacts({ breaks, unit, unitMultiplier, frequency, continuation }: Series) {
+  const ofUnit = breaks.map((each, i) => {
     const next = breaks[i + 1] ?? { unit, unitMultiplier };
     return {
       date: each.date,
@@ -96,6 +103,9 @@ function breakFacts({ breaks, unit, unitMultiplier }: Series) {
       note: each.note,
     };
   });
+  if (continuation === null) return ofUnit;
+  const { date, id, frequency: next, note } = continuation;
+  return [...ofUnit, { date, from: { frequency }, to: { frequency: next }, continued_by: id, note }];
 }
 
 /** A moving average keeps the unit; the other transforms have their own, without multiplier or decimals. */

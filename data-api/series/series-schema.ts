@@ -26,6 +26,17 @@ const breakSchema = z
   })
   .meta({ id: 'SeriesBreak' });
 
+const frequencyShape = z.object({ frequency: z.enum(frequencies) });
+const continuationSchema = z
+  .object({
+    date: z.iso.date().describe('Points from this date on are those of the other series.'),
+    from: frequencyShape,
+    to: frequencyShape,
+    continued_by: z.string().describe('The id of the series as which this one goes on.'),
+    note: text,
+  })
+  .meta({ id: 'SeriesContinuation' });
+
 export const renamedFromSchema = z
   .string()
   .optional()
@@ -66,10 +77,12 @@ export const factShapes = {
     .array(footnoteSchema)
     .describe('The notes on the series. For those on single points: `include=notes`.'),
   breaks: z
-    .array(breakSchema)
+    .array(z.union([breakSchema, continuationSchema]))
     .describe(
-      'Where its points change to another unit, by date. Transforms compare no values on either side of one.',
+      'Where its points change to another unit, by date: transforms compare no values on either side of one. ' +
+        'One with `continued_by` is where it goes on as another series, of another frequency.',
     ),
+  continues: z.array(z.string()).describe('The ids of the series that go on as this one.'),
   date_convention: z.literal('period_end'),
   fiscal_year_end: text,
   tags: z.array(z.string()),

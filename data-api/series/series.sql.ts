@@ -33,6 +33,19 @@ export interface Break {
   loadNo: number;
 }
 
+/** A date from which a series goes on as another one, of another frequency. */
+export interface Continuation {
+  date: string;
+  /** The present id of the other series. */
+  id: string;
+  /** That of the other series. */
+  frequency: Frequency;
+  note: string | null;
+  /** Vintages of earlier days, and earlier loads, do not have it. */
+  declaredOn: string;
+  loadNo: number;
+}
+
 /** What a call needs to know about a series before it reads points. */
 export interface Series {
   seriesNo: number;
@@ -61,8 +74,12 @@ export interface Series {
   methodologyUrl: string | null;
   /** Those on the series; see `findPointNotes` for those on its points. */
   footnotes: Footnote[];
-  /** By date. */
+  /** Those of its unit, by date. */
   breaks: Break[];
+  /** Null if it goes on as no other series. */
+  continuation: Continuation | null;
+  /** The series that go on as this one, by id. */
+  continues: Pick<Continuation, 'id' | 'declaredOn' | 'loadNo'>[];
   dimensions: string[];
   firstDate: string | null;
   lastDate: string | null;
@@ -134,6 +151,13 @@ const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('
     (select coalesce(json_agg(json_build_object('date', b.date, 'unit', b.from_unit, 'unitMultiplier', b.from_unit_multiplier,
        'note', b.note, 'declaredOn', b.declared_on, 'loadNo', b.load_no) order by b.date), '[]')
        from data.series_breaks b where b.series_no = s.series_no) as breaks,
+    (select json_build_object('date', c.date, 'id', n.series_id, 'frequency', n.frequency, 'note', c.note,
+       'declaredOn', c.declared_on, 'loadNo', c.load_no)
+       from data.series_continuations c join data.series n on n.series_no = c.continued_by
+       where c.series_no = s.series_no and n.deleted_on is null) as continuation,
+    (select coalesce(json_agg(json_build_object('id', o.series_id, 'declaredOn', c.declared_on, 'loadNo', c.load_no) order by o.series_id), '[]')
+       from data.series_continuations c join data.series o using (series_no)
+       where c.continued_by = s.series_no and o.deleted_on is null) as continues,
     coalesce((
       select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', (
         select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')

@@ -33,14 +33,29 @@ interface Unit {
   unit_multiplier: number | null;
 }
 
+interface UnitBreak {
+  date: string;
+  from: Unit;
+}
+
+/** The breaks of the unit: one by which a series goes on as another changes none of its own points. */
+export function unitBreaks<Break extends { date: string }>(
+  breaks: readonly Break[],
+): Exclude<Break, { continued_by: string }>[] {
+  return breaks.filter((each): each is Exclude<Break, { continued_by: string }> => !('continued_by' in each));
+}
+
 /** The unit of the newest of the points that are shown: they may end before a break of the series, whose unit is that after it. */
 export function unitAt(
-  meta: Unit & { transform: string | null; breaks: readonly { date: string; from: Unit }[] },
+  meta: Unit & {
+    transform: string | null;
+    breaks: readonly (UnitBreak | { date: string; continued_by: string })[];
+  },
   lastDate: string,
 ): { unit: string; unitMultiplier: number | null } {
   // Values of other transforms have a unit of their own.
   const isOfSeries = meta.transform === null || meta.transform === '3ma';
-  const next = isOfSeries ? meta.breaks.find(({ date }) => date > lastDate) : undefined;
+  const next = isOfSeries ? unitBreaks(meta.breaks).find(({ date }) => date > lastDate) : undefined;
   const { unit, unit_multiplier: unitMultiplier } = next?.from ?? meta;
   return { unit, unitMultiplier };
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { frequencies, monthsPerPeriod, periodEnd, type Frequency } from '../periods.ts';
-import { unitAt } from './captions.ts';
+import { unitAt, unitBreaks } from './captions.ts';
 import { chartSvg, layoutSvg } from './chart.ts';
 import { labelGap } from './end-labels.ts';
 import { findingOf } from './finding.ts';
@@ -208,6 +208,9 @@ test('the finding names breaks, compares no values across one, and the unit is t
   const now = { unit: 'Index 2020=100', unitMultiplier: 3 };
   t.deepEqual(unitAt(meta, '2024-03-31'), { unit: 'Index 2015=100', unitMultiplier: null });
   t.deepEqual(unitAt(meta, '2024-04-30'), now);
+  const goesOn = { date: '2024-07-01', continued_by: 'B' };
+  t.deepEqual(unitAt({ ...meta, breaks: [...meta.breaks, goesOn] }, '2024-04-30'), now);
+  t.deepEqual(unitBreaks([...meta.breaks, goesOn]), meta.breaks);
   t.deepEqual(unitAt({ ...meta, transform: 'yoy' }, '2024-03-31'), now, 'a percentage is one of both');
 });
 

@@ -1,13 +1,24 @@
 // The statements about the breaks of one series.
 import type { Transaction } from '../../kernel/database.ts';
 
-/** The date of the last break before which the points are in another unit; undefined if the series has none. */
-export async function findLastBreak(on: Transaction, seriesNo: number): Promise<string | undefined> {
-  const [row] = await on.query<{ date: string }>(
-    'select date from data.series_breaks where series_no = $1 order by date desc limit 1',
+/** The last break of a series. */
+export interface LastBreak {
+  date: string;
+  /** The id of the series as which it goes on from then on; null if the points are in another unit. */
+  continuedBy: string | null;
+}
+
+/** Undefined if the series has no break. That it goes on as another one is later than all others. */
+export async function findLastBreak(on: Transaction, seriesNo: number): Promise<LastBreak | undefined> {
+  const [row] = await on.query<LastBreak>(
+    `select date, null as "continuedBy" from data.series_breaks where series_no = $1
+     union all
+     select c.date, n.series_id from data.series_continuations c join data.series n on n.series_no = c.continued_by
+     where c.series_no = $1
+     order by date desc limit 1`,
     [seriesNo],
   );
-  return row?.date;
+  return row;
 }
 
 /** Records the break; the points before it are in the unit that the series has at present. */

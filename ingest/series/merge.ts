@@ -14,6 +14,7 @@ import { insertAuditEvent } from '../undo/audit.sql.ts';
 import { findLastBreak } from './break.sql.ts';
 import { refuseDeleted, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
+import { findContinued } from './continuation.sql.ts';
 import {
   completeMerge,
   findConflicts,
@@ -78,12 +79,7 @@ async function refuseUnmergeable(on: Transaction, old: FoundSeries, into: FoundS
     if (series.isOfItem)
       fail('conflict', `"${series.id}" has the prices of an item: such series cannot be merged.`);
   }
-  for (const { id, seriesNo } of [old, into])
-    if ((await findLastBreak(on, seriesNo)) !== undefined)
-      fail(
-        'conflict',
-        `"${id}" has points of several units (almanac series break): such series cannot be merged.`,
-      );
+  for (const series of [old, into]) await refuseBreaks(on, series);
   const merged = await findMergedInto(on, old.seriesNo);
   if (merged !== undefined)
     fail(
@@ -94,6 +90,22 @@ async function refuseUnmergeable(on: Transaction, old: FoundSeries, into: FoundS
   const differing = differences(one, other);
   if (differing.length > 0)
     fail('conflict', `"${old.id}" does not fit "${into.id}": ${differing.join('; ')}.`);
+}
+
+async function refuseBreaks(on: Transaction, { id, seriesNo }: FoundSeries): Promise<void> {
+  const last = await findLastBreak(on, seriesNo);
+  if (last?.continuedBy === null)
+    fail(
+      'conflict',
+      `"${id}" has points of several units (almanac series break): such series cannot be merged.`,
+    );
+  const [continued] = await findContinued(on, seriesNo);
+  const [earlier, later] = last === undefined ? [continued, id] : [id, last.continuedBy];
+  if (earlier !== undefined)
+    fail(
+      'conflict',
+      `"${earlier}" goes on as "${later}" (almanac series break): such series cannot be merged.`,
+    );
 }
 
 function differences(old: Shape, into: Shape): string[] {

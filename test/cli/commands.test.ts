@@ -342,6 +342,30 @@ test.serial('a break is declared and removed, as text and with --json as one doc
   t.is((await almanac([...wish, '--remove'])).code, 1);
 });
 
+test.serial('a series goes on as another one, as text and with --json as one document', async (t) => {
+  const csv = path.join(folder, 'annual.csv');
+  writeFileSync(csv, 'series_id,date,value\nANNUAL,2024,1\n');
+  const set = ['--create', '--set', 'frequency=annual,unit=Index,source=Test'];
+  await almanac(['ingest', 'observations', csv, '--vintage', '2024-02-01', ...set]);
+  const wish = ['series', 'break', 'GOES.ON', '--from', '2030'];
+  const other = ['--frequency', 'annual', '--continued-by', 'ANNUAL'];
+  const tried = await almanac([...wish, ...other, '--dry-run']);
+  t.is(tried.stdout, 'nothing kept (--dry-run): GOES.ON goes on as ANNUAL (annual) from 2030\n');
+  t.like(documentOf(t, await almanac([...wish, ...other, '--note', 'Annual', '--json'])), {
+    ...{ dry_run: false, series: 'GOES.ON', continued_by: 'ANNUAL' },
+    changes: [{ fact: 'frequency', from: 'daily', to: 'annual' }],
+  });
+  t.is((await almanac([...wish, ...other])).code, 1);
+  for (const words of [
+    ['--frequency', 'annual'],
+    other.slice(2),
+    [...other, 'unit=X'],
+    [...other, '--remove'],
+  ])
+    t.is((await almanac([...wish, ...words])).code, 2, words.join(' '));
+  t.regex((await almanac([...wish, '--remove'])).stdout, /^GOES\.ON has no break at 2030 any more, by load/);
+});
+
 test.serial('a series is deleted and restored, as text and with --json as one document', async (t) => {
   for (const [action, what] of [
     ['delete', 'deleted'],

@@ -15,7 +15,7 @@ import { forgottenPassword } from './walks/passwords.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
 import { openPages } from './walks/public.ts';
 import { revisions } from './walks/revisions.ts';
-import { oneSeries } from './walks/series.ts';
+import { continuedSeries, oneSeries } from './walks/series.ts';
 import { busyMonth } from './walks/usage.ts';
 import { webhooks } from './walks/webhooks.ts';
 
@@ -29,6 +29,7 @@ export interface Walk {
 export const walks: readonly Walk[] = [
   openPages,
   oneSeries,
+  continuedSeries,
   revisions,
   lockedRevisions,
   compare,

@@ -216,6 +216,25 @@ async function threeSeries(db: Bench): Promise<void> {
 
 const changes: TriggerCase[] = [
   {
+    trigger: 'data.series.change_continuations',
+    async seen(db) {
+      await threeSeries(db);
+      await db.insert('data.loads', { load_no: '1' });
+      await db.insert('data.series_continuations');
+      await db.insert('data.series_continuations', { series_no: '2', continued_by: '3' });
+      const seen = [];
+      for (const change of [
+        `update data.series set series_id = 'D' where series_no = 3`,
+        `update data.series set frequency = 'annual' where series_no = 1`,
+        `update data.series set deleted_on = '2024-01-01' where series_no = 2`,
+        `update data.series set series_id = series_id, name = 'N' where series_no = 2`,
+      ])
+        seen.push(await changedSeries(db, change));
+      return seen;
+    },
+    expected: [['B'], ['B'], ['A', 'D'], []],
+  },
+  {
     trigger: 'data.releases.change_series_of_new_releases',
     async seen(db) {
       await threeSeries(db);

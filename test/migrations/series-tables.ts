@@ -7,6 +7,8 @@ const twoSeries = [
   `insert into data.series (series_no, series_id, name, unit, frequency, source) overriding system value
    values (1, 'A', 'A', 'Index', 'monthly', 'Tests'), (2, 'B', 'B', 'Index', 'monthly', 'Tests')`,
 ];
+const thirdSeries = `insert into data.series (series_no, series_id, name, unit, frequency, source) overriding system value
+   values (3, 'C', 'C', 'Index', 'annual', 'Tests')`;
 const twoLoads = [
   `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value
    values (1, 'observations', '-', '${day}', false), (2, 'observations', '-', '${day}', false)`,
@@ -108,6 +110,8 @@ function dims(): TableCases[] {
   const alias = { alias: 'OLD', series_no: '1' };
   const breaks = checksOf('series_breaks');
   const aBreak = { series_no: '1', date: day, from_unit: 'Index', declared_on: day, load_no: '1' };
+  const continuations = checksOf('series_continuations');
+  const continuation = { series_no: '1', date: day, continued_by: '2', declared_on: day, load_no: '1' };
   const wasMerged = { merged_from: '2', merged_on: day };
   return [
     {
@@ -174,6 +178,38 @@ function dims(): TableCases[] {
         },
         {
           constraint: 'series_breaks_load_no_fkey',
+          refused: { load_no: '3' },
+          deleteParent: 'delete from data.loads where load_no = 1',
+          outcome: 'it is refused',
+        },
+      ],
+    },
+    {
+      table: 'data.series_continuations',
+      before: [...twoSeries, thirdSeries, ...twoLoads],
+      row: continuation,
+      cases: [
+        key('series_continuations_pkey', ['series_no'], continuation, {
+          ...{ ...continuation, series_no: '2', continued_by: '3' },
+        }),
+        ...continuations.check('check', [{ continued_by: '1' }], [{ continued_by: '2' }]),
+        ...continuations.text(2_000, 'note'),
+      ],
+      references: [
+        {
+          constraint: 'series_continuations_series_no_fkey',
+          refused: { series_no: '4' },
+          deleteParent: deleteSeries,
+          outcome: 'the row goes too',
+        },
+        {
+          constraint: 'series_continuations_continued_by_fkey',
+          refused: { continued_by: '4' },
+          deleteParent: 'delete from data.series where series_no = 2',
+          outcome: 'the row goes too',
+        },
+        {
+          constraint: 'series_continuations_load_no_fkey',
           refused: { load_no: '3' },
           deleteParent: 'delete from data.loads where load_no = 1',
           outcome: 'it is refused',

@@ -2,6 +2,7 @@
 // They build on the data of test/v1/every-dataset.ts, in this order.
 import type { ChangeOptions } from '../../ingest/series/change.ts';
 import { declareBreak } from '../../ingest/series/break.ts';
+import { declareContinuation } from '../../ingest/series/continuation.ts';
 import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
 import { mergeSeries } from '../../ingest/series/merge.ts';
 import { renameSeries } from '../../ingest/series/rename.ts';
@@ -235,5 +236,16 @@ export const seriesCommands: readonly SeriesCommand[] = [
     name: 'a break',
     run: (database, options) =>
       declareBreak(database, { ...options, id: 'CPI', from: '2024', facts: { unit: 'Points' } }),
+  },
+  {
+    name: 'a series that goes on as another',
+    run: (database, options) =>
+      declareContinuation(database, {
+        ...{ ...options, id: 'CPI', from: '2030', frequency: 'quarterly', continuedBy: 'PRICES' },
+      }),
+  },
+  {
+    name: 'another id of the series as which one goes on',
+    run: (database, options) => renameSeries(database, { ...options, id: 'PRICES', newId: 'PRICES.Q' }),
   },
 ];

@@ -3,7 +3,8 @@ import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.
 import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
 import { mergeSeries } from '../../../ingest/series/merge.ts';
 import { renameSeries } from '../../../ingest/series/rename.ts';
-import { declareBreak, removeBreak } from '../../../ingest/series/break.ts';
+import { declareBreak, removeBreak, type BreakOptions } from '../../../ingest/series/break.ts';
+import { declareContinuation, type ContinuationOptions } from '../../../ingest/series/continuation.ts';
 import { setFacts, type FactsChange } from '../../../ingest/series/set.ts';
 import type { FactChange } from '../../../ingest/series/set.sql.ts';
 import { systemClock } from '../../../kernel/clock.ts';
@@ -51,12 +52,19 @@ export const series: DeclareCommand = (command, terminal) => {
     });
   command
     .command('break')
-    .summary('declare that the points from a date on are in another unit, or remove the last such break')
+    .summary(
+      'declare that a series is in another unit, or another series, from a date on; remove its last break',
+    )
     .argument(...aSeries)
     .argument('[fact=value...]', 'the new unit, unit_multiplier or both')
-    .option('--from <date>', 'the first day or period in the new unit; required')
+    .option('--from <date>', 'the first day or period in the new unit, or of the other series; required')
+    .option('--frequency <frequency>', 'that of the series of --continued-by')
+    .option('--continued-by <series>', 'the series of another frequency as which this one goes on')
     .option('--note <text>', 'what readers are told of it')
-    .option('--remove', 'remove the break of that date: the series has the unit from before')
+    .option(
+      '--remove',
+      'remove the break of that date: the series has the unit from before, or goes on as no other',
+    )
     .option(...reasonFlag)
     .option(...dryRunFlag)
     .option(...jsonFlag)
@@ -64,24 +72,30 @@ export const series: DeclareCommand = (command, terminal) => {
       'after',
       examples(
         'almanac series break CPI.M --from 2024-01 unit="Index 2020=100" --note "New base year"',
+        'almanac series break CPI.M --from 2024-01 --frequency quarterly --continued-by CPI.Q',
         'almanac series break CPI.M --from 2024-01 --remove',
       ),
     )
-    .action(async (id, given, { from, note, remove, ...flags }) => {
+    .action((id, given, { from, frequency, continuedBy, note, remove, ...flags }) => {
       if (from === undefined)
-        throw new UsageError('A break needs --from, the first day or period in the new unit.');
+        throw new UsageError(
+          'A break needs --from, the first day or period in the new unit, or of the other series.',
+        );
+      const isOfFrequency = frequency !== undefined || continuedBy !== undefined;
       if (remove === true) {
-        if (given.length > 0 || note !== undefined)
+        if (given.length > 0 || note !== undefined || isOfFrequency)
           throw new UsageError('--remove takes the date of the break alone.');
         return change(terminal, flags, `has no break at ${from} any more`, (database, options) =>
           removeBreak(database, { ...options, id, from }),
         );
       }
-      const facts = factsOf(given);
-      const changed = await runChange(terminal, flags, (database, options) =>
-        declareBreak(database, { ...options, id, from, facts, ...(note === undefined ? {} : { note }) }),
-      );
-      printFacts(terminal, flags, changed, `has a break at ${from}`);
+      const told = { id, from, ...(note === undefined ? {} : { note }) };
+      if (!isOfFrequency) return unitBreak(terminal, flags, { ...told, facts: factsOf(given) });
+      if (frequency === undefined || continuedBy === undefined || given.length > 0)
+        throw new UsageError(
+          'A series goes on as another by --frequency and --continued-by, without facts: that one has its own.',
+        );
+      return continuation(terminal, flags, { ...told, frequency, continuedBy });
     });
   command
     .command('rename')
@@ -152,6 +166,31 @@ export const series: DeclareCommand = (command, terminal) => {
       change(terminal, flags, 'restored', (database, options) => restoreSeries(database, { ...options, id })),
     );
 };
+
+async function unitBreak(
+  terminal: Terminal,
+  flags: Flags,
+  wished: Pick<BreakOptions, 'id' | 'from' | 'facts' | 'note'>,
+): Promise<void> {
+  const changed = await runChange(terminal, flags, (database, options) =>
+    declareBreak(database, { ...options, ...wished }),
+  );
+  printFacts(terminal, flags, changed, `has a break at ${wished.from}`);
+}
+
+async function continuation(
+  terminal: Terminal,
+  flags: Flags,
+  wished: Pick<ContinuationOptions, 'id' | 'from' | 'frequency' | 'continuedBy' | 'note'>,
+): Promise<void> {
+  const { from, frequency, continuedBy } = wished;
+  const changed = await runChange(terminal, flags, (database, options) =>
+    declareContinuation(database, { ...options, ...wished }),
+  );
+  printChange(terminal, flags, changed, `goes on as ${continuedBy} (${frequency}) from ${from}`, {
+    ...{ changes: changed.changes, continued_by: continuedBy },
+  });
+}
 
 /** @throws UsageError if one is not of the form, or a fact is given twice. */
 function factsOf(given: readonly string[]): Record<string, string> {

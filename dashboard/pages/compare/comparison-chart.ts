@@ -1,4 +1,5 @@
 // What of the loaded series is on the chart: their lines in the window, made comparable, with names, colours and what is missing.
+import { unitBreaks } from '../../../domain/chart/captions.ts';
 import { pointAt, ratio, rebased, valueAt } from '../../../domain/chart/comparison.ts';
 import type { ChartLine } from '../../../domain/chart/layout.ts';
 import { segmentNo, type ChartPoint } from '../../../domain/chart/line-points.ts';
@@ -150,7 +151,7 @@ function rowOf(
 }
 
 function breaksOf({ meta }: Loaded): string[] {
-  return meta.breaks.map(({ date }) => date);
+  return unitBreaks(meta.breaks).map(({ date }) => date);
 }
 
 function idOf({ compared: { id }, dims }: Loaded): string {

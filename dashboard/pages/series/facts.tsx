@@ -64,15 +64,7 @@ export function Facts({ entry }: { entry: SeriesEntry }) {
 
 /** Who publishes the series, under which terms, by which methods, and what there is to know of its values. */
 export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
-  const {
-    source,
-    licence,
-    licence_url: terms,
-    methodology_url: methods,
-    attribution,
-    footnotes,
-    breaks,
-  } = entry;
+  const { source, licence, licence_url: terms, methodology_url: methods, attribution, footnotes } = entry;
   return (
     <section class="terms" aria-labelledby="source-and-licence">
       <h2 class="xs dim" id="source-and-licence">
@@ -102,12 +94,7 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
           </>
         )}
       </dl>
-      {breaks.map(({ date, from, to, note }) => (
-        <p key={date} class="xs dim">
-          {`Break on ${dayText(date)}: ${unitText(from)} until then, ${unitText(to)} from then on.`}
-          {note !== null && ` ${note}`}
-        </p>
-      ))}
+      <Breaks entry={entry} />
       {footnotes.map(({ mark, text, dims }) => (
         <p key={`${mark} ${text}`} class="xs dim footnote">
           {mark !== null && <sup>{mark}</sup>} {text}
@@ -118,7 +105,37 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
   );
 }
 
-function unitText({ unit, unit_multiplier: power }: SeriesEntry['breaks'][number]['from']): string {
+/** Where the unit changes, and where the series goes on as another one or is what another one went on as. */
+function Breaks({ entry: { breaks, continues } }: { entry: SeriesEntry }) {
+  return (
+    <>
+      {breaks.map((each) => (
+        <p key={each.date} class="xs dim">
+          {'continued_by' in each ? (
+            <>
+              Goes on as <SeriesLink id={each.continued_by} />
+              {` (${each.to.frequency}) from ${dayText(each.date)}.`}
+            </>
+          ) : (
+            `Break on ${dayText(each.date)}: ${unitText(each.from)} until then, ${unitText(each.to)} from then on.`
+          )}
+          {each.note !== null && ` ${each.note}`}
+        </p>
+      ))}
+      {continues.map((id) => (
+        <p key={id} class="xs dim">
+          Continues <SeriesLink id={id} />.
+        </p>
+      ))}
+    </>
+  );
+}
+
+function SeriesLink({ id }: { id: string }) {
+  return <Link href={`/series/${encodeURIComponent(id)}`}>{id}</Link>;
+}
+
+function unitText({ unit, unit_multiplier: power }: Pick<SeriesEntry, 'unit' | 'unit_multiplier'>): string {
   return power === null || power === 0 ? unit : `${unit} (times 10^${power})`;
 }
 

@@ -1,5 +1,5 @@
 // What of the loaded points is on screen: the selected lines in the window, the chart of them, and the call that fetches the same.
-import { lineNames, unitAt, unitName } from '../../../domain/chart/captions.ts';
+import { lineNames, unitAt, unitBreaks, unitName } from '../../../domain/chart/captions.ts';
 import type { Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
@@ -55,7 +55,7 @@ export function shownOf(
         name: names[i] ?? '',
         points: line.points.filter(({ date }) => date >= from && date <= to),
         colourNo: colourOf(entry, line, i),
-        breaks: meta.breaks.map(({ date }) => date),
+        breaks: unitBreaks(meta.breaks).map(({ date }) => date),
       })),
       isLog: state.isLog,
       base: meta.transform === 'index' ? 100 : null,

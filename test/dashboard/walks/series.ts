@@ -1,9 +1,10 @@
-// Find a series by the keyboard, shape a view of it, and take it along as a table, a file, a command and an address.
+// Find a series by the keyboard, shape a view of it, and take it along as a table, a file, a command and an address; go on to the one that continues it.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
+import { declareContinuation } from '../../../ingest/series/continuation.ts';
 import { assert, assertSame } from '../people.ts';
 import { cellsOf, monthOf, readApi, readCsv, useKey, written, type Observation } from '../reading.ts';
 import type { Stage } from '../stage.ts';
@@ -63,6 +64,32 @@ export const oneSeries: Walk = {
       JSON.stringify(table),
       'the table of the same address in a new page',
     );
+  },
+};
+
+export const continuedSeries: Walk = {
+  name: 'go on from a series that ended to the one that continues it, and back',
+  async run({ services, clock }, visitor) {
+    const { page } = visitor;
+    const [monthly, quarterly] = ['M', 'Q'].map((end) => `WALK.${page.viewportSize()?.width}.${end}`);
+    if (monthly === undefined || quarterly === undefined) throw new Error('there are two series');
+    await services.ingest(`series_id,date,value\n${monthly},2024-01,1\n${monthly},2024-02,2`);
+    await services.ingest(`series_id,date,value\n${quarterly},2024-Q1,1\n${quarterly},2024-Q2,2`, {
+      set: { frequency: 'quarterly' },
+    });
+    await declareContinuation(services.database, {
+      ...{ id: monthly, continuedBy: quarterly, frequency: 'quarterly', from: '2024-03' },
+      ...{ note: 'Fewer surveys.', seriesTimeZone: 'UTC', clock },
+    });
+    await visitor.open(`/series/${monthly}`);
+    await page.getByText(`Goes on as ${quarterly} (quarterly) from 1 Mar 2024. Fewer surveys.`).waitFor();
+    await visitor.look('series-continued');
+    await page.getByText('Goes on as').getByRole('link').click();
+    await page.waitForURL((url) => url.pathname === `/series/${quarterly}`);
+    await page.getByText(`Continues ${monthly}.`).waitFor();
+    await visitor.look('series-continues');
+    await page.getByText(`Continues ${monthly}.`).getByRole('link').click();
+    await page.waitForURL((url) => url.pathname === `/series/${monthly}`);
   },
 };
 
