@@ -10,7 +10,7 @@ export interface About {
   /** The date in the name of the file. */
   dateInName: string | null;
   sheet: string | undefined;
-  /** The folder's name. */
+  /** The name of the folder; that of the publication if the file is an upload. */
   folder: string;
   /** Facts of new series by the command line. */
   facts: Readonly<Record<string, string>>;

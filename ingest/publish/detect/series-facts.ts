@@ -148,7 +148,8 @@ export function addFacts(
   } else if (given['unit'] === undefined && found['unit']?.includes('{') !== true)
     guessed.push('series.unit');
   if (facts['source'] === undefined) {
-    evidence['series.source'] = "no line of the file says who publishes it: the folder's name";
+    evidence['series.source'] =
+      'no line of the file says who publishes it: the name of the folder, or of the publication of an upload';
     guessed.push('series.source');
   }
   const { name = '', unit = '', source = '', frequency: stated, ...others } = found;
