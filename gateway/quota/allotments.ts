@@ -25,6 +25,18 @@ export interface AccountMonth {
   month: string;
 }
 
+/** How fast an allotment is drawn from. */
+export interface Pace {
+  /** When it was last topped up for this gateway, and how many calls were drawn since. */
+  toppedUpAtMs: number;
+  drawnSince: number;
+}
+
+/** The number of calls expected in `ms`, at the rate since the last top-up. */
+export function expectedIn(ms: number, { drawnSince, toppedUpAtMs }: Pace, nowMs: number): number {
+  return Math.floor((drawnSince * ms) / Math.max(1, nowMs - toppedUpAtMs));
+}
+
 /** The result of a draw. */
 export interface Drawn {
   /** The id of the allotment. */

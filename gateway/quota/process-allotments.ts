@@ -5,7 +5,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../kernel/log.ts';
 import type { Accounts } from '../accounts.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import type { AccountMonth, Credit, Drawn, Holder } from './allotments.ts';
+import {
+  expectedIn,
+  type AccountMonth,
+  type Credit,
+  type Drawn,
+  type Holder,
+  type Pace,
+} from './allotments.ts';
 import { Hold, leaseMs, renewAfterMs, renewEveryMs, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
 
@@ -22,7 +29,7 @@ export interface ProcessAllotmentsOptions {
   nowMs?: () => number;
 }
 
-interface Allotment extends AccountMonth, Source {
+interface Allotment extends AccountMonth, Source, Pace {
   readonly id: string;
   /** The totals granted and returned, and of the calls that are under way or were served. */
   granted: number;
@@ -33,9 +40,6 @@ interface Allotment extends AccountMonth, Source {
   elsewhere: number;
   /** Whether the month had nothing left when it was last topped up: others may wait for each call. */
   isLast: boolean;
-  /** When it was last topped up, and how many calls were drawn since. */
-  toppedUpAtMs: number;
-  drawnSince: number;
   /** Until when granted calls may be drawn. */
   keepUntilMs: number;
   leasedUntilMs: number;
@@ -243,9 +247,4 @@ function keyOf({ accountId, month }: AccountMonth): string {
 
 function leftIn({ granted, drawn, returned }: Allotment): number {
   return granted - drawn - returned;
-}
-
-/** The number of calls expected in `ms`, at the rate since the last top-up. */
-function expectedIn(ms: number, { drawnSince, toppedUpAtMs }: Allotment, nowMs: number): number {
-  return Math.floor((drawnSince * ms) / Math.max(1, nowMs - toppedUpAtMs));
 }

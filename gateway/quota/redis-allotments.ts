@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { serverLua } from '../../kernel/credentials/cache.ts';
 import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
-import type { Credit, Drawn, Holder, AccountMonth } from './allotments.ts';
+import { expectedIn, type AccountMonth, type Credit, type Drawn, type Holder } from './allotments.ts';
 import { Hold } from './hold.ts';
 import type { Journal } from './journal.ts';
 import { allotmentKey, createShares, endedLua, type Ended, type Share, type Shares } from './redis-shares.ts';
@@ -40,7 +40,12 @@ const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
 
 // A draw written to a connection just before Redis stalled must not run when Redis resumes much later.
 const drawWithinMs = 1_000;
-const aheadMax = 1_000;
+/**
+ * A top-up requests so many calls, or those expected in this time at the current rate: calls wait for each top-up. Others can draw what
+ * is not drawn here, and accounts-api grants at most a fiftieth of what is left of the month.
+ */
+const aheadLeast = 1_000;
+const aheadMs = 1_000;
 
 export interface RedisAllotmentsOptions {
   redis: RedisLink;
@@ -75,7 +80,10 @@ export function createRedisAllotments({
       String(ended.served),
       String(ended.putBack),
     ];
-    if (credit !== undefined) words.push(credit.allotment, String(credit.granted), String(credit.elsewhere));
+    if (credit !== undefined) {
+      Object.assign(share, { toppedUpAtMs: nowMs(), drawnSince: 0 });
+      words.push(credit.allotment, String(credit.granted), String(credit.elsewhere));
+    }
     return new Question(shares, { share, runs, words, told: ended, now, nowMs });
   }
 
@@ -156,7 +164,7 @@ class Question implements DrawQuestion {
       granted,
       left: granted - drawn,
       used: drawn + elsewhere,
-      ahead: aheadMax,
+      ahead: Math.max(aheadLeast, expectedIn(aheadMs, drawnBy, nowMs())),
       mayCome: underWay > 0,
     };
   }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { RedisUnavailable, luaFile, luaFunction, script, type RedisLink } from '../../kernel/redis.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import type { AccountMonth } from './allotments.ts';
+import type { AccountMonth, Pace } from './allotments.ts';
 import { leaseMs, renewAfterMs, renewEveryMs, type Source } from './hold.ts';
 import type { Journal } from './journal.ts';
 
@@ -13,7 +13,7 @@ export interface Ended {
   readonly putBack: number;
 }
 
-export interface Share extends Source, AccountMonth {
+export interface Share extends Source, AccountMonth, Pace {
   /** Of the allotment in Redis. */
   readonly key: string;
   /** Its name in the allotment. */
@@ -71,6 +71,7 @@ export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
     const share: Share = {
       ...{ ...month, key: allotmentKey(month), token, ended, told: ended },
       ...{ allotment: undefined, underWay: 0, leasedUntilMs: -Infinity },
+      ...{ toppedUpAtMs: nowMs(), drawnSince: 0 },
       spend(calls) {
         if (share.allotment === undefined)
           throw new Error('Calls are served only after they were drawn from an allotment.');
@@ -178,6 +179,7 @@ export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
     },
     begin(share, calls) {
       share.underWay += calls;
+      share.drawnSince += calls;
       busy.add(share);
       renewLater();
     },
