@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
@@ -49,7 +50,7 @@ export async function builtDashboard({
     throw new Error('The dashboard is not built, and Vite, which builds it, is not installed: run npm ci.');
   const unfinished = path.join(into, `unfinished-${randomUUID()}`);
   try {
-    await run(
+    const building = run(
       process.execPath,
       [vite, 'build', path.join(projectRoot, 'dashboard'), '--outDir', unfinished, '--logLevel', 'warn'],
       {
@@ -58,6 +59,10 @@ export async function builtDashboard({
         ...(signal === undefined ? {} : { signal }),
       },
     );
+    const { pid } = building.child;
+    // Behind the services that start meanwhile: the first calls are made before the first page is opened.
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    await building;
     await compressAll(unfinished);
     await takeName(unfinished, directory);
   } catch (error) {
