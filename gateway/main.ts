@@ -250,7 +250,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const nowMs = leaseClock(clock);
   const redisAllotments = redis && createRedisAllotments({ redis, journal, clock, nowMs });
   const processAllotments = createProcessAllotments({ journal, accounts, nowMs, log });
-  const topUps = { accounts, clock, nowMs };
+  const topUps = { accounts, clock, nowMs, log };
   const month = createMonth({
     inRedis: redisAllotments && createAllotments(redisAllotments, topUps),
     inProcess: createAllotments(processAllotments, topUps),

@@ -33,7 +33,10 @@ interface Account {
 function startAdmissions(t: ExecutionContext, link: RedisLink = redis) {
   const asked: string[] = [];
   const journal = { spent() {}, charge() {} };
-  const never = { take: () => Promise.reject(new Error('Nothing is taken here.')) };
+  const never = {
+    take: () => Promise.reject(new Error('Nothing is taken here.')),
+    allToppedUp: () => Promise.resolve(),
+  };
   const allotments = createRedisAllotments({ redis: link, journal, clock: systemClock });
   t.teardown(() => allotments.close());
   const lease = { open: async () => {}, current: () => ({ generation }), close: async () => {} };

@@ -1,7 +1,10 @@
-// Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups. The
-// holders store the allotments, in Redis or in this process (redis-allotments.ts, process-allotments.ts).
+// Takes calls of a month from an allotment: calls that accounts-api has charged to the month in advance. Hides the top-ups, and that
+// some are made before calls are lacking. The holders store the allotments, in Redis or in this process (redis-allotments.ts,
+// process-allotments.ts).
 import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log.ts';
 import type { Accounts } from '../accounts.ts';
+import { createAccountsCache } from './accounts-cache.ts';
 import type { Hold } from './hold.ts';
 
 /** What requests were given of a month. */
@@ -47,6 +50,8 @@ export interface Drawn {
   granted: number;
   /** The calls that are left in it. */
   left: number;
+  /** If fewer are left, it is topped up before a call needs it, so that none waits. 0: it is not. */
+  low: number;
   /** The total used of the month. */
   used: number;
   /** How many calls a top-up may grant at once, including the lacking ones. */
@@ -80,20 +85,61 @@ export interface Allotments {
    * @throws RedisUnavailable; Failure unavailable.
    */
   take(accountId: string, wanted: readonly number[], limit: number | null): Promise<Grant>;
+  /** Resolves when no early top-up is under way. Each is bounded. */
+  allToppedUp(): Promise<void>;
 }
 
 export interface AllotmentsOptions {
   accounts: Pick<Accounts, 'topUp'>;
   clock: Clock;
+  log: Log;
   /** The clock of the leases; `performance.now()` by default. */
   nowMs?: () => number;
 }
 
-/** The allotments of one holder. Concurrent calls for one account are not allowed. */
+/** A top-up that was asked for while calls were still left. */
+interface EarlyTopUp {
+  readonly allotment: string;
+  /** The total granted before it. */
+  readonly seen: number;
+  readonly done: Promise<void>;
+}
+
+/** The allotments of one holder. Concurrent takes for one account are not allowed. */
 export function createAllotments(
   holder: Holder,
-  { accounts, clock, nowMs = () => performance.now() }: AllotmentsOptions,
+  { accounts, clock, log, nowMs = () => performance.now() }: AllotmentsOptions,
 ): Allotments {
+  const early = createAccountsCache<EarlyTopUp>();
+  const underWay = new Set<Promise<void>>();
+
+  async function topUp(month: AccountMonth, { allotment, granted: seen, ahead }: Drawn, calls: number) {
+    const askedAtMs = nowMs();
+    const asked = { ...month, holder: holder.name, allotment, seen, calls, ahead };
+    const { granted, elsewhere, limit, held, closed } = await accounts.topUp(asked);
+    if (closed) await holder.discard(month, allotment);
+    const credit: Credit | undefined = closed ? undefined : { allotment, granted, elsewhere, askedAtMs };
+    return { credit, limit, held };
+  }
+
+  /** Once for each total granted: if it fails, the first call that lacks calls asks again, and says why it cannot be served. */
+  function topUpEarly(month: AccountMonth, drawn: Drawn): void {
+    const { allotment, granted: seen } = drawn;
+    if (earlyTopUp(month, drawn) !== undefined) return;
+    const done = topUp(month, drawn, 1)
+      .then(async ({ credit, limit }) => void (credit && (await holder.draw(month, [], limit, credit))))
+      .catch((error: unknown) => log.debug({ err: error }, 'an allotment was not topped up early'))
+      .finally(() => underWay.delete(done));
+    underWay.add(done);
+    early.set(`${month.accountId} ${month.month}`, { allotment, seen, done });
+  }
+
+  /** The early top-up that was begun when as much was granted. */
+  function earlyTopUp(month: AccountMonth, { allotment, granted }: Drawn): EarlyTopUp | undefined {
+    const latest = early.get(`${month.accountId} ${month.month}`);
+    return latest?.allotment === allotment && latest.seen === granted ? latest : undefined;
+  }
+
   return {
     async take(accountId, wanted, limit) {
       const now = clock.now();
@@ -115,24 +161,30 @@ export function createAllotments(
       try {
         let drawn = await draw();
         let mayCome = false;
-        while (holds.includes(null)) {
-          const { allotment, granted: seen, left, ahead } = drawn;
-          const calls = Math.max(1, indexesOf(holds).reduce((sum, i) => sum + (wanted[i] ?? 0), 0) - left);
-          const askedAtMs = nowMs();
-          const topUp = { ...month, holder: holder.name, allotment, seen, calls, ahead };
-          const { granted, elsewhere, held, closed, ...state } = await accounts.topUp(topUp);
-          bound = state.limit;
-          if (closed) await holder.discard(month, allotment);
-          drawn = await draw(closed ? undefined : { allotment, granted, elsewhere, askedAtMs });
-          mayCome = held || drawn.mayCome;
-          // Otherwise it was topped up, but others drew the calls first, or it does not suffice: top up again.
-          if (!closed && granted <= seen && drawn.allotment === allotment) break;
+        const begun = holds.includes(null) ? earlyTopUp(month, drawn) : undefined;
+        if (begun !== undefined) {
+          await begun.done;
+          drawn = await draw();
         }
+        while (holds.includes(null)) {
+          const { allotment, granted: seen, left } = drawn;
+          const calls = Math.max(1, indexesOf(holds).reduce((sum, i) => sum + (wanted[i] ?? 0), 0) - left);
+          const { credit, ...state } = await topUp(month, drawn, calls);
+          bound = state.limit;
+          drawn = await draw(credit);
+          mayCome = state.held || drawn.mayCome;
+          // Otherwise it was topped up, but others drew the calls first, or it does not suffice: top up again.
+          if (credit !== undefined && credit.granted <= seen && drawn.allotment === allotment) break;
+        }
+        if (drawn.left < drawn.low) topUpEarly(month, drawn);
         return { holds, limit: bound, used: drawn.used, resetsAt: nextUtcMonthText(now), mayCome };
       } catch (error) {
         for (const hold of holds) hold?.end(false);
         throw error;
       }
+    },
+    async allToppedUp() {
+      await Promise.all(underWay);
     },
   };
 }

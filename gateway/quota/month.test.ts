@@ -16,6 +16,7 @@ async function takeOne(answers: readonly { hasCall: boolean; mayCome: boolean }[
       const holds = [hasCall ? new Hold(source, 1, () => 0) : null];
       return Promise.resolve({ holds, limit: 10, used: 10, resetsAt: '2026-12-01T00:00:00Z', mayCome });
     },
+    allToppedUp: () => Promise.resolve(),
   };
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const journal = { charge() {} };

@@ -40,7 +40,7 @@ export interface Month {
   share(accountId: string, calls: readonly number[], grant: Grant): Take[];
   /** Charges the call with what was taken for it. If the response closes without having been served, the next call can have it. */
   charge(call: Call, response: ServerResponse, take: Take): void;
-  /** Resolves when no take is under way, and what was taken for clients that have left is put back. Each take is bounded. */
+  /** Resolves when no take and no top-up is under way, and what was taken for clients that have left is put back. Each is bounded. */
   allTaken(): Promise<void>;
 }
 
@@ -181,6 +181,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     },
     async allTaken() {
       if (underWay > 0) await new Promise<void>((resolve) => (noneLeft = resolve));
+      await Promise.all([inRedis?.allToppedUp(), inProcess.allToppedUp()]);
       await endOfTurn(); // the last caller ends its hold
     },
     share(accountId, calls, grant) {

@@ -45,29 +45,32 @@ function setUp() {
 
 const step = fc.record({
   wanted: fc.nat(20),
-  limit: fc.option(fc.nat(100)),
+  limit: fc.option(fc.oneof(fc.nat(100), fc.integer({ min: 9_950, max: 10_150 }))),
   credit: fc.option(fc.record({ granted: fc.nat(60), elsewhere: fc.nat(40), isOurs: fc.boolean() })),
-  passMs: fc.constantFrom(0, 0, 9, 10, 99, 100),
+  passMs: fc.constantFrom(0, 0, 9, 10, 99, 100, 1_999, 2_000),
   end: fc.option(fc.boolean()),
 });
 
-test('a draw gets what is granted, and neither under way, served nor returned, within the limit; what is put back can be drawn at once; what was kept for 100 ms, or 10 ms of the last, is returned first', async (t) => {
+test('a draw gets what is granted, and neither under way, served nor returned, within the limit; what is put back can be drawn at once; what was kept for 100 ms is returned first: 10 ms if nothing is left of the month, two seconds while most of it is', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const { clock, allotments, sum, nowMs } = setUp();
       const { allotment } = await allotments.draw(month, [], null);
-      let [granted, drawn, returned, elsewhere, keepUntil, isLast, served] = [0, 0, 0, 0, 0, false, 0];
+      let [granted, drawn, returned, elsewhere, served] = [0, 0, 0, 0, 0];
+      let [keepUntil, keepMs] = [0, 100];
       const underWay: Hold[] = [];
       for (const { wanted, limit, credit, passMs, end } of steps) {
         clock.advance(passMs);
         const now = nowMs();
-        const keepMs = () => (isLast ? 10 : 100);
         if (credit?.isOurs === true) {
           const isMore = credit.granted > granted;
           granted = Math.max(granted, credit.granted);
           elsewhere = credit.elsewhere;
-          isLast = limit !== null && elsewhere + granted - returned >= limit;
-          if (isMore) keepUntil = now + keepMs();
+          const rest = (limit ?? Infinity) - (elsewhere + granted - returned);
+          keepMs = 100;
+          if (rest >= 10_000) keepMs = 2_000;
+          if (rest <= 0) keepMs = 10;
+          if (isMore) keepUntil = now + keepMs;
         } else if (now >= keepUntil) returned = granted - drawn;
         const within = limit === null ? Infinity : limit - elsewhere - drawn;
         const isGiven = wanted <= Math.min(granted - drawn - returned, within);
@@ -91,7 +94,7 @@ test('a draw gets what is granted, and neither under way, served nor returned, w
         if (end === true) served += hold.calls;
         else {
           drawn -= hold.calls;
-          keepUntil = now + keepMs();
+          keepUntil = now + keepMs;
         }
       }
       for (const hold of underWay) hold.end(false);
@@ -109,7 +112,7 @@ test('a draw gets what is granted, and neither under way, served nor returned, w
 test('what is not drawn is returned by itself, and told at once: another gateway may wait for it', async (t) => {
   const { clock, told, allotments, draw, flushes } = setUp();
   t.teardown(() => allotments.close());
-  const { allotment } = await draw(3, null, { granted: 10 });
+  const { allotment } = await draw(3, 100, { granted: 10 });
   clock.advance(100);
   t.is(flushes(), 0);
   await until('it is returned', () => flushes() === 1);
@@ -133,7 +136,7 @@ test('the months of accounts, and an account’s months, are apart', async (t) =
 test('an allotment that is not the discarded one still returns what is not drawn', async (t) => {
   const { clock, told, allotments, draw, flushes } = setUp();
   t.teardown(() => allotments.close());
-  const { allotment } = await draw(1, null, { granted: 10 });
+  const { allotment } = await draw(1, 100, { granted: 10 });
   await allotments.discard(month, 'another');
   clock.advance(100);
   await until('it is returned', () => flushes() === 1);
@@ -174,11 +177,37 @@ test('a minute after its allotment was last known to be open a call is not serve
 test('a top-up asks ahead for what 50 ms will bring if calls go on coming: nothing where one comes now and then', async (t) => {
   const { clock, allotments, draw } = setUp();
   t.teardown(() => allotments.close());
-  t.is((await draw(1, null)).ahead, 1);
-  await draw(1, null, { granted: 1 });
+  t.is((await draw(1, 100)).ahead, 1);
+  await draw(1, 100, { granted: 1, elsewhere: 50 });
   clock.advance(51);
-  t.is((await draw(1, null)).ahead, 1);
-  const { allotment } = await draw(30, null, { granted: 31 });
+  t.is((await draw(1, 100)).ahead, 1);
+  const { allotment } = await draw(30, 100, { granted: 31, elsewhere: 50 });
   clock.advance(10);
-  t.is((await allotments.draw(month, [1, 3], null)).ahead, 4 + 150, allotment);
+  const drawn = await allotments.draw(month, [1, 3], 100);
+  t.like(drawn, { ahead: 4 + 150, low: 0 }, `${allotment} is not topped up early`);
+});
+
+test('while most of the month is left a top-up asks for what a second will bring, and is due when a quarter of a second is left', async (t) => {
+  for (const limit of [null, 25_000]) {
+    const { clock, allotments, draw } = setUp();
+    t.teardown(() => allotments.close());
+    await draw(60, limit, { granted: 300 });
+    clock.advance(19);
+    t.like(await draw(1, limit), { low: 0 }, 'the rate is not known yet');
+    clock.advance(1);
+    t.like(await draw(3, limit), { hold: { calls: 3 }, low: 800, ahead: 3_200 });
+  }
+});
+
+test('it is not while half of the month is used, or fewer than 10,000 calls are left', async (t) => {
+  for (const [limit, elsewhere] of [
+    [25_000, 12_300],
+    [10_000, 0],
+  ] as const) {
+    const { clock, allotments, draw } = setUp();
+    t.teardown(() => allotments.close());
+    await draw(60, limit, { granted: 300, elsewhere });
+    clock.advance(20);
+    t.like(await draw(4, limit), { hold: { calls: 4 }, low: 0, ahead: 160 });
+  }
 });

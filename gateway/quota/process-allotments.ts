@@ -29,6 +29,8 @@ export interface ProcessAllotmentsOptions {
   nowMs?: () => number;
 }
 
+type Rest = 'none' | 'some' | 'most';
+
 interface Allotment extends AccountMonth, Source, Pace {
   readonly id: string;
   /** The totals granted and returned, and of the calls that are under way or were served. */
@@ -38,19 +40,26 @@ interface Allotment extends AccountMonth, Source, Pace {
   underWay: number;
   /** Calls charged to the month outside the allotment. */
   elsewhere: number;
-  /** Whether the month had nothing left when it was last topped up: others may wait for each call. */
-  isLast: boolean;
+  /** How much of the month was left when it was last topped up; `none`: others may wait for each call. */
+  rest: Rest;
   /** Until when granted calls may be drawn. */
   keepUntilMs: number;
   leasedUntilMs: number;
 }
 
-/** How long a gateway keeps undrawn calls. */
-const keepMs = 100;
-/** If the month has nothing left, it keeps them for this time only. */
-const keepLastMs = 10;
+/** How long a gateway keeps undrawn calls, by what is left of the month. */
+const keepMs = { none: 10, some: 100, most: 2_000 } as const;
 /** A top-up requests the lacking calls, and those expected in this time at the current rate. */
 const aheadMs = 50;
+/**
+ * While most of the month is left, half of it and 10,000 calls at least, a top-up requests those of a second, so that few calls wait for one.
+ * What a gateway keeps for two seconds another lacks only if all of that is used up meanwhile.
+ */
+const farAheadMs = 1_000;
+const restLeast = 10_000;
+/** It is then topped up again when the calls of so many ms are left; not sooner after the last top-up than the rate is known. */
+const earlyMs = 250;
+const rateKnownAfterMs = 20;
 /** How long a top-up waits until what was returned before is in the month again: as long as for any answer of accounts-api. */
 const waitForReturnMs = 2_000;
 
@@ -71,7 +80,7 @@ export function createProcessAllotments({
   function newAllotment(month: AccountMonth): Allotment {
     const allotment: Allotment = {
       ...{ ...month, id: randomUUID(), granted: 0, drawn: 0, returned: 0, underWay: 0, elsewhere: 0 },
-      ...{ isLast: false, toppedUpAtMs: nowMs(), drawnSince: 0, keepUntilMs: 0, leasedUntilMs: -Infinity },
+      ...{ rest: 'some', toppedUpAtMs: nowMs(), drawnSince: 0, keepUntilMs: 0, leasedUntilMs: -Infinity },
       spend(calls) {
         end(allotment, calls);
         journal.spent(allotment.accountId, allotment.month, allotment.id, calls, 0);
@@ -104,7 +113,7 @@ export function createProcessAllotments({
   }
 
   function keep(allotment: Allotment): void {
-    allotment.keepUntilMs = nowMs() + (allotment.isLast ? keepLastMs : keepMs);
+    allotment.keepUntilMs = nowMs() + keepMs[allotment.rest];
     notEmpty.add(allotment);
     returnBy(allotment.keepUntilMs);
   }
@@ -173,8 +182,8 @@ export function createProcessAllotments({
     const isMore = granted > allotment.granted;
     allotment.granted = Math.max(allotment.granted, granted);
     allotment.leasedUntilMs = Math.max(allotment.leasedUntilMs, askedAtMs + leaseMs);
-    const isLast = limit !== null && elsewhere + allotment.granted - allotment.returned >= limit;
-    Object.assign(allotment, { elsewhere, isLast, drawnSince: 0, toppedUpAtMs: now });
+    const used = elsewhere + allotment.granted - allotment.returned;
+    Object.assign(allotment, { elsewhere, rest: restOf(limit, used), drawnSince: 0, toppedUpAtMs: now });
     if (isMore) keep(allotment);
   }
 
@@ -206,10 +215,12 @@ export function createProcessAllotments({
       busy.add(allotment);
       renewLater();
     }
-    const { id, granted, underWay, elsewhere, drawn } = allotment;
+    const { id, granted, underWay, elsewhere, drawn, rest, toppedUpAtMs } = allotment;
+    const hasMost = rest === 'most';
     return {
       ...{ allotment: id, holds, granted, left: leftIn(allotment), used: elsewhere + drawn },
-      ahead: lacking + expectedIn(aheadMs, allotment, now),
+      low: hasMost && now - toppedUpAtMs >= rateKnownAfterMs ? expectedIn(earlyMs, allotment, now) : 0,
+      ahead: lacking + expectedIn(hasMost ? farAheadMs : aheadMs, allotment, now),
       mayCome: underWay > 0,
     };
   }
@@ -243,6 +254,12 @@ export function createProcessAllotments({
 
 function keyOf({ accountId, month }: AccountMonth): string {
   return `${accountId} ${month}`;
+}
+
+function restOf(limit: number | null, used: number): Rest {
+  if (limit === null) return 'most';
+  if (used >= limit) return 'none';
+  return used < limit / 2 && limit - used >= restLeast ? 'most' : 'some';
 }
 
 function leftIn({ granted, drawn, returned }: Allotment): number {

@@ -163,6 +163,7 @@ class Question implements DrawQuestion {
       holds,
       granted,
       left: granted - drawn,
+      low: 0,
       used: drawn + elsewhere,
       ahead: Math.max(aheadLeast, expectedIn(aheadMs, drawnBy, nowMs())),
       mayCome: underWay > 0,

@@ -95,7 +95,7 @@ function throughRedis({ redis, lease, ask, accounts, clock }: Parts) {
   const journal = { spent() {}, charge() {}, flush: () => Promise.resolve() }; // what is counted, other tests look at
   const inRedis = createRedisAllotments({ redis, journal, clock });
   const inProcess = createProcessAllotments({ journal, accounts, log: silentLog });
-  const topUps = { accounts, clock };
+  const topUps = { accounts, clock, log: silentLog };
   const month = createMonth({
     inRedis: createAllotments(inRedis, topUps),
     inProcess: createAllotments(inProcess, topUps),

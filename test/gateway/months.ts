@@ -50,7 +50,7 @@ export async function startCountingGateway(
   // As the clock of the test has it, and it goes on meanwhile.
   const startMs = clock.now().getTime();
   const nowMs = () => performance.now() + clock.now().getTime() - startMs;
-  const topUps = { accounts, clock, nowMs };
+  const topUps = { accounts, clock, nowMs, log: silentLog };
   const inProcess = createProcessAllotments({ journal, accounts, nowMs, log: silentLog });
   const inRedis = redis && createRedisAllotments({ redis, journal, clock, nowMs });
   const month = createMonth({
