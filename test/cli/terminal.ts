@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import type { ExecutionContext } from 'ava';
 import type { CommandUnknownOpts } from 'commander';
 import { main, programOf } from '../../cli/main.ts';
 import type { Terminal } from '../../cli/command.ts';
@@ -43,6 +44,37 @@ export function commandLine(settings: Readonly<Record<string, string>>): RunComm
     });
     return ran;
   };
+}
+
+/** Runs commands by `run`, and notes by name with which flags each was run and ended with 0. */
+export function exercising(run: RunCommand): {
+  almanac: RunCommand;
+  exercised: ReadonlyMap<string, ReadonlySet<string>>;
+} {
+  const exercised = new Map<string, Set<string>>();
+  return {
+    exercised,
+    async almanac(words, more) {
+      const ran = await run(words, more);
+      const command = (await declaredCommands()).find(({ path }) =>
+        path.every((word, i) => words[i] === word),
+      );
+      if (ran.code !== 0 || command === undefined) return ran;
+      const name = command.path.join(' ');
+      const seen = exercised.get(name) ?? new Set();
+      for (const word of words) if (word.startsWith('--')) seen.add(word);
+      exercised.set(name, seen);
+      return ran;
+    },
+  };
+}
+
+/** The one JSON document that a command prints. */
+export function documentOf(t: ExecutionContext, { code, stdout, stderr }: Ran): Record<string, unknown> {
+  t.is(code, 0, stderr);
+  t.is(stderr, '');
+  t.regex(stdout, /^\{.*\}\n$/);
+  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 export interface Declared {

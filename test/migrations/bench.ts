@@ -6,6 +6,7 @@ import { embargoTables } from './embargo-tables.ts';
 import { billingTables } from './billing-tables.ts';
 import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
+import { catalogTables } from './catalog-tables.ts';
 import { seriesTables } from './series-tables.ts';
 import { signInTables } from './sign-in-tables.ts';
 import { undoTables } from './undo-tables.ts';
@@ -19,6 +20,7 @@ export const tables: readonly TableCases[] = [
   ...signInTables,
   ...webhookTables,
   ...seriesTables,
+  ...catalogTables,
   ...undoTables,
   ...marketTables,
   ...fundTables,

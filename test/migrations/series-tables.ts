@@ -1,6 +1,6 @@
-// The constraints of schema data that time series, commodities and discovery have, as cases.
+// The constraints of schema data that time series have, as cases.
 import { frequencies } from '../../domain/periods.ts';
-import { checksOf, currencies, hex, key, slugs, type TableCases } from './tables.ts';
+import { checksOf, key, twoLoads, type TableCases } from './tables.ts';
 
 const day = '2024-01-31';
 const twoSeries = [
@@ -9,10 +9,6 @@ const twoSeries = [
 ];
 const thirdSeries = `insert into data.series (series_no, series_id, name, unit, frequency, source) overriding system value
    values (3, 'C', 'C', 'Index', 'annual', 'Tests')`;
-const twoLoads = [
-  `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value
-   values (1, 'observations', '-', '${day}', false), (2, 'observations', '-', '${day}', false)`,
-];
 const deleteSeries = 'delete from data.series where series_no = 1';
 
 function loads(): TableCases {
@@ -461,184 +457,10 @@ function auditEvents(): TableCases {
   };
 }
 
-const renameSeries = (id: string) =>
-  `update data.series set series_id = '${id}' where series_id = 'commodity.wheat'`;
-
-function commodities(): TableCases[] {
-  const items = checksOf('commodity_items');
-  const item = {
-    ...{ item_id: 'wheat', name: 'Wheat', unit: '1 Kg', currency: 'PKR' },
-    ...{ frequency: 'weekly', source: 'Tests' },
-  };
-  const cities = checksOf('commodity_cities');
-  const city = { city_id: 'karachi', name: 'Karachi' };
-  return [
-    {
-      table: 'data.commodity_items',
-      row: item,
-      filled: ['series_no'],
-      nullsRefusedBy: 'series',
-      cases: [
-        // An item is told from others by its series too, unless that has been renamed.
-        {
-          constraint: 'commodity_items_pkey',
-          beside: item,
-          meanwhile: renameSeries('commodity.other'),
-          refused: [{}],
-          accepted: [{ item_id: 'rice' }],
-        },
-        {
-          constraint: 'commodity_items_series_no_key',
-          beside: item,
-          meanwhile: renameSeries('commodity.rice'),
-          refused: [{ item_id: 'rice' }],
-          accepted: [{ item_id: 'maize' }],
-        },
-        // What the series refuses as well is left to it: '' as a name, and ids that are no ids of series.
-        ...items.pattern('item_id', slugs.accepted, ['A', 'a--b', '-a', 'a-', 'a_b', 'a'.repeat(81)]),
-        ...items.pattern('name', ['é', 'é'.repeat(200)], ['é'.repeat(201)]),
-        ...items.text(200, 'name_local', 'category'),
-        ...items.text(80, 'unit'),
-        ...items.positive('unit_quantity'),
-        ...items.text(40, 'unit_measure'),
-        ...items.pattern('currency', currencies.accepted, currencies.refused),
-        ...items.pattern(
-          'coicop',
-          ['01', '01.1', '01.12', '01.1.2.3.4'],
-          ['', '1', '011', '01.', '01.123', '01.1.2.3.4.5', 'a1'],
-        ),
-      ],
-      references: [
-        {
-          // A trigger fills the column: only the series can go.
-          constraint: 'commodity_items_series_no_fkey',
-          refused: {},
-          deleteParent: `delete from data.series where series_id = 'commodity.wheat'`,
-          outcome: 'it is refused',
-        },
-      ],
-    },
-    {
-      table: 'data.commodity_cities',
-      row: city,
-      cases: [
-        key('commodity_cities_pkey', ['city_id'], city, { city_id: 'lahore' }),
-        ...cities.pattern('city_id', [...slugs.accepted, 'nationals'], [...slugs.refused, 'national']),
-        ...cities.text(200, 'name', 'province'),
-        ...cities.between(-90, 90, 'latitude'),
-        ...cities.between(-180, 180, 'longitude'),
-      ],
-    },
-  ];
-}
-
-function discovery(): TableCases[] {
-  const releases = checksOf('releases');
-  const release = {
-    ...{ release_id: 'cpi-2026-10', title: 'CPI', source: 'Tests', release_at: '2026-11-20T10:00:00Z' },
-    time_zone: 'UTC',
-  };
-  const entries = checksOf('search_entries');
-  const entry = { type: 'series', id: 'A', name: 'A', facts: '' };
-  return [
-    {
-      table: 'data.releases',
-      row: release,
-      defaults: { series_ids: [] },
-      cases: [
-        key('releases_pkey', ['release_id'], release, { release_id: 'cpi-2026-11' }),
-        ...releases.text(200, 'release_id'),
-        ...releases.text(500, 'title', 'source'),
-        ...releases.text(64, 'time_zone'),
-        ...releases.text(100, 'reference_period'),
-        ...releases.text(500, 'publication'),
-        ...releases.oneOf('frequency', ...frequencies),
-        ...releases.oneOf('kind', 'new', 'revised'),
-        ...releases.oneOf('status', 'scheduled', 'released', 'delayed', 'cancelled'),
-        ...releases.oneOf('importance', 'low', 'medium', 'high'),
-        ...releases.pattern(
-          'url',
-          ['http://a', 'https://a', `https://${'a'.repeat(1992)}`],
-          ['', 'ftp://a', 'javascript:a', ' https://a', `https://${'a'.repeat(1993)}`],
-        ),
-      ],
-    },
-    {
-      table: 'data.search_entries',
-      row: entry,
-      filled: ['entry_no', 'id_text', 'name_text', 'words'],
-      cases: [
-        key('search_entries_pkey', ['entry_no'], { entry_no: '1000' }, { entry_no: '1001', id: 'B' }),
-        key('search_entries_type_id_key', ['type', 'id'], entry, { type: 'fund', id: 'B' }),
-        ...entries.oneOf('type', 'series', 'fund', 'amc', 'security', 'commodity'),
-      ],
-    },
-    {
-      table: 'data.search_terms',
-      row: { word: 'price', near: '{price}' },
-      cases: [key('search_terms_pkey', ['word'], { word: 'price' }, { word: 'prices' })],
-    },
-  ];
-}
-
-function publishedFiles(): TableCases {
-  const is = checksOf('published_files');
-  const row = {
-    publication: 'p',
-    path: 'a.csv',
-    sheet: '',
-    content_sha256: `\\x${hex('a')}`,
-    entry: '{}',
-  };
-  return {
-    table: 'data.published_files',
-    before: twoLoads,
-    row,
-    defaults: { loaded_at: 'now()' },
-    cases: [
-      key('published_files_pkey', ['publication', 'path', 'sheet'], row, {
-        ...row,
-        publication: 'q',
-        path: 'b.csv',
-        sheet: 'Sheet2',
-      }),
-      ...is.pattern(
-        'publication',
-        ['a', '9', 'A.b_c-9', 'a'.repeat(80)],
-        ['', '.a', 'a b', 'é', 'a'.repeat(81)],
-      ),
-      ...is.text(2000, 'path'),
-      ...is.textUpTo(200, 'sheet'),
-      ...is.check(
-        'content_sha256_check',
-        [{ content_sha256: '\\x00' }],
-        [{ content_sha256: `\\x${hex('0')}` }],
-      ),
-      ...is.check(
-        'entry_check',
-        ['[]', '1', 'null'].map((entry) => ({ entry })),
-        [{ entry: '{"a": 1}' }],
-      ),
-    ],
-    references: [
-      {
-        constraint: 'published_files_load_no_fkey',
-        refused: { load_no: '3' },
-        accepted: { load_no: '1' },
-        deleteParent: 'delete from data.loads where load_no = 1',
-        outcome: 'it is refused',
-      },
-    ],
-  };
-}
-
 export const seriesTables: readonly TableCases[] = [
   loads(),
   series(),
   ...dims(),
   observations(),
   ...vintages(),
-  ...commodities(),
-  ...discovery(),
-  publishedFiles(),
 ];

@@ -120,6 +120,12 @@ export function key(constraint: string, columns: readonly string[], row: Row, ot
   };
 }
 
+/** Rows that others refer to by `load_no` 1 and 2. */
+export const twoLoads = [
+  `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value
+   values (1, 'observations', '-', '2024-01-31', false), (2, 'observations', '-', '2024-01-31', false)`,
+];
+
 export const hex = (digit: string) => digit.repeat(64);
 
 /** Texts that are ids of lower-case words, and texts that are not, where the id may have 80 characters. */

@@ -1,10 +1,6 @@
 // The constraints of the tables that keep what loads of tables state, as cases.
-import { checksOf, key, type TableCases } from './tables.ts';
+import { checksOf, key, twoLoads, type TableCases } from './tables.ts';
 
-const twoLoads = [
-  `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value
-   values (1, 'nav', '-', '2024-01-31', false), (2, 'nav', '-', '2024-01-31', false)`,
-];
 const refusesToGo = {
   deleteParent: 'delete from data.loads where load_no = 1',
   outcome: 'it is refused' as const,
