@@ -53,12 +53,12 @@ const titled = {
 
 /**
  * @param rows those of data. @param titles of all columns.
- * @param taken the column of dates, and those of periods across: values by definition.
+ * @param taken the columns of dates, and those of periods across: values by definition.
  */
 export function detectColumns(
   rows: readonly string[][],
   titles: readonly string[],
-  taken: { date: number | null; periods: readonly number[] },
+  taken: { dates: readonly number[]; periods: readonly number[] },
 ): Columns {
   const found: Columns = {
     values: [...taken.periods],
@@ -75,8 +75,10 @@ export function detectColumns(
     evidence: new Map(),
   };
   // The column of dates is known, and has the most different texts.
-  const profiles = titles.map((_, at) => profileOf(at === taken.date ? [] : rows, at));
-  const others = titles.flatMap((_, at) => (at === taken.date || taken.periods.includes(at) ? [] : [at]));
+  const profiles = titles.map((_, at) => profileOf(taken.dates.includes(at) ? [] : rows, at));
+  const others = titles.flatMap((_, at) =>
+    taken.dates.includes(at) || taken.periods.includes(at) ? [] : [at],
+  );
   const free = new Set(others);
   const take = (pattern: RegExp): number | null => {
     const at = others.find(
@@ -96,6 +98,7 @@ export function detectColumns(
   found.currency = take(titled.currency);
   found.frequency = take(titled.frequency);
   if (taken.periods.length === 0) takeValues(found, free, titles, profiles);
+  else if (taken.dates.length > 0) leaveNumbers(found, free, titles, profiles);
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
@@ -149,6 +152,24 @@ function takeValues(
     found.ignored.set(at, `numbers beside the column ${entryAt(titles, entryAt(chosen, 0))}`);
   }
 }
+
+/** Numbers beside the months of a year, such as its average, are of no month. */
+function leaveNumbers(
+  found: Columns,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+): void {
+  for (const at of [...free]) {
+    const { filled, numeric } = entryAt(profiles, at);
+    if (filled === 0 || numeric < filled * 0.9 || titled.code.test(entryAt(titles, at))) continue;
+    free.delete(at);
+    found.ignored.set(at, besideParts);
+  }
+}
+
+/** Why numbers beside the months of a year are not loaded. */
+export const besideParts = 'numbers of the whole year, beside its months or quarters';
 
 const isMeasure = (title: string) => !/code|\bid\b/i.test(title);
 

@@ -298,3 +298,120 @@ test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
   });
   t.is(entry.guessed, undefined);
 });
+
+test('a row above the others whose date has another form is one of the table, and not left out with the titles', (t) => {
+  const quarters = ['2023 Q1', '2023 Q2', '2023 Q3', '2023 Q4', '2024 Q1'].map((quarter) => [quarter, '3']);
+  const { entry } = propose(
+    sampleOf([['Period', 'Value'], ['2022', '10'], ['2023', '12'], ...quarters]),
+    about,
+  );
+  t.deepEqual([entry.date, entry.first], [{ column: 'Period', format: 'YYYY [Q]Q' }, 2]);
+  const years = ['2021', '2022', '2023'].map((year) => [year, '1', '2']);
+  for (const numbers of [
+    ['(1)', '(2)', '(3)'],
+    ['1', '2', '3'],
+    ['Codes', '5', '2'],
+  ]) {
+    const numbered = propose(sampleOf([['Year', 'Exports', 'Imports'], numbers, ...years]), about);
+    t.deepEqual(
+      [numbered.entry.first, numbered.entry.unit_line],
+      [3, undefined],
+      'numbers of the columns, or codes',
+    );
+    t.is(
+      (numbered.evidence['first'] ?? '').includes('line 2 has no date and is left out'),
+      numbers[0] !== '(1)',
+    );
+  }
+});
+
+test('a table of few rows is found between its titles and its notes', (t) => {
+  const rows = [
+    ['Table 5'],
+    [],
+    ['Year', 'Exports'],
+    ['2021', '1'],
+    ['2022', '2'],
+    ['2023', '3'],
+    [],
+    ['1) of 2023'],
+    ['Source: the bank'],
+  ];
+  const { entry } = propose(sampleOf(rows), about);
+  t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
+});
+
+const twoYears = ['2022', '2023'];
+const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+test('months and quarters in a column beside that of the years are parts of the dates', (t) => {
+  const table = (title: string, parts: readonly string[], countries = ['Chad', 'Peru']) => [
+    ['Country', 'Year', title, 'Value'],
+    ...countries.flatMap((country) =>
+      twoYears.flatMap((year) => parts.map((part, at) => [country, year, part, `${at}.5`])),
+    ),
+  ];
+  const numbers = monthNames.map((_, at) => String(at + 1));
+  for (const [title, parts, format, frequency] of [
+    ['Month', monthNames, 'YYYY MMMM', 'monthly'],
+    ['Period', monthNames.map((name) => name.slice(0, 3)), 'YYYY MMM', 'monthly'],
+    ['Month', numbers, 'YYYY M', 'monthly'],
+    ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
+    ['Quarter', ['1', '2', '3', '4'], 'YYYY Q', 'quarterly'],
+  ] as const) {
+    const { entry } = propose(sampleOf(table(title, parts)), about);
+    t.deepEqual(entry.date, { column: ['Year', title], format });
+    t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, { country: 'Country' }]);
+  }
+  const codes = numbers.map((number) => `M${number.padStart(2, '0')}`);
+  const withAnnual = propose(sampleOf(table('Period', [...codes, 'M13'])), about);
+  t.like(withAnnual.entry, {
+    date: { column: ['Year', 'Period'], format: 'YYYY [M]MM' },
+    leave_out: { Period: ['M13'] },
+  });
+  t.true(withAnnual.entry.guessed?.includes('leave_out'));
+  const coded = propose(sampleOf(table('Group', ['1', '2', '3'])), about);
+  t.regex(coded.entry.skip ?? '', /no column tells them apart/, 'numbers under another title are codes');
+  const peaks = ['May', 'June', 'May', 'July'].map((month, at) => [String(2020 + at), month, `${at}.5`]);
+  t.deepEqual(
+    propose(sampleOf([['Year', 'Peak', 'Price'], ...peaks]), about).entry.date,
+    { column: 'Year' },
+    'a fact of the year',
+  );
+});
+
+test('months and quarters as titles beside a column of years are parts of the dates; what sums the year up is left out, and that is a guess', (t) => {
+  const rows = (titles: readonly string[]) =>
+    twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);
+  for (const [titles, format, frequency] of [
+    [monthNames, 'YYYY MMMM', 'monthly'],
+    [monthNames.map((_, at) => String(at + 1)), 'YYYY M', 'monthly'],
+    [['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
+  ] as const) {
+    const { entry } = propose(
+      sampleOf([['Year', ...titles, 'Average'], ...rows([...titles, 'Average'])]),
+      about,
+    );
+    t.like(entry, { date: { across: 'columns', year: 'Year', format }, ignore: ['Average'] });
+    t.is(entry.series?.frequency, frequency);
+    t.deepEqual(entry.guessed, ['series.unit', 'series.source', 'ignore']);
+  }
+  // From July to June: whose months the first ones are, no line says.
+  const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
+  const { entry } = propose(sampleOf([['Year', ...fiscal], ...rows(fiscal)]), about);
+  t.deepEqual(entry.date, { column: 'Year' });
+  t.true(entry.guessed?.includes('values'));
+});

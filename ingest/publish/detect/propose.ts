@@ -3,7 +3,9 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
 import { detectColumns, type Columns } from './columns.ts';
-import { detectLayout, type Layout } from './layout.ts';
+import { possibleParts, withParts } from './divided-dates.ts';
+import { isBareYear } from './date-forms.ts';
+import { dateText, detectLayout, type Layout } from './layout.ts';
 import { addNotes } from './notes.ts';
 import { detectNumbers } from './number-forms.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
@@ -15,9 +17,10 @@ import { idPart } from '../templates.ts';
 
 /** @returns an entry with `skip` if the rows are no table that can be loaded. */
 export function propose(sample: Sample, about: About): Proposal {
-  const layout = detectLayout(sample);
-  if (typeof layout === 'string') return skipped(layout);
-  const rows = sample.rows.slice(layout.firstRow);
+  const found = detectLayout(sample);
+  if (typeof found === 'string') return skipped(found);
+  const rows = sample.rows.slice(found.firstRow);
+  const layout = withParts(found, rows);
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
   if (sdmx !== null) {
@@ -30,11 +33,12 @@ export function propose(sample: Sample, about: About): Proposal {
     return skipped('it has no dates: neither a column, nor titles, nor a line above, nor its name');
   const { dates } = layout;
   const columns = detectColumns(rows, layout.titles, {
-    date: dates.kind === 'column' ? dates.column : null,
+    dates: datePlaces(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
   });
   if (columns.values.length === 0) return skipped('it has no column of numbers');
   addColumns(draft, layout, columns);
+  doubtParts(draft, layout, columns, rows);
   addNotes(draft, rows, layout.titles, columns);
   addNumbers(draft, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
@@ -69,12 +73,23 @@ function addDate({ entry, evidence, guessed }: Draft, { dates, titles }: Layout,
   if (dates.kind === 'column' || dates.kind === 'across') {
     const { value, evidence: why, isSure } = dates.form;
     const format = value.format === null ? {} : { format: value.format };
+    const [place = '', part] = datePlaces(dates).map((at) => entryAt(titles, at));
     entry.date =
       dates.kind === 'column'
-        ? { column: entryAt(titles, dates.column), ...format }
-        : { across: 'columns', ...format };
+        ? { column: part === undefined ? place : [place, part], ...format }
+        : { across: 'columns', ...(place !== '' && { year: place }), ...format };
     evidence['date'] = why;
     if (!isSure) guessed.push('date');
+    if (
+      dates.kind === 'column' &&
+      dates.part !== null &&
+      dates.part.others.length > 0 &&
+      part !== undefined
+    ) {
+      entry.leave_out = { [part]: dates.part.others };
+      evidence['leave_out'] = 'neither a month nor a quarter of the year';
+      guessed.push('leave_out');
+    }
     if (about.dateInName !== null && dayOf(about.dateInName) <= about.today) {
       entry.vintage = { in: 'file name' };
       evidence['vintage'] =
@@ -92,6 +107,14 @@ function addDate({ entry, evidence, guessed }: Draft, { dates, titles }: Layout,
   guessed.push('date');
   return true;
 }
+
+/** The columns that date the rows: one, or that of the year and that of its months. */
+const datePlaces = (dates: Layout['dates']): number[] =>
+  dates.kind === 'column'
+    ? [dates.column, ...(dates.part === null ? [] : [dates.part.column])]
+    : dates.kind === 'across' && dates.year !== null
+      ? [dates.year]
+      : [];
 
 const dayOf = (date: string) => (date.length === 7 ? `${date}-01` : date);
 
@@ -129,9 +152,31 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
     draft.guessed.push('only');
   }
   if (columns.totals !== null) {
-    entry.leave_out = { [title(columns.totals.column)]: columns.totals.texts };
-    evidence['leave_out'] = 'rows that sum up others';
-    draft.guessed.push('leave_out');
+    entry.leave_out = { ...entry.leave_out, [title(columns.totals.column)]: columns.totals.texts };
+    evidence['leave_out'] = [evidence['leave_out'], 'rows that sum up others']
+      .filter((why) => why !== undefined)
+      .join('; ');
+    if (!draft.guessed.includes('leave_out')) draft.guessed.push('leave_out');
+  }
+}
+
+/** Values by year that may be of the months of it are a guess: a series of each month would be another one. */
+function doubtParts(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column' || dates.part !== null) return;
+  if (!rows.slice(0, 1_000).every((row) => isBareYear(dateText(row, dates)) || dateText(row, dates) === ''))
+    return;
+  for (const key of ['values', 'dimensions'] as const) {
+    const parts = possibleParts(columns[key], titles, rows);
+    if (parts.length === 0) continue;
+    const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
+    evidence[key] =
+      `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
+    guessed.push(key);
   }
 }
 
