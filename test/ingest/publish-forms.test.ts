@@ -104,6 +104,31 @@ test('a row whose date has another form than the rows below it stops the load; a
   t.is(Object.keys(await published(database, 'noted')).length, 6);
 });
 
+test('a workbook whose formulas have no stored result is not loaded with empty cells in their place', async (t) => {
+  const sheet = utils.aoa_to_sheet([
+    ['Month', 'A', 'B'],
+    ['2024-01', 1, 2],
+    ['2024-02', 3, 4],
+    ['2024-03', 5, 6],
+  ]);
+  const formulas = { 'formulas.xlsx': workbookOf({ Sheet1: sheet }, 'xlsx') };
+  const folder = folderOf('formulas', formulas);
+  const first = await publish(folder, '--yes');
+  t.is(first.code, 0, first.stderr);
+  t.is(Object.keys(await published(database, 'formulas.B')).length, 3);
+  sheet['C3'] = { t: 'z', f: 'B3+1' };
+  const uncomputed = workbookOf({ Sheet1: sheet }, 'xlsx');
+  writeFileSync(path.join(folder, 'formulas.xlsx'), uncomputed);
+  const again = await publish(folder);
+  t.is(again.code, 1);
+  const reason =
+    /the formula in C3 has no stored result: open the workbook in Excel or LibreOffice and save it/;
+  t.regex(again.stderr, reason);
+  const fresh = await publish(folderOf('uncomputed', { 'uncomputed.xlsx': uncomputed }), '--yes');
+  t.is(fresh.code, 1);
+  t.regex(fresh.stderr, reason);
+});
+
 test('flags after numbers become statuses, with decimal commas, in latin-1 with semicolons', async (t) => {
   const rows = [
     'Monat;Export',

@@ -415,3 +415,44 @@ test('months and quarters as titles beside a column of years are parts of the da
   t.deepEqual(entry.date, { column: 'Year' });
   t.true(entry.guessed?.includes('values'));
 });
+
+test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal; a typeset minus is a minus', (t) => {
+  const flagsOf = (...texts: string[]) => detectNumbers(texts).flags;
+  t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
+  for (const sign of ['M', 'k', 'bn', 'mio', 'kg']) {
+    t.is(flagsOf(`1.5 ${sign}`, '2')?.isSure, false, sign);
+    t.regex(flagsOf(`1.5${sign}`, '2')?.evidence ?? '', /may be a unit, or multiply the number/);
+  }
+  const grouped = (...texts: string[]) => {
+    const { decimal, thousands } = detectNumbers(texts, ';');
+    return [decimal.value, thousands?.value, thousands?.isSure];
+  };
+  t.deepEqual(grouped('45.512', '46.012', '512'), [',', '.', false]);
+  t.deepEqual(
+    grouped('45.512', '1512'),
+    ['.', undefined, undefined],
+    'a number of four digits is not grouped',
+  );
+  t.deepEqual(grouped('0.512', '1.512'), ['.', undefined, undefined]);
+  t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true]);
+  const rates = (...values: string[]) =>
+    propose(sampleOf([['Date', 'Rate'], ...values.map((value, at) => [months[at] ?? '', value])]), about)
+      .entry;
+  t.false(rates('1.5%', '2%', '3%').guessed?.includes('flags'));
+  t.true(rates('1.5%', '0.02', '0.03').guessed?.includes('flags'));
+  t.deepEqual(rates('1.5', '#DIV/0!', '3').missing, ['#DIV/0!']);
+  t.true(rates('1.5', '#DIV/0!', '3').guessed?.includes('missing'));
+  t.false(rates('1.5', '#N/A', '3').guessed?.includes('missing'));
+});
+
+test('a year of two digits that is read as one far ahead is a guess, and so is a dimension of dates', (t) => {
+  const table = (...dates: string[]) =>
+    propose(sampleOf([['Month', 'Rate'], ...dates.map((date, at) => [date, `${at}.5`])]), about);
+  const early = table('Nov-68', 'Dec-68', 'Jan-69');
+  t.true(early.entry.guessed?.includes('date'));
+  t.regex(early.evidence['date'] ?? '', /"Nov-68" is read as 2068/);
+  t.false(table('Nov-98', 'Dec-98', 'Jan-99').entry.guessed?.includes('date'));
+  const rows = ['01', '02', '03'].map((month) => [`2024-${month}-15`, '1.5', `2023-${month}-28`, '2.5']);
+  const two = propose(sampleOf([['Date', 'A', 'Date', 'B'], ...rows]), about);
+  t.true(two.entry.guessed?.includes('dimensions'));
+});

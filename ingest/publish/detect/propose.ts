@@ -4,7 +4,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
 import { detectColumns, type Columns } from './columns.ts';
 import { possibleParts, withParts } from './divided-dates.ts';
-import { isBareYear } from './date-forms.ts';
+import { detectDates, isBareYear } from './date-forms.ts';
 import { dateText, detectLayout, type Layout } from './layout.ts';
 import { addNotes } from './notes.ts';
 import { detectNumbers } from './number-forms.ts';
@@ -17,6 +17,7 @@ import { idPart } from '../templates.ts';
 
 /** @returns an entry with `skip` if the rows are no table that can be loaded. */
 export function propose(sample: Sample, about: About): Proposal {
+  if (sample.fault !== undefined) return skipped(sample.fault);
   const found = detectLayout(sample);
   if (typeof found === 'string') return skipped(found);
   const rows = sample.rows.slice(found.firstRow);
@@ -38,9 +39,11 @@ export function propose(sample: Sample, about: About): Proposal {
   });
   if (columns.values.length === 0) return skipped('it has no column of numbers');
   addColumns(draft, layout, columns);
+  doubtYears(draft, layout, rows, about);
   doubtParts(draft, layout, columns, rows);
+  doubtDates(draft, layout, columns, rows);
   addNotes(draft, rows, layout.titles, columns);
-  addNumbers(draft, rows, columns);
+  addNumbers(draft, sample, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
   const tooMany = addRepeated(draft, { layout, columns, rows });
   if (tooMany !== null) return skipped(tooMany);
@@ -180,6 +183,53 @@ function doubtParts(
   }
 }
 
+/** Years that tables of figures look ahead. */
+const yearsAhead = 10;
+
+/** Years of two digits are of one century, whose limit the dates may cross. */
+function doubtYears(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  rows: readonly string[][],
+  { today }: About,
+): void {
+  if (dates.kind !== 'column' && dates.kind !== 'across') return;
+  const texts =
+    dates.kind === 'column'
+      ? rows.map((row) => dateText(row, dates))
+      : dates.columns.map((at) => entryAt(titles, at));
+  const last = String(Number(today.slice(0, 4)) + yearsAhead);
+  const late = texts.find(
+    (text) => !/\d{4}/.test(text) && (dates.form.value.read(text)?.from ?? '').slice(0, 4) > last,
+  );
+  if (late === undefined) return;
+  const year = dates.form.value.read(late)?.from.slice(0, 4) ?? '';
+  evidence['date'] =
+    `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
+  if (!guessed.includes('date')) guessed.push('date');
+}
+
+/** A second column of dates may belong to the values beside it, as where two tables stand side by side. */
+function doubtDates(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  { dimensions }: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column') return;
+  const dated = dimensions.filter((at) => {
+    const texts = [...new Set(rows.slice(0, 1_000).map((row) => (row[at] ?? '').trim()))];
+    return (
+      !texts.every((text) => /^\d*$/.test(text)) && detectDates(texts.filter((text) => text !== '')) !== null
+    );
+  });
+  if (dated.length === 0) return;
+  const named = dated.map((at) => entryAt(titles, at)).join(', ');
+  evidence['dimensions'] =
+    `${evidence['dimensions'] ?? ''}; but ${named} has dates, which may be those of the values beside it`;
+  if (!guessed.includes('dimensions')) guessed.push('dimensions');
+}
+
 const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);
 
 /** The names under which readers select, made of the titles. */
@@ -198,6 +248,7 @@ const numbersSampled = 200_000;
 
 function addNumbers(
   { entry, evidence, guessed }: Draft,
+  { delimiter }: Sample,
   rows: readonly string[][],
   { values }: Columns,
 ): void {
@@ -207,7 +258,7 @@ function addNumbers(
       const text = (row[at] ?? '').trim();
       if (text !== '' && texts.length < numbersSampled) texts.push(text);
     }
-  const { decimal, thousands, missing, flags } = detectNumbers(texts);
+  const { decimal, thousands, missing, flags } = detectNumbers(texts, delimiter);
   if (decimal.value === ',') {
     entry.decimal = ',';
     evidence['decimal'] = decimal.evidence;
@@ -224,6 +275,16 @@ function addNumbers(
   }
   if (flags !== null) {
     entry.flags = flags.value;
-    evidence['flags'] = flags.evidence;
+    const mixed = flags.value['%'] === null ? values.filter((at) => isPartlyPercent(rows, at)) : [];
+    const doubt = '; in one column some numbers have % and others not: they may be shares';
+    evidence['flags'] = `${flags.evidence}${mixed.length > 0 ? doubt : ''}`;
+    if (!flags.isSure || mixed.length > 0) guessed.push('flags');
   }
+}
+
+/** 1.5% and 0.015 may be the same: a workbook has both where only some cells are formatted. */
+function isPartlyPercent(rows: readonly string[][], column: number): boolean {
+  const texts = rows.map((row) => (row[column] ?? '').trim()).filter((text) => /\d/.test(text));
+  const percent = texts.filter((text) => text.endsWith('%')).length;
+  return percent > 0 && percent < texts.length;
 }
