@@ -103,6 +103,7 @@ export function detectColumns(
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
   takeNames(found, free, titles, body, take);
+  leaveDateNames(found, free, taken.dates, body);
   takeKeys(found, free, titles, body);
   return found;
 }
@@ -169,7 +170,11 @@ function leaveNumbers(
 }
 
 /** Why numbers beside the months of a year are not loaded. */
-export const besideParts = 'numbers of the whole year, beside its months or quarters';
+const besideParts = 'numbers of the whole year, beside its months or quarters';
+
+/** Whether a column may yet be one to load. */
+export const isDoubtful = (whyIgnored: string): boolean =>
+  [besideParts, sayingDates].some((why) => whyIgnored.startsWith(why));
 
 const isMeasure = (title: string) => !/code|\bid\b/i.test(title);
 
@@ -205,6 +210,26 @@ function takeNames(
     );
   }
 }
+
+/** Texts that go with one date each, such as `January 2024`, say the date again: as a dimension they would give each point a series of its own. */
+function leaveDateNames(
+  found: Columns,
+  free: Set<number>,
+  dates: readonly number[],
+  body: readonly string[][],
+): void {
+  if (dates.length === 0) return;
+  for (const at of [...free]) {
+    const texts = new Set(body.map((row) => (row[at] ?? '').trim()));
+    if (texts.size < 3 || ![...texts].every((text) => /\d/.test(text))) continue;
+    if (!isDetermined(body, dates, at) || !dates.every((date) => isDetermined(body, [at], date))) continue;
+    free.delete(at);
+    found.ignored.set(at, sayingDates);
+  }
+}
+
+/** Why a column that says the dates again is not loaded. */
+const sayingDates = 'it has one text for each date';
 
 /** Of the columns that are left, those that tell the rows of one date apart. */
 function takeKeys(

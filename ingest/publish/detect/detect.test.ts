@@ -341,81 +341,6 @@ test('a table of few rows is found between its titles and its notes', (t) => {
   t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
 });
 
-const twoYears = ['2022', '2023'];
-const monthNames = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-];
-
-test('months and quarters in a column beside that of the years are parts of the dates', (t) => {
-  const table = (title: string, parts: readonly string[], countries = ['Chad', 'Peru']) => [
-    ['Country', 'Year', title, 'Value'],
-    ...countries.flatMap((country) =>
-      twoYears.flatMap((year) => parts.map((part, at) => [country, year, part, `${at}.5`])),
-    ),
-  ];
-  const numbers = monthNames.map((_, at) => String(at + 1));
-  for (const [title, parts, format, frequency] of [
-    ['Month', monthNames, 'YYYY MMMM', 'monthly'],
-    ['Period', monthNames.map((name) => name.slice(0, 3)), 'YYYY MMM', 'monthly'],
-    ['Month', numbers, 'YYYY M', 'monthly'],
-    ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
-    ['Quarter', ['1', '2', '3', '4'], 'YYYY Q', 'quarterly'],
-  ] as const) {
-    const { entry } = propose(sampleOf(table(title, parts)), about);
-    t.deepEqual(entry.date, { column: ['Year', title], format });
-    t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, { country: 'Country' }]);
-  }
-  const codes = numbers.map((number) => `M${number.padStart(2, '0')}`);
-  const withAnnual = propose(sampleOf(table('Period', [...codes, 'M13'])), about);
-  t.like(withAnnual.entry, {
-    date: { column: ['Year', 'Period'], format: 'YYYY [M]MM' },
-    leave_out: { Period: ['M13'] },
-  });
-  t.true(withAnnual.entry.guessed?.includes('leave_out'));
-  const coded = propose(sampleOf(table('Group', ['1', '2', '3'])), about);
-  t.regex(coded.entry.skip ?? '', /no column tells them apart/, 'numbers under another title are codes');
-  const peaks = ['May', 'June', 'May', 'July'].map((month, at) => [String(2020 + at), month, `${at}.5`]);
-  t.deepEqual(
-    propose(sampleOf([['Year', 'Peak', 'Price'], ...peaks]), about).entry.date,
-    { column: 'Year' },
-    'a fact of the year',
-  );
-});
-
-test('months and quarters as titles beside a column of years are parts of the dates; what sums the year up is left out, and that is a guess', (t) => {
-  const rows = (titles: readonly string[]) =>
-    twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);
-  for (const [titles, format, frequency] of [
-    [monthNames, 'YYYY MMMM', 'monthly'],
-    [monthNames.map((_, at) => String(at + 1)), 'YYYY M', 'monthly'],
-    [['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
-  ] as const) {
-    const { entry } = propose(
-      sampleOf([['Year', ...titles, 'Average'], ...rows([...titles, 'Average'])]),
-      about,
-    );
-    t.like(entry, { date: { across: 'columns', year: 'Year', format }, ignore: ['Average'] });
-    t.is(entry.series?.frequency, frequency);
-    t.deepEqual(entry.guessed, ['series.unit', 'series.source', 'ignore']);
-  }
-  // From July to June: whose months the first ones are, no line says.
-  const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
-  const { entry } = propose(sampleOf([['Year', ...fiscal], ...rows(fiscal)]), about);
-  t.deepEqual(entry.date, { column: 'Year' });
-  t.true(entry.guessed?.includes('values'));
-});
-
 test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal; a typeset minus is a minus', (t) => {
   const flagsOf = (...texts: string[]) => detectNumbers(texts).flags;
   t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
@@ -445,7 +370,7 @@ test('what may be a multiple, a unit or a share is a guess, as are points that g
   t.false(rates('1.5', '#N/A', '3').guessed?.includes('missing'));
 });
 
-test('a year of two digits that is read as one far ahead is a guess, and so is a dimension of dates', (t) => {
+test('a year of two digits that is read as one far ahead is a guess, and so is what becomes of a second column of dates', (t) => {
   const table = (...dates: string[]) =>
     propose(sampleOf([['Month', 'Rate'], ...dates.map((date, at) => [date, `${at}.5`])]), about);
   const early = table('Nov-68', 'Dec-68', 'Jan-69');
@@ -454,5 +379,34 @@ test('a year of two digits that is read as one far ahead is a guess, and so is a
   t.false(table('Nov-98', 'Dec-98', 'Jan-99').entry.guessed?.includes('date'));
   const rows = ['01', '02', '03'].map((month) => [`2024-${month}-15`, '1.5', `2023-${month}-28`, '2.5']);
   const two = propose(sampleOf([['Date', 'A', 'Date', 'B'], ...rows]), about);
-  t.true(two.entry.guessed?.includes('dimensions'));
+  t.true(two.entry.guessed?.includes('ignore'));
+  t.regex(
+    two.evidence['ignore'] ?? '',
+    /Date \(2\): .* dates of its own, which may be those of the values beside it/,
+  );
+  const twice = propose(
+    sampleOf([
+      ['Date', 'A', 'Date', 'B'],
+      ...rows,
+      ...rows.map(([date = '', ...others]) => [date.replace('2024', '2025'), ...others]),
+    ]),
+    about,
+  );
+  t.true(twice.entry.guessed?.includes('dimensions'), 'where the dates go with several of the others');
+});
+
+test('a column that says the dates again is left out, and that is a guess; names that happen to have one date each are kept', (t) => {
+  const rows = (label: (month: string, at: number) => string) =>
+    propose(
+      sampleOf([
+        ['Month', 'Label', 'Rate'],
+        ...months.map((month, at) => [month, label(month, at), `${at}.5`]),
+      ]),
+      about,
+    ).entry;
+  const said = rows((month) => month.replace('-', ' M'));
+  t.deepEqual([said.dimensions, said.ignore], [undefined, ['Label']]);
+  t.true(said.guessed?.includes('ignore'));
+  t.is(said.series?.frequency, 'monthly');
+  t.deepEqual(rows((_, at) => `Town ${'ABCDEFGHIJKLMN'.charAt(at)}`).dimensions, { label: 'Label' });
 });

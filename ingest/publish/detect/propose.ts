@@ -2,9 +2,9 @@
 // A pure function: it knows the rows, the name of the file, and what the command line says of all new tables.
 import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
-import { detectColumns, type Columns } from './columns.ts';
+import { detectColumns, isDoubtful, type Columns } from './columns.ts';
 import { possibleParts, withParts } from './divided-dates.ts';
-import { detectDates, isBareYear } from './date-forms.ts';
+import { detectDates, isBareYear, type DateSpan } from './date-forms.ts';
 import { dateText, detectLayout, type Layout } from './layout.ts';
 import { addNotes } from './notes.ts';
 import { detectNumbers } from './number-forms.ts';
@@ -213,21 +213,35 @@ function doubtYears(
 function doubtDates(
   { evidence, guessed }: Draft,
   { dates, titles }: Layout,
-  { dimensions }: Columns,
+  { dimensions, ignored }: Columns,
   rows: readonly string[][],
 ): void {
   if (dates.kind !== 'column') return;
-  const dated = dimensions.filter((at) => {
-    const texts = [...new Set(rows.slice(0, 1_000).map((row) => (row[at] ?? '').trim()))];
-    return (
-      !texts.every((text) => /^\d*$/.test(text)) && detectDates(texts.filter((text) => text !== '')) !== null
-    );
-  });
-  if (dated.length === 0) return;
-  const named = dated.map((at) => entryAt(titles, at)).join(', ');
-  evidence['dimensions'] =
-    `${evidence['dimensions'] ?? ''}; but ${named} has dates, which may be those of the values beside it`;
+  const doubt = 'has dates of its own, which may be those of the values beside it';
+  const isOther = (at: number) =>
+    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.form.value.read(dateText(row, dates)));
+  for (const [at, why] of ignored)
+    if (isDoubtful(why) && isOther(at)) ignored.set(at, `${why}; but it ${doubt}`);
+  const named = dimensions.filter(isOther).map((at) => entryAt(titles, at));
+  if (named.length === 0) return;
+  evidence['dimensions'] = `${evidence['dimensions'] ?? ''}; but ${named.join(', ')} ${doubt}`;
   if (!guessed.includes('dimensions')) guessed.push('dimensions');
+}
+
+/** Whether the texts of the column are dates, and one of them lies outside of the period that its row is of. */
+function hasOtherDates(
+  rows: readonly string[][],
+  at: number,
+  spanOf: (row: readonly string[]) => DateSpan | null,
+): boolean {
+  const texts = [...new Set(rows.map((row) => (row[at] ?? '').trim()))].filter((text) => text !== '');
+  if (texts.every((text) => /^\d+$/.test(text))) return false;
+  const form = detectDates(texts)?.value;
+  if (form === undefined) return false;
+  return rows.some((row) => {
+    const [own, span] = [form.read((row[at] ?? '').trim()), spanOf(row)];
+    return own !== null && span !== null && (own.to < span.from || own.from > span.to);
+  });
 }
 
 const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);
