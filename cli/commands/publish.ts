@@ -38,7 +38,11 @@ export const publish: DeclareCommand = (command, terminal) => {
       '--yes',
       'accept the guesses; without it a terminal is asked, and elsewhere tables with guesses are not loaded',
     )
-    .option('--set <name=value>', 'a fact of all new series, such as unit=Percent; may be repeated', collect)
+    .option(
+      '--set <name=value>',
+      'a fact of all new series, and of those where it is still a guess, such as unit=Percent; may be repeated',
+      collect,
+    )
     .option('--dry-run', 'say what would be loaded and what that would change; store nothing, write nothing')
     .option('--again', 'load also what has not changed')
     .option(...jsonFlag)

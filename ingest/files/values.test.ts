@@ -44,7 +44,6 @@ test('NaN, infinities, errors of spreadsheets, hexadecimal and two points are re
     'e5',
     '1 000',
     '1,000',
-    '−5',
     '1e999',
     '1e-999',
   ])
@@ -110,4 +109,11 @@ test('a factor is exact, whatever the digits, and no product is beyond the range
       t.is(BigInt(`${whole}${part.padEnd(decimals, '0')}`), BigInt(number) * BigInt(factor), text);
     }),
   );
+});
+
+test('a typeset minus sign before a number is a minus, and nowhere else', (t) => {
+  t.is(valueReader()('\u22121.5'), '-1.5');
+  t.is(valueReader({ decimal: ',', thousands: '.' })('\u22121.234,5'), '-1234.5');
+  for (const text of ['\u2212', '-\u22121', '1\u22122', '1\u2212', '1e\u22122'])
+    t.is(valueReader()(text), undefined);
 });

@@ -34,6 +34,8 @@ export function valueReader(options: ValueOptions = {}): ValueReader {
   return (text) => {
     let number = text;
     if (number === '' || missing?.has(number) === true) return null;
+    // The minus sign that is typeset, U+2212, has no other meaning.
+    if (number.charCodeAt(0) === 0x2212) number = `-${number.slice(1)}`;
     if (group !== null && group.number.test(number)) number = number.replaceAll(group.sign, '');
     if (decimal === ',') {
       if (number.includes('.')) return undefined;

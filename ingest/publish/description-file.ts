@@ -262,6 +262,40 @@ export function entryText(entry: NewEntry): string {
   return document.toString({ lineWidth: 0 });
 }
 
+/**
+ * Gives entries the facts that are still guesses there. What somebody has confirmed stays.
+ * @returns whether an entry has changed.
+ */
+export function giveFacts(
+  file: DescriptionFile,
+  entries: readonly TableDescription[],
+  facts: Readonly<Record<string, string>>,
+): boolean {
+  const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
+  let isChanged = false;
+  for (const [at, entry] of file.description.tables.entries()) {
+    const node = tables.items[at];
+    const given = Object.entries(facts).filter(([name]) => entry.guessed?.includes(`series.${name}`));
+    if (node === undefined || given.length === 0 || !entries.includes(entry)) continue;
+    isChanged = true;
+    for (const [name, value] of given) {
+      Object.assign(entry.series ?? {}, { [name]: value });
+      node.setIn(['series', name], value);
+      const pair = (node.get('series') as YAMLMap<Scalar, Node>).items.find(({ key }) => key.value === name);
+      if (pair !== undefined) pair.key.commentBefore = ' the command line';
+    }
+    const left = (entry.guessed ?? []).filter((key) => !given.some(([name]) => key === `series.${name}`));
+    if (left.length === 0) {
+      delete entry.guessed;
+      node.delete('guessed');
+    } else {
+      entry.guessed = left;
+      node.setIn(['guessed'], file.document.createNode(left, { flow: true }));
+    }
+  }
+  return isChanged;
+}
+
 /** Confirms the guesses of entries. */
 export function confirmGuesses(file: DescriptionFile, entries: readonly TableDescription[]): void {
   const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;

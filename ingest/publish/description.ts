@@ -41,7 +41,11 @@ function isExpression(text: string): boolean {
 
 const dates = z.union([
   z.strictObject({
-    column: title.describe('The column that has the dates'),
+    column: z
+      .union([title, z.array(title).min(1).max(5)])
+      .describe(
+        'The column that has the dates; a list: their texts, joined by a space, are the date, as in [Year, Month]',
+      ),
     format: z
       .string()
       .optional()
@@ -49,7 +53,13 @@ const dates = z.union([
   }),
   z.strictObject({
     across: z.literal('columns').describe('Each column whose title is a date is a period'),
-    format: z.string().optional().describe('Of the titles'),
+    year: title
+      .optional()
+      .describe('The column of the years, of which the titles are the months or quarters'),
+    format: z
+      .string()
+      .optional()
+      .describe('Of the titles; with "year" of the year, a space and the title: YYYY MMM'),
   }),
   z.strictObject({
     in: z

@@ -57,10 +57,13 @@ export class LongRows {
 
   #addRows(row: readonly string[], line: number): void {
     const { date, values, dimensions, missing, flags, status, withStatus, vintage } = this.#plan;
-    const rowDate = 'column' in date ? textAt(row, date.column) : 'text' in date ? date.text : '';
+    const rowDate = dateOf(row, date);
     const isEmpty = values.every(({ at }) => textAt(row, at) === '');
-    // Headings and notes have no value, and no place that one could be missing in.
-    if (isEmpty && (this.#isWide || !/\d/.test(rowDate) || dimensions.some((at) => textAt(row, at) === '')))
+    // Headings and notes have no value, and no date or place that one could be missing in.
+    if (
+      isEmpty &&
+      (this.#isWide || !this.#plan.isDate(rowDate) || dimensions.some((at) => textAt(row, at) === ''))
+    )
       return;
     const dims = dimensions.map((at) => textAt(row, at));
     for (const value of values) {
@@ -69,7 +72,8 @@ export class LongRows {
       // An empty cell beside others states nothing: columns begin and end at different dates.
       if (this.#isWide && flag === null && (text === '' || missing.has(text))) continue;
       const { id, facts } = this.#made.get(value.source(row, value.at)) ?? this.#make(row, line, value);
-      const cells = [id, 'across' in date ? entryAt(date.across, value.at) : rowDate, flag?.number ?? text];
+      const day = 'across' in date ? joined(rowDate, entryAt(date.across, value.at)) : rowDate;
+      const cells = [id, day, flag?.number ?? text];
       if (withStatus) cells.push(flag === null || flag.status === '' ? textAt(row, status) : flag.status);
       if (vintage >= 0) cells.push(textAt(row, vintage));
       cells.push(...facts, ...dims);
@@ -106,6 +110,17 @@ export class LongRows {
     return made;
   }
 }
+
+/** What a row says of its date; '' if the titles of the columns say all of it. */
+function dateOf(row: readonly string[], date: ReshapePlan['date']): string {
+  if ('text' in date) return date.text;
+  if ('across' in date) return textAt(row, date.year);
+  const [first = -1, ...others] = date.columns;
+  return others.reduce((text, at) => joined(text, textAt(row, at)), textAt(row, first));
+}
+
+const joined = (text: string, part: string): string =>
+  text === '' || part === '' ? `${text}${part}` : `${text} ${part}`;
 
 /** The text of a cell; '' if there is none, or no such column. */
 const textAt = (row: readonly string[], at: number): string => (at < 0 ? '' : (row[at] ?? '').trim());

@@ -10,6 +10,7 @@ import { descriptionFile, type TableDescription } from './description.ts';
 import {
   addEntries,
   emptyDescription,
+  giveFacts,
   readDescription,
   type DescriptionFile,
   type NewEntry,
@@ -26,7 +27,7 @@ import { isWorkbook, sheetNames } from './workbook.ts';
 export interface PlanOptions {
   /** Folders, files and URLs. */
   targets: readonly string[];
-  /** Facts of new series, such as unit and source. */
+  /** Facts of new series, and of those that have guesses in their place, such as unit and source. */
   facts: Readonly<Record<string, string>>;
   /** Loads what has not changed, too. */
   again: boolean;
@@ -65,6 +66,8 @@ export interface Plan {
   isNew: boolean;
   /** Those of files that had none; already in the description, but not in its file. */
   newEntries: NewEntry[];
+  /** Facts were given to entries that had guesses of them; not in the file yet. */
+  isCompleted: boolean;
   tables: PlannedTable[];
   /** Files that cannot be read, and why. */
   unreadable: { path: string; reason: string }[];
@@ -155,6 +158,7 @@ async function planFolder(
     description,
     isNew: written === null,
     newEntries: [],
+    isCompleted: false,
     tables: [],
     unreadable: [],
     close: async () => void (await Promise.all(fetched.map(({ remove }) => remove()))),
@@ -173,6 +177,7 @@ async function planFolder(
         sources.push(source);
         const entries = entriesFor(each, description.description.tables);
         if (entries.length > 0) described.push(each);
+        if (giveFacts(description, entries, options.facts)) plan.isCompleted = true;
         if (entries.length === 0 || hasFurtherSheets(source, entries))
           found.push(...(await tablesIn(source, entries, folder, options)));
       } catch (error) {

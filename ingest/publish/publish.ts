@@ -116,7 +116,7 @@ function saveDescription(plan: Plan, acceptGuesses: boolean): void {
   const guessed = acceptGuesses
     ? plan.tables.filter(({ isGuessed }) => isGuessed).map(({ entry }) => entry)
     : [];
-  if (guessed.length === 0 && plan.newEntries.length === 0) return;
+  if (guessed.length === 0 && plan.newEntries.length === 0 && !plan.isCompleted) return;
   confirmGuesses(plan.description, guessed);
   writeDescription(plan.descriptionPath, plan.description);
 }

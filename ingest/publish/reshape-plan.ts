@@ -31,8 +31,10 @@ export interface RowsOf {
 export interface ReshapePlan {
   header: string[];
   titles: string[];
-  /** What a row is dated by: a column, or the whole file by a text. */
-  date: { column: number } | { text: string } | { across: string[] };
+  /** What a row is dated by: columns, or the whole file by a text; across, the year is a column before the texts, or -1. */
+  date: { columns: number[] } | { text: string } | { across: string[]; year: number };
+  /** Whether a text is a date of the rows. */
+  isDate: (text: string) => boolean;
   values: {
     at: number;
     title: string;
@@ -99,6 +101,7 @@ export function planOf(
     ],
     titles,
     date,
+    isDate: isDateOf(table.date),
     values: valueColumns.map((at) => valuePlan(at, table, factNames, places, units)),
     factNames,
     status: table.status === undefined ? -1 : columnAt(table.status, 'status'),
@@ -188,16 +191,21 @@ function dateOf(
   columnAt: (title: string, key: string) => number,
 ): ReshapePlan['date'] {
   const { date } = table;
-  if ('column' in date) return { column: columnAt(date.column, 'date.column') };
+  if ('column' in date)
+    return { columns: [date.column].flat().map((title) => columnAt(title, 'date.column')) };
   if ('value' in date) return { text: date.value };
   if ('across' in date) {
     const read = dateReader(date.format);
-    const across = titles.map((title) => (read(periodTitle(title)) === null ? '' : periodTitle(title)));
+    const year = date.year === undefined ? -1 : columnAt(date.year, 'date.year');
+    const sampleYear = year < 0 ? '' : '2000 ';
+    const across = titles.map((title) =>
+      read(`${sampleYear}${periodTitle(title)}`) === null ? '' : periodTitle(title),
+    );
     if (across.every((text) => text === ''))
       misuse(
         `${of.where}, date: no title of a column is a date${date.format === undefined ? '' : ` of the form ${date.format}`}.`,
       );
-    return { across };
+    return { across, year };
   }
   const found = date.in === 'file name' ? dateInText(of.fileName) : dateAbove(head.rows.flat());
   if (found === null)
@@ -205,6 +213,11 @@ function dateOf(
       `${of.where}, date: ${of.fileName} has no date ${date.in === 'title' ? `above line ${table.first}` : 'in its name'}.`,
     );
   return { text: found.date };
+}
+
+function isDateOf(date: LoadableTable['date']): (text: string) => boolean {
+  const read = dateReader('format' in date ? date.format : undefined);
+  return (text) => read(text) !== null;
 }
 
 function valuesOf(
@@ -225,7 +238,8 @@ function columnsNamed(table: LoadableTable): Set<string> {
     ...Object.values(table.columns ?? {}).flatMap((facts) => Object.values(facts)),
   ];
   return new Set([
-    ...('column' in date ? [date.column] : []),
+    ...('column' in date ? [date.column].flat() : []),
+    ...('year' in date && date.year !== undefined ? [date.year] : []),
     ...(isVintageColumn(vintage) ? [vintage.column] : []),
     ...(table.status === undefined ? [] : [table.status]),
     ...Object.values(table.dimensions ?? {}),

@@ -27,6 +27,8 @@ export interface Sample {
   continued: ReadonlySet<number>;
   /** Of a CSV file. */
   delimiter?: string;
+  /** Why the values of the rows are not known. */
+  fault?: string;
 }
 
 const rowsOfBatch = 1_000;
@@ -49,7 +51,8 @@ export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
     });
     return;
   }
-  const { rows } = sheetNamed(table);
+  const { name, rows, fault } = sheetNamed(table);
+  if (fault !== undefined) throw new IngestFailure('invalid_file', `Sheet ${name}: ${fault}.`);
   for (let at = 0; at < rows.length; at += rowsOfBatch) {
     const batch = rows.slice(at, at + rowsOfBatch);
     yield { rows: batch, lines: batch.map((_, i) => at + i + 1) };
@@ -69,9 +72,12 @@ function sheetNamed({ file, sheet }: TableFile): Sheet {
 /** The samples of a file: one of a CSV file, one a sheet of a workbook. */
 export async function samplesOf(file: string): Promise<{ sheet: string | undefined; sample: Sample }[]> {
   if (!isWorkbook(file)) return [{ sheet: undefined, sample: await sampleOfCsv(file) }];
-  return readWorkbook(file).map(({ name, rows, continued }) => ({
+  return readWorkbook(file).map(({ name, rows, continued, fault }) => ({
     sheet: name,
-    sample: { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued },
+    sample: {
+      ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued },
+      ...(fault !== undefined && { fault }),
+    },
   }));
 }
 
@@ -99,7 +105,8 @@ async function sampleOfCsv(file: string): Promise<Sample> {
 const textShareLeast = 0.9;
 
 /** What the cells are: those of contents, notes and cover pages are text nearly all. */
-export function contentOf({ rows }: Sample): 'nothing' | 'text' | 'numbers' {
+export function contentOf({ rows, fault }: Sample): 'nothing' | 'text' | 'numbers' {
+  if (fault !== undefined) return 'numbers';
   const cells = rows.flatMap((row) => row.filter((cell) => cell.trim() !== ''));
   if (cells.length === 0) return 'nothing';
   const texts = cells.filter((cell) => !looksNumeric(cell.trim())).length;

@@ -1,7 +1,15 @@
 // Reads an Excel workbook (.xlsx, .xlsm, .xlsb, .xls) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
 // sign, a number is the shortest decimal of its double. A workbook is held in memory as a whole, so its size is limited.
 import { readFileSync, statSync } from 'node:fs';
-import { read, SSF, type CellObject, type ParsingOptions, type WorkBook, type WorkSheet } from '@e965/xlsx';
+import {
+  read,
+  SSF,
+  utils,
+  type CellObject,
+  type ParsingOptions,
+  type WorkBook,
+  type WorkSheet,
+} from '@e965/xlsx';
 import { IngestFailure } from '../load/failure.ts';
 import { unpackedSize } from '../files/unpacked-size.ts';
 
@@ -11,6 +19,8 @@ export interface Sheet {
   rows: string[][];
   /** The lines that continue a cell merged over several lines. */
   continued: ReadonlySet<number>;
+  /** Why its values are not known. */
+  fault?: string;
 }
 
 const workbookBytesMax = 64 * 1024 * 1024;
@@ -33,7 +43,10 @@ export function readWorkbook(file: string): Sheet[] {
   const { size, mtimeMs } = statSync(file);
   if (lastRead?.file === file && lastRead.size === size && lastRead.mtimeMs === mtimeMs)
     return lastRead.sheets;
-  const workbook = opened(file, { dense: true, cellNF: true, cellText: false, cellHTML: false });
+  const workbook = opened(file, {
+    ...{ dense: true, cellNF: true, cellText: false, cellHTML: false },
+    sheetStubs: true, // else a formula without a result is an empty cell
+  });
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
   const sheets = workbook.SheetNames.flatMap((name, at) => {
     const sheet = workbook.Sheets[name];
@@ -81,6 +94,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean): Sheet {
   const rows = Array.from(cells, (row) =>
     withoutEnd(Array.from(row ?? [], (cell) => (cell === undefined ? '' : textOf(cell, from1904)))),
   );
+  const fault = faultOf(cells);
   const continued = new Set<number>();
   let merged = 0;
   for (const { s: start, e: end } of sheet['!merges'] ?? []) {
@@ -91,16 +105,42 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean): Sheet {
       while (filled.length <= start.c) filled.push('');
       filled[start.c] = text;
       continued.add(row + 1);
-      if (++merged > cellsMergedMax) return { name, rows, continued };
+      if (++merged > cellsMergedMax) return { name, rows, continued, ...fault };
     }
   }
-  return { name, rows, continued };
+  return { name, rows, continued, ...fault };
+}
+
+/** Programs that write a workbook without computing it leave the results of its formulas to Excel: to read them as empty would lose values. */
+function faultOf(cells: readonly (readonly (CellObject | undefined)[] | undefined)[]): { fault?: string } {
+  let first: string | undefined;
+  let count = 0;
+  for (const [row, columns] of cells.entries())
+    for (const [column, cell] of (columns ?? []).entries()) {
+      if (cell?.t !== 'z' || cell.f === undefined) continue;
+      first ??= utils.encode_cell({ r: row, c: column });
+      count++;
+    }
+  if (first === undefined) return {};
+  const which =
+    count === 1 ? `the formula in ${first} has` : `${count} formulas, the first in ${first}, have`;
+  return { fault: `${which} no stored result: open the workbook in Excel or LibreOffice and save it` };
 }
 
 function withoutEnd(row: string[]): string[] {
   const last = row.findLastIndex((text) => text !== '');
   return row.slice(0, last + 1);
 }
+
+/** What Excel shows for a formula that has gone wrong. */
+const errorTexts: ReadonlyMap<number, string> = new Map([
+  [0x00, '#NULL!'],
+  [0x07, '#DIV/0!'],
+  [0x0f, '#VALUE!'],
+  [0x17, '#REF!'],
+  [0x1d, '#NAME?'],
+  [0x24, '#NUM!'],
+]);
 
 function textOf(cell: CellObject, from1904: boolean): string {
   const { t: type, v: value, z: format } = cell;
@@ -111,7 +151,8 @@ function textOf(cell: CellObject, from1904: boolean): string {
       return `${Number((value * 100).toPrecision(15))}%`;
     return String(value);
   }
-  if (type === 'e') return typeof cell.w === 'string' ? cell.w : '#N/A';
+  if (type === 'e') return errorTexts.get(Number(value)) ?? '#N/A';
+  if (type === 'z') return '';
   if (type === 'b') return value === true ? 'TRUE' : 'FALSE';
   return typeof value === 'string' ? value.trim() : '';
 }

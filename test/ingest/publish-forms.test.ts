@@ -64,6 +64,71 @@ test('years across the columns become points; empty cells and marks of missing s
   t.like(await seriesRow(database, 'NY.GROWTH'), { name: 'Growth (annual %)', frequency: 'annual' });
 });
 
+test('dates that are divided into a year and a month, in two columns or in titles, are those of the points', async (t) => {
+  const folder = folderOf('divided', {
+    'divided-long.csv': 'Year,Month,Value\n2023,11,1.5\n2023,12,2.5\n2024,1,3.5\n2024,2,4.5\n',
+    'divided-across.csv': 'Year,Jan,Feb,Mar,Average\n2023,1,2,3,2\n2024,4,,6,5\n',
+  });
+  const ran = await publish(folder, '--yes');
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(await published(database, 'divided-long'), {
+    '2023-11-30': '1.5',
+    '2023-12-31': '2.5',
+    '2024-01-31': '3.5',
+    '2024-02-29': '4.5',
+  });
+  t.deepEqual(await published(database, 'divided-across'), {
+    '2023-01-31': '1',
+    '2023-02-28': '2',
+    '2023-03-31': '3',
+    '2024-01-31': '4',
+    '2024-03-31': '6',
+  });
+  writeFileSync(path.join(folder, 'divided-long.csv'), 'Year,Month,Value\n2023,11,1.5\n,12,2.5\n');
+  const blank = await publish(folder);
+  t.is(blank.code, 1);
+  t.regex(
+    blank.stderr,
+    /line 3, date: "12", expected the date of a point of a monthly series: the date format YYYY M/,
+  );
+});
+
+test('a row whose date has another form than the rows below it stops the load; a note with a number beside no value does not', async (t) => {
+  const mixed = 'Period,Rate\n2022,10\n2023 Q1,3\n2023 Q2,3\n2023 Q3,3\n2023 Q4,3\n2024 Q1,4\n2024 Q2,4\n';
+  const refused = await publish(folderOf('odd', { 'odd.csv': mixed }), '--yes');
+  t.is(refused.code, 1);
+  t.regex(refused.stderr, /odd\.csv: not loaded\. .*\n {2}line 2, date: "2022"/);
+  const noted = mixed.replace('2022,10\n', '') + '\n1) revised in 2024\nSource: the bank\n';
+  const ran = await publish(folderOf('noted', { 'noted.csv': noted }), '--yes');
+  t.is(ran.code, 0, ran.stderr);
+  t.is(Object.keys(await published(database, 'noted')).length, 6);
+});
+
+test('a workbook whose formulas have no stored result is not loaded with empty cells in their place', async (t) => {
+  const sheet = utils.aoa_to_sheet([
+    ['Month', 'A', 'B'],
+    ['2024-01', 1, 2],
+    ['2024-02', 3, 4],
+    ['2024-03', 5, 6],
+  ]);
+  const formulas = { 'formulas.xlsx': workbookOf({ Sheet1: sheet }, 'xlsx') };
+  const folder = folderOf('formulas', formulas);
+  const first = await publish(folder, '--yes');
+  t.is(first.code, 0, first.stderr);
+  t.is(Object.keys(await published(database, 'formulas.B')).length, 3);
+  sheet['C3'] = { t: 'z', f: 'B3+1' };
+  const uncomputed = workbookOf({ Sheet1: sheet }, 'xlsx');
+  writeFileSync(path.join(folder, 'formulas.xlsx'), uncomputed);
+  const again = await publish(folder);
+  t.is(again.code, 1);
+  const reason =
+    /the formula in C3 has no stored result: open the workbook in Excel or LibreOffice and save it/;
+  t.regex(again.stderr, reason);
+  const fresh = await publish(folderOf('uncomputed', { 'uncomputed.xlsx': uncomputed }), '--yes');
+  t.is(fresh.code, 1);
+  t.regex(fresh.stderr, reason);
+});
+
 test('flags after numbers become statuses, with decimal commas, in latin-1 with semicolons', async (t) => {
   const rows = [
     'Monat;Export',

@@ -93,6 +93,28 @@ test('a full table deletes the points that it leaves out, also of columns that a
   t.deepEqual(await published(database, 'FULLB'), {}, 'the file has the column, and no value in it');
 });
 
+test('facts that are given later take the place of guesses, and not of what somebody has confirmed', async (t) => {
+  const folder = folderOf('later', {
+    'later.csv': monthly('Rate', 1, 2, 3),
+    'other.csv': monthly('Rate', 4, 5, 6),
+  });
+  t.is((await almanac(['publish', folder, '--set', 'source=Tests'])).code, 1, 'the units are guesses');
+  const unit = ['--set', 'unit=Percent'];
+  t.is((await almanac(['publish', folder, ...unit, '--dry-run'])).code, 0);
+  const description = path.join(folder, 'almanac.yml');
+  t.notRegex(readFileSync(description, 'utf8'), /Percent/, 'a dry run writes nothing');
+  const ran = await almanac(['publish', path.join(folder, 'later.csv'), ...unit]);
+  t.is(ran.code, 0, ran.stderr);
+  t.like(await seriesRow(database, 'later'), { unit: 'Percent', source: 'Tests' });
+  const text = readFileSync(description, 'utf8');
+  t.regex(text, /# the command line\n +unit: Percent\n/);
+  t.is(text.match(/guessed: \[ series\.unit \]/g)?.length, 1, 'of the file that was not named');
+  const next = await almanac(['publish', folder, '--set', 'unit=Index', '--yes']);
+  t.is(next.code, 0, next.stderr);
+  t.like(await seriesRow(database, 'other'), { unit: 'Index' });
+  t.like(await seriesRow(database, 'later'), { unit: 'Percent' });
+});
+
 test('the values are multiplied by the factor of the entry', async (t) => {
   const folder = folderOf('factor', { 'factor.csv': monthly('Rate', 1.5, 2, 3) });
   t.is((await almanac(['publish', folder, ...facts, '--dry-run'])).code, 0);

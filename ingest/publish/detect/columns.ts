@@ -53,12 +53,12 @@ const titled = {
 
 /**
  * @param rows those of data. @param titles of all columns.
- * @param taken the column of dates, and those of periods across: values by definition.
+ * @param taken the columns of dates, and those of periods across: values by definition.
  */
 export function detectColumns(
   rows: readonly string[][],
   titles: readonly string[],
-  taken: { date: number | null; periods: readonly number[] },
+  taken: { dates: readonly number[]; periods: readonly number[] },
 ): Columns {
   const found: Columns = {
     values: [...taken.periods],
@@ -75,8 +75,10 @@ export function detectColumns(
     evidence: new Map(),
   };
   // The column of dates is known, and has the most different texts.
-  const profiles = titles.map((_, at) => profileOf(at === taken.date ? [] : rows, at));
-  const others = titles.flatMap((_, at) => (at === taken.date || taken.periods.includes(at) ? [] : [at]));
+  const profiles = titles.map((_, at) => profileOf(taken.dates.includes(at) ? [] : rows, at));
+  const others = titles.flatMap((_, at) =>
+    taken.dates.includes(at) || taken.periods.includes(at) ? [] : [at],
+  );
   const free = new Set(others);
   const take = (pattern: RegExp): number | null => {
     const at = others.find(
@@ -96,10 +98,12 @@ export function detectColumns(
   found.currency = take(titled.currency);
   found.frequency = take(titled.frequency);
   if (taken.periods.length === 0) takeValues(found, free, titles, profiles);
+  else if (taken.dates.length > 0) leaveNumbers(found, free, titles, profiles);
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
   takeNames(found, free, titles, body, take);
+  leaveDateNames(found, free, taken.dates, body);
   takeKeys(found, free, titles, body);
   return found;
 }
@@ -150,6 +154,28 @@ function takeValues(
   }
 }
 
+/** Numbers beside the months of a year, such as its average, are of no month. */
+function leaveNumbers(
+  found: Columns,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+): void {
+  for (const at of [...free]) {
+    const { filled, numeric } = entryAt(profiles, at);
+    if (filled === 0 || numeric < filled * 0.9 || titled.code.test(entryAt(titles, at))) continue;
+    free.delete(at);
+    found.ignored.set(at, besideParts);
+  }
+}
+
+/** Why numbers beside the months of a year are not loaded. */
+const besideParts = 'numbers of the whole year, beside its months or quarters';
+
+/** Whether a column may yet be one to load. */
+export const isDoubtful = (whyIgnored: string): boolean =>
+  [besideParts, sayingDates].some((why) => whyIgnored.startsWith(why));
+
 const isMeasure = (title: string) => !/code|\bid\b/i.test(title);
 
 /** Names, comments, and what is the same in every row. */
@@ -184,6 +210,26 @@ function takeNames(
     );
   }
 }
+
+/** Texts that go with one date each, such as `January 2024`, say the date again: as a dimension they would give each point a series of its own. */
+function leaveDateNames(
+  found: Columns,
+  free: Set<number>,
+  dates: readonly number[],
+  body: readonly string[][],
+): void {
+  if (dates.length === 0) return;
+  for (const at of [...free]) {
+    const texts = new Set(body.map((row) => (row[at] ?? '').trim()));
+    if (texts.size < 3 || ![...texts].every((text) => /\d/.test(text))) continue;
+    if (!isDetermined(body, dates, at) || !dates.every((date) => isDetermined(body, [at], date))) continue;
+    free.delete(at);
+    found.ignored.set(at, sayingDates);
+  }
+}
+
+/** Why a column that says the dates again is not loaded. */
+const sayingDates = 'it has one text for each date';
 
 /** Of the columns that are left, those that tell the rows of one date apart. */
 function takeKeys(

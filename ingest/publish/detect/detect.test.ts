@@ -298,3 +298,115 @@ test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
   });
   t.is(entry.guessed, undefined);
 });
+
+test('a row above the others whose date has another form is one of the table, and not left out with the titles', (t) => {
+  const quarters = ['2023 Q1', '2023 Q2', '2023 Q3', '2023 Q4', '2024 Q1'].map((quarter) => [quarter, '3']);
+  const { entry } = propose(
+    sampleOf([['Period', 'Value'], ['2022', '10'], ['2023', '12'], ...quarters]),
+    about,
+  );
+  t.deepEqual([entry.date, entry.first], [{ column: 'Period', format: 'YYYY [Q]Q' }, 2]);
+  const years = ['2021', '2022', '2023'].map((year) => [year, '1', '2']);
+  for (const numbers of [
+    ['(1)', '(2)', '(3)'],
+    ['1', '2', '3'],
+    ['Codes', '5', '2'],
+  ]) {
+    const numbered = propose(sampleOf([['Year', 'Exports', 'Imports'], numbers, ...years]), about);
+    t.deepEqual(
+      [numbered.entry.first, numbered.entry.unit_line],
+      [3, undefined],
+      'numbers of the columns, or codes',
+    );
+    t.is(
+      (numbered.evidence['first'] ?? '').includes('line 2 has no date and is left out'),
+      numbers[0] !== '(1)',
+    );
+  }
+});
+
+test('a table of few rows is found between its titles and its notes', (t) => {
+  const rows = [
+    ['Table 5'],
+    [],
+    ['Year', 'Exports'],
+    ['2021', '1'],
+    ['2022', '2'],
+    ['2023', '3'],
+    [],
+    ['1) of 2023'],
+    ['Source: the bank'],
+  ];
+  const { entry } = propose(sampleOf(rows), about);
+  t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
+});
+
+test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal; a typeset minus is a minus', (t) => {
+  const flagsOf = (...texts: string[]) => detectNumbers(texts).flags;
+  t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
+  for (const sign of ['M', 'k', 'bn', 'mio', 'kg']) {
+    t.is(flagsOf(`1.5 ${sign}`, '2')?.isSure, false, sign);
+    t.regex(flagsOf(`1.5${sign}`, '2')?.evidence ?? '', /may be a unit, or multiply the number/);
+  }
+  const grouped = (...texts: string[]) => {
+    const { decimal, thousands } = detectNumbers(texts, ';');
+    return [decimal.value, thousands?.value, thousands?.isSure];
+  };
+  t.deepEqual(grouped('45.512', '46.012', '512'), [',', '.', false]);
+  t.deepEqual(
+    grouped('45.512', '1512'),
+    ['.', undefined, undefined],
+    'a number of four digits is not grouped',
+  );
+  t.deepEqual(grouped('0.512', '1.512'), ['.', undefined, undefined]);
+  t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true]);
+  const rates = (...values: string[]) =>
+    propose(sampleOf([['Date', 'Rate'], ...values.map((value, at) => [months[at] ?? '', value])]), about)
+      .entry;
+  t.false(rates('1.5%', '2%', '3%').guessed?.includes('flags'));
+  t.true(rates('1.5%', '0.02', '0.03').guessed?.includes('flags'));
+  t.deepEqual(rates('1.5', '#DIV/0!', '3').missing, ['#DIV/0!']);
+  t.true(rates('1.5', '#DIV/0!', '3').guessed?.includes('missing'));
+  t.false(rates('1.5', '#N/A', '3').guessed?.includes('missing'));
+});
+
+test('a year of two digits that is read as one far ahead is a guess, and so is what becomes of a second column of dates', (t) => {
+  const table = (...dates: string[]) =>
+    propose(sampleOf([['Month', 'Rate'], ...dates.map((date, at) => [date, `${at}.5`])]), about);
+  const early = table('Nov-68', 'Dec-68', 'Jan-69');
+  t.true(early.entry.guessed?.includes('date'));
+  t.regex(early.evidence['date'] ?? '', /"Nov-68" is read as 2068/);
+  t.false(table('Nov-98', 'Dec-98', 'Jan-99').entry.guessed?.includes('date'));
+  const rows = ['01', '02', '03'].map((month) => [`2024-${month}-15`, '1.5', `2023-${month}-28`, '2.5']);
+  const two = propose(sampleOf([['Date', 'A', 'Date', 'B'], ...rows]), about);
+  t.true(two.entry.guessed?.includes('ignore'));
+  t.regex(
+    two.evidence['ignore'] ?? '',
+    /Date \(2\): .* dates of its own, which may be those of the values beside it/,
+  );
+  const twice = propose(
+    sampleOf([
+      ['Date', 'A', 'Date', 'B'],
+      ...rows,
+      ...rows.map(([date = '', ...others]) => [date.replace('2024', '2025'), ...others]),
+    ]),
+    about,
+  );
+  t.true(twice.entry.guessed?.includes('dimensions'), 'where the dates go with several of the others');
+});
+
+test('a column that says the dates again is left out, and that is a guess; names that happen to have one date each are kept', (t) => {
+  const rows = (label: (month: string, at: number) => string) =>
+    propose(
+      sampleOf([
+        ['Month', 'Label', 'Rate'],
+        ...months.map((month, at) => [month, label(month, at), `${at}.5`]),
+      ]),
+      about,
+    ).entry;
+  const said = rows((month) => month.replace('-', ' M'));
+  t.deepEqual([said.dimensions, said.ignore], [undefined, ['Label']]);
+  t.true(said.guessed?.includes('ignore'));
+  t.is(said.series?.frequency, 'monthly');
+  t.deepEqual(rows((_, at) => `Town ${'ABCDEFGHIJKLMN'.charAt(at)}`).dimensions, { label: 'Label' });
+});

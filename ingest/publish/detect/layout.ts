@@ -14,8 +14,20 @@ export interface Layout {
   /** The row with the unit of each column. */
   unitRow: number | null;
   dates:
-    | { kind: 'column'; column: number; form: Finding<DateForm> }
-    | { kind: 'across'; columns: number[]; form: Finding<DateForm> }
+    | {
+        kind: 'column';
+        column: number;
+        /** The column of the months or quarters, if the other one has only the years; and its texts that are none. */
+        part: { column: number; others: string[] } | null;
+        form: Finding<DateForm>;
+      }
+    | {
+        kind: 'across';
+        columns: number[];
+        /** The column of the years, if the titles are only months or quarters. */
+        year: number | null;
+        form: Finding<DateForm>;
+      }
     | { kind: 'title'; date: string; evidence: string }
     | { kind: 'none' };
   evidence: string;
@@ -39,14 +51,17 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
   if (across !== null && (firstDated < 0 || across.row < firstDated))
     return finish(rows, lines, across.row + 1, across.dates, [across.row]);
   if (column !== null && firstDated >= 0)
-    return finish(rows, lines, firstDated, { kind: 'column', ...column });
+    return finish(rows, lines, firstDated, { kind: 'column', part: null, ...column });
   const firstRow = rows.findIndex(
     (row, at) =>
       !continued.has(lines[at] ?? 0) &&
       row.some((cell) => looksNumeric(cell.trim())) &&
       row.some((cell) => /\p{L}/u.test(cell) && !looksNumeric(cell.trim())),
   );
-  if (firstRow < 0) return 'no line has a number';
+  if (firstRow < 0)
+    return rows.some(hasNumber)
+      ? 'no column has dates, and no line has both words and a number'
+      : 'no line has a number';
   const titled = dateAbove(rows.slice(0, firstRow).flat());
   const dates: Layout['dates'] =
     titled === null
@@ -88,15 +103,34 @@ function finish(
   );
   const between = Array.from({ length: dataRow - last - 1 }, (_, at) => last + 1 + at);
   const unitRow = between.find((at) => isUnitRow(entryAt(rows, at), titles)) ?? null;
+  // A row whose date has another form than most is one of the table: the load says that it is not valid.
+  const dated =
+    dates.kind !== 'column' ? -1 : between.findIndex((at) => isOddRow(entryAt(rows, at), dates.column));
+  const first = dated < 0 ? dataRow : entryAt(between, dated);
+  const passed = between.filter((at) => at < first && at !== unitRow && hasNumber(entryAt(rows, at)));
   const names = header.map((at) => entryAt(lines, at)).join(' and ');
   return {
     headerRows: header,
-    firstRow: dataRow,
+    firstRow: first,
     titles,
     unitRow,
     dates,
-    evidence: `the columns are named on line ${names}, and the data begins on line ${entryAt(lines, dataRow)}`,
+    evidence:
+      `the columns are named on line ${names}, and the data begins on line ${entryAt(lines, first)}` +
+      passed.map((at) => `; line ${entryAt(lines, at)} has no date and is left out`).join(''),
   };
+}
+
+const hasNumber = (row: readonly string[]): boolean => row.some((cell) => looksNumeric(cell.trim()));
+
+/** A row with something like a date and a number beside it, other than the numbers of the columns, 1 2 3 or (1) (2) (3). */
+function isOddRow(row: readonly string[], dates: number): boolean {
+  if (!/\d/.test(row[dates] ?? '') || !hasNumber(row.filter((_, at) => at !== dates))) return false;
+  const numbers = row
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+    .map((cell) => /^[([]?(\d{1,3})[)\]]?$/.exec(cell)?.[1] ?? '');
+  return !numbers.every((text, at) => text !== '' && Number(text) === Number(numbers[0]) + at);
 }
 
 function widthOf(rows: readonly string[][]): number {
@@ -171,9 +205,28 @@ function joinedTitles(header: readonly (readonly string[])[], width: number): st
 function isUnitRow(row: readonly string[], titles: readonly string[]): boolean {
   const cells = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
   const words = cells.filter(
-    (cell) => cell.length <= 60 && !looksNumeric(cell) && !cell.startsWith('#') && !isMissingMark(cell),
+    (cell) =>
+      cell.length <= 60 &&
+      !looksNumeric(cell) &&
+      !/^[([]\d+[)\]]$/.test(cell) &&
+      !cell.startsWith('#') &&
+      !isMissingMark(cell),
   );
   return words.length === cells.length && cells.length * 2 >= titles.length - 1 && cells.length > 0;
+}
+
+/** What a row says of its date: a year alone where the titles have its months; empty if it says nothing. */
+export function dateText(row: readonly string[], dates: Layout['dates']): string {
+  const at =
+    dates.kind === 'column'
+      ? [dates.column, ...(dates.part === null ? [] : [dates.part.column])]
+      : dates.kind === 'across' && dates.year !== null
+        ? [dates.year]
+        : [];
+  return at
+    .map((each) => (row[each] ?? '').trim())
+    .join(' ')
+    .trim();
 }
 
 /** The titles of the World Bank's DataBank: `2020 [YR2020]`. */
@@ -215,6 +268,7 @@ function datesAcross(
       dates: {
         kind: 'across',
         columns: periods,
+        year: null,
         form: {
           ...form,
           evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}`,
@@ -227,7 +281,9 @@ function datesAcross(
 
 /** The column of dates: the one whose title says so, else the first. Bare years and numbers need such a title, or the first place. */
 function dateColumn(rows: readonly string[][]): { column: number; form: Finding<DateForm> } | null {
-  const lower = rows.slice(rows.length < 8 ? 1 : Math.floor(rows.length / 2)).slice(0, profiledRows);
+  // Titles and notes above and below a table are single cells.
+  const table = rows.filter((row) => row.filter((cell) => cell.trim() !== '').length > 1);
+  const lower = table.slice(Math.floor(table.length / 2)).slice(0, profiledRows);
   const width = Math.min(columnsForDates, widthOf(rows));
   let best: { column: number; form: Finding<DateForm>; score: number } | null = null;
   for (let column = 0; column < width; column++) {
@@ -243,7 +299,7 @@ function dateColumn(rows: readonly string[][]): { column: number; form: Finding<
     const score = (isTitled ? 2 : 0) + (isNumber ? 0 : 1) + (texts.length > 1 ? 1 : 0);
     if (best === null || score > best.score) best = { column, form, score };
   }
-  return best === null ? null : { column: best.column, form: wholeColumn(rows, best) };
+  return best === null ? null : { column: best.column, form: wholeColumn(table, best) };
 }
 
 /** The form again, from the whole column: its first dates may be the only ones that tell day and month apart. */

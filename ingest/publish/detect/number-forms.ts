@@ -17,11 +17,13 @@ export interface NumberForms {
 
 /** A sign alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
 const loneSign = /^[*^@#$~†‡§]{1,2}$/;
+/** A formula of a workbook that has gone wrong. That of #N/A says on purpose that there is no value. */
+const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 /** Texts that mean missing wherever they stand in a column of numbers. */
 const missingMark =
-  /^(?:n\.?\s?a\.?n?|n\/a|#n\/a|nan|null|none|nil|nd|n\.d\.|not available|missing|-+|–+|—+|\.+|…|:+|[*^@#$~†‡§]{1,2}|\?|x|\(na\)|\(d\))$/i;
+  /^(?:n\.?\s?a\.?n?|n\/a|#(?:n\/a|div\/0!|value!|ref!|name\?|num!|null!)|nan|null|none|nil|nd|n\.d\.|not available|missing|-+|–+|—+|\.+|…|:+|[*^@#$~†‡§]{1,2}|\?|x|\(na\)|\(d\))$/i;
 const digits = String.raw`\d[\d.,'_ \u00a0\u202f]*`;
-const numberText = new RegExp(String.raw`^[+-]?(?:${digits}|[.,]\d+)(?:[eE][+-]?\d{1,3})?$`);
+const numberText = new RegExp(String.raw`^[+\u2212-]?(?:${digits}|[.,]\d+)(?:[eE][+-]?\d{1,3})?$`);
 /** A number, or a mark of a missing one, and a short sign after it, with or without a space. */
 const flagged = /^(.*?\d|[:.…–-]+|\.\.)[\s\u00a0]*(%|\(?[a-z]{1,3}\)?|[*†‡§#^]{1,2})$/i;
 
@@ -36,8 +38,8 @@ export function isMissingMark(text: string): boolean {
   return missingMark.test(text);
 }
 
-/** @param texts the cells of columns of values, none empty. */
-export function detectNumbers(texts: Iterable<string>): NumberForms {
+/** @param texts the cells of columns of values, none empty. @param delimiter of a CSV file. */
+export function detectNumbers(texts: Iterable<string>, delimiter = ','): NumberForms {
   const missing = new Map<string, number>();
   const count = (mark: string) => missing.set(mark, (missing.get(mark) ?? 0) + 1);
   const flags = new Map<string, number>();
@@ -54,7 +56,7 @@ export function detectNumbers(texts: Iterable<string>): NumberForms {
     }
   }
   return {
-    ...marksOf(plain),
+    ...marksOf(plain, delimiter),
     missing: missingFound(missing),
     flags: flagsFound(flags),
   };
@@ -62,7 +64,7 @@ export function detectNumbers(texts: Iterable<string>): NumberForms {
 
 function missingFound(marks: ReadonlyMap<string, number>): NumberForms['missing'] {
   if (marks.size === 0) return null;
-  const signs = [...marks].filter(([mark]) => loneSign.test(mark));
+  const signs = [...marks].filter(([mark]) => loneSign.test(mark) || errorMark.test(mark));
   const counted = signs.map(([sign, count]) => `${sign} stands alone ${count} times`).join(', ');
   const evidence = 'the texts among the numbers that mean missing';
   return {
@@ -78,11 +80,24 @@ function flagsFound(flags: ReadonlyMap<string, number>): NumberForms['flags'] {
     [...flags.keys()].map((flag) => [flag, flag === '%' ? null : flag.replaceAll(/[()]/g, '')]),
   );
   const counted = [...flags].map(([flag, count]) => `${flag} after ${count}`).join(', ');
-  return { value, isSure: true, evidence: `signs after numbers: ${counted}` };
+  const evidence = `signs after numbers: ${counted}`;
+  const doubtful = [...flags.keys()].filter((flag) => !isStatus(flag));
+  if (doubtful.length === 0) return { value, isSure: true, evidence };
+  return {
+    value,
+    isSure: false,
+    evidence: `${evidence}; ${doubtful.join(', ')} may be a unit, or multiply the number`,
+  };
 }
 
+/** Letters that statistics offices mark single values by, alone or together; not multiples such as `1.5 M`, `3k` and `2 bn`, and not units. */
+const isStatus = (flag: string): boolean =>
+  !/[a-z]/i.test(flag) ||
+  /^\(.*\)$/.test(flag) ||
+  (/^(?:[bcdefilnprsuvxz]{1,3}|[A-Z])$/.test(flag) && !/^(?:bn|cr|dz|[KMBT])$/.test(flag));
+
 /** Which marks the numbers have: each text is evidence for one reading of the point and the comma, or for both. */
-function marksOf(texts: readonly string[]): Pick<NumberForms, 'decimal' | 'thousands'> {
+function marksOf(texts: readonly string[], delimiter: string): Pick<NumberForms, 'decimal' | 'thousands'> {
   const point = { decimal: exampleOf(texts, isDecimalBy('.')), group: exampleOf(texts, groupedBy('.')) };
   const comma = { decimal: exampleOf(texts, isDecimalBy(',')), group: exampleOf(texts, groupedBy(',')) };
   const other = ([' ', "'", '_'] as const)
@@ -113,6 +128,12 @@ function marksOf(texts: readonly string[]): Pick<NumberForms, 'decimal' | 'thous
   if (repeatedPoint !== undefined)
     return { decimal: found(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
   const repeatedComma = exampleOf(texts, (text) => isRepeated(text, ',') && byComma(text));
+  // Semicolons divide cells where the comma is the decimal mark. A number of four digits without a point says that points do not group.
+  if (delimiter === ';' && point.group !== undefined && !texts.some((text) => /\d{4}/.test(text)))
+    return {
+      decimal: found(',', 'semicolons divide the cells'),
+      thousands: grouping('.', point.group, false),
+    };
   const decimal = found('.', 'no number says otherwise');
   if (comma.group === undefined) return { decimal, thousands };
   return { decimal, thousands: grouping(',', repeatedComma ?? comma.group, repeatedComma !== undefined) };
@@ -125,7 +146,7 @@ function exampleOf(texts: readonly string[], is: (text: string) => boolean): str
 /** Whether the sign can only be the decimal mark of the number: it stands once, last, and not before exactly three digits after 1 to 3. */
 function isDecimalBy(sign: '.' | ','): (text: string) => boolean {
   const mark = RegExp.escape(sign);
-  const once = new RegExp(String.raw`^[+-]?([\d.,'_ \u00a0\u202f]*)${mark}(\d*)(?:[eE][+-]?\d+)?$`);
+  const once = new RegExp(String.raw`^[+\u2212-]?([\d.,'_ \u00a0\u202f]*)${mark}(\d*)(?:[eE][+-]?\d+)?$`);
   return (text) => {
     if (!text.includes(sign)) return false;
     const [, whole, decimals] = once.exec(text) ?? [];
@@ -138,7 +159,7 @@ function isDecimalBy(sign: '.' | ','): (text: string) => boolean {
 /** Whether the sign can divide groups of three digits in the number. */
 function groupedBy(sign: '.' | ',' | ' ' | "'" | '_'): (text: string) => boolean {
   const group = sign === ' ' ? String.raw`[ \u00a0\u202f]` : RegExp.escape(sign);
-  const grouped = new RegExp(String.raw`^[+-]?[1-9]\d{0,2}(?:${group}\d{3})+(?:[.,]\d*)?$`);
+  const grouped = new RegExp(String.raw`^[+\u2212-]?[1-9]\d{0,2}(?:${group}\d{3})+(?:[.,]\d*)?$`);
   // Most numbers have no such sign, and are known without the expression.
   return (text) => (sign === ' ' || text.includes(sign)) && grouped.test(text);
 }

@@ -2,8 +2,10 @@
 // A pure function: it knows the rows, the name of the file, and what the command line says of all new tables.
 import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
-import { detectColumns, type Columns } from './columns.ts';
-import { detectLayout, type Layout } from './layout.ts';
+import { detectColumns, isDoubtful, type Columns } from './columns.ts';
+import { possibleParts, withParts } from './divided-dates.ts';
+import { detectDates, isBareYear, type DateSpan } from './date-forms.ts';
+import { dateText, detectLayout, type Layout } from './layout.ts';
 import { addNotes } from './notes.ts';
 import { detectNumbers } from './number-forms.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
@@ -15,9 +17,11 @@ import { idPart } from '../templates.ts';
 
 /** @returns an entry with `skip` if the rows are no table that can be loaded. */
 export function propose(sample: Sample, about: About): Proposal {
-  const layout = detectLayout(sample);
-  if (typeof layout === 'string') return skipped(layout);
-  const rows = sample.rows.slice(layout.firstRow);
+  if (sample.fault !== undefined) return skipped(sample.fault);
+  const found = detectLayout(sample);
+  if (typeof found === 'string') return skipped(found);
+  const rows = sample.rows.slice(found.firstRow);
+  const layout = withParts(found, rows);
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
   if (sdmx !== null) {
@@ -30,13 +34,16 @@ export function propose(sample: Sample, about: About): Proposal {
     return skipped('it has no dates: neither a column, nor titles, nor a line above, nor its name');
   const { dates } = layout;
   const columns = detectColumns(rows, layout.titles, {
-    date: dates.kind === 'column' ? dates.column : null,
+    dates: datePlaces(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
   });
   if (columns.values.length === 0) return skipped('it has no column of numbers');
   addColumns(draft, layout, columns);
+  doubtYears(draft, layout, rows, about);
+  doubtParts(draft, layout, columns, rows);
+  doubtDates(draft, layout, columns, rows);
   addNotes(draft, rows, layout.titles, columns);
-  addNumbers(draft, rows, columns);
+  addNumbers(draft, sample, rows, columns);
   addSeries(draft, { layout, columns, rows, about });
   const tooMany = addRepeated(draft, { layout, columns, rows });
   if (tooMany !== null) return skipped(tooMany);
@@ -69,12 +76,23 @@ function addDate({ entry, evidence, guessed }: Draft, { dates, titles }: Layout,
   if (dates.kind === 'column' || dates.kind === 'across') {
     const { value, evidence: why, isSure } = dates.form;
     const format = value.format === null ? {} : { format: value.format };
+    const [place = '', part] = datePlaces(dates).map((at) => entryAt(titles, at));
     entry.date =
       dates.kind === 'column'
-        ? { column: entryAt(titles, dates.column), ...format }
-        : { across: 'columns', ...format };
+        ? { column: part === undefined ? place : [place, part], ...format }
+        : { across: 'columns', ...(place !== '' && { year: place }), ...format };
     evidence['date'] = why;
     if (!isSure) guessed.push('date');
+    if (
+      dates.kind === 'column' &&
+      dates.part !== null &&
+      dates.part.others.length > 0 &&
+      part !== undefined
+    ) {
+      entry.leave_out = { [part]: dates.part.others };
+      evidence['leave_out'] = 'neither a month nor a quarter of the year';
+      guessed.push('leave_out');
+    }
     if (about.dateInName !== null && dayOf(about.dateInName) <= about.today) {
       entry.vintage = { in: 'file name' };
       evidence['vintage'] =
@@ -92,6 +110,14 @@ function addDate({ entry, evidence, guessed }: Draft, { dates, titles }: Layout,
   guessed.push('date');
   return true;
 }
+
+/** The columns that date the rows: one, or that of the year and that of its months. */
+const datePlaces = (dates: Layout['dates']): number[] =>
+  dates.kind === 'column'
+    ? [dates.column, ...(dates.part === null ? [] : [dates.part.column])]
+    : dates.kind === 'across' && dates.year !== null
+      ? [dates.year]
+      : [];
 
 const dayOf = (date: string) => (date.length === 7 ? `${date}-01` : date);
 
@@ -129,10 +155,93 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
     draft.guessed.push('only');
   }
   if (columns.totals !== null) {
-    entry.leave_out = { [title(columns.totals.column)]: columns.totals.texts };
-    evidence['leave_out'] = 'rows that sum up others';
-    draft.guessed.push('leave_out');
+    entry.leave_out = { ...entry.leave_out, [title(columns.totals.column)]: columns.totals.texts };
+    evidence['leave_out'] = [evidence['leave_out'], 'rows that sum up others']
+      .filter((why) => why !== undefined)
+      .join('; ');
+    if (!draft.guessed.includes('leave_out')) draft.guessed.push('leave_out');
   }
+}
+
+/** Values by year that may be of the months of it are a guess: a series of each month would be another one. */
+function doubtParts(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column' || dates.part !== null) return;
+  if (!rows.slice(0, 1_000).every((row) => isBareYear(dateText(row, dates)) || dateText(row, dates) === ''))
+    return;
+  for (const key of ['values', 'dimensions'] as const) {
+    const parts = possibleParts(columns[key], titles, rows);
+    if (parts.length === 0) continue;
+    const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
+    evidence[key] =
+      `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
+    guessed.push(key);
+  }
+}
+
+/** Years that tables of figures look ahead. */
+const yearsAhead = 10;
+
+/** Years of two digits are of one century, whose limit the dates may cross. */
+function doubtYears(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  rows: readonly string[][],
+  { today }: About,
+): void {
+  if (dates.kind !== 'column' && dates.kind !== 'across') return;
+  const texts =
+    dates.kind === 'column'
+      ? rows.map((row) => dateText(row, dates))
+      : dates.columns.map((at) => entryAt(titles, at));
+  const last = String(Number(today.slice(0, 4)) + yearsAhead);
+  const late = texts.find(
+    (text) => !/\d{4}/.test(text) && (dates.form.value.read(text)?.from ?? '').slice(0, 4) > last,
+  );
+  if (late === undefined) return;
+  const year = dates.form.value.read(late)?.from.slice(0, 4) ?? '';
+  evidence['date'] =
+    `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
+  if (!guessed.includes('date')) guessed.push('date');
+}
+
+/** A second column of dates may belong to the values beside it, as where two tables stand side by side. */
+function doubtDates(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  { dimensions, ignored }: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column') return;
+  const doubt = 'has dates of its own, which may be those of the values beside it';
+  const isOther = (at: number) =>
+    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.form.value.read(dateText(row, dates)));
+  for (const [at, why] of ignored)
+    if (isDoubtful(why) && isOther(at)) ignored.set(at, `${why}; but it ${doubt}`);
+  const named = dimensions.filter(isOther).map((at) => entryAt(titles, at));
+  if (named.length === 0) return;
+  evidence['dimensions'] = `${evidence['dimensions'] ?? ''}; but ${named.join(', ')} ${doubt}`;
+  if (!guessed.includes('dimensions')) guessed.push('dimensions');
+}
+
+/** Whether the texts of the column are dates, and one of them lies outside of the period that its row is of. */
+function hasOtherDates(
+  rows: readonly string[][],
+  at: number,
+  spanOf: (row: readonly string[]) => DateSpan | null,
+): boolean {
+  const texts = [...new Set(rows.map((row) => (row[at] ?? '').trim()))].filter((text) => text !== '');
+  if (texts.every((text) => /^\d+$/.test(text))) return false;
+  const form = detectDates(texts)?.value;
+  if (form === undefined) return false;
+  return rows.some((row) => {
+    const [own, span] = [form.read((row[at] ?? '').trim()), spanOf(row)];
+    return own !== null && span !== null && (own.to < span.from || own.from > span.to);
+  });
 }
 
 const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);
@@ -153,6 +262,7 @@ const numbersSampled = 200_000;
 
 function addNumbers(
   { entry, evidence, guessed }: Draft,
+  { delimiter }: Sample,
   rows: readonly string[][],
   { values }: Columns,
 ): void {
@@ -162,7 +272,7 @@ function addNumbers(
       const text = (row[at] ?? '').trim();
       if (text !== '' && texts.length < numbersSampled) texts.push(text);
     }
-  const { decimal, thousands, missing, flags } = detectNumbers(texts);
+  const { decimal, thousands, missing, flags } = detectNumbers(texts, delimiter);
   if (decimal.value === ',') {
     entry.decimal = ',';
     evidence['decimal'] = decimal.evidence;
@@ -179,6 +289,16 @@ function addNumbers(
   }
   if (flags !== null) {
     entry.flags = flags.value;
-    evidence['flags'] = flags.evidence;
+    const mixed = flags.value['%'] === null ? values.filter((at) => isPartlyPercent(rows, at)) : [];
+    const doubt = '; in one column some numbers have % and others not: they may be shares';
+    evidence['flags'] = `${flags.evidence}${mixed.length > 0 ? doubt : ''}`;
+    if (!flags.isSure || mixed.length > 0) guessed.push('flags');
   }
+}
+
+/** 1.5% and 0.015 may be the same: a workbook has both where only some cells are formatted. */
+function isPartlyPercent(rows: readonly string[][], column: number): boolean {
+  const texts = rows.map((row) => (row[column] ?? '').trim()).filter((text) => /\d/.test(text));
+  const percent = texts.filter((text) => text.endsWith('%')).length;
+  return percent > 0 && percent < texts.length;
 }

@@ -1,5 +1,6 @@
 // Rows that state a point which an earlier row states: few are slips of the publisher, many mean that a column was overlooked.
 import type { Columns } from './columns.ts';
+import { dateText } from './layout.ts';
 import { isMissingMark } from './number-forms.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';
 
@@ -26,9 +27,10 @@ export function addRepeated(
   for (const row of rows) {
     if (!isLoaded(row, titles, entry, columns)) continue;
     counted++;
-    let period = '';
+    const dated = dateText(row, dates);
+    let period = dated;
     if (dates.kind === 'column') {
-      const span = dates.form.value.read((row[dates.column] ?? '').trim());
+      const span = dates.form.value.read(dated);
       if (span === null) continue;
       const month = Number(span.to.slice(0, 4)) * 12 + Number(span.to.slice(5, 7)) - 1;
       period = months === undefined ? span.to : String(Math.floor(month / months));
@@ -39,8 +41,7 @@ export function addRepeated(
     else {
       repeated++;
       if (!isAlike(first, row, columns)) contradicting++;
-      example ||=
-        dates.kind === 'column' ? (row[dates.column] ?? '') : by.map((at) => row[at] ?? '').join(', ');
+      example ||= dated === '' ? by.map((at) => row[at] ?? '').join(', ') : dated;
     }
   }
   if (repeated === 0) return null;

@@ -1,6 +1,6 @@
 // What the series of a table are: their id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isDetermined, type Columns } from './columns.ts';
+import { isDetermined, isDoubtful, type Columns } from './columns.ts';
 import type { Layout } from './layout.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 import { frequencyOf } from './series-frequency.ts';
@@ -72,7 +72,7 @@ function idOf({
 
 /** Names the columns that are not loaded, so that a column which a publisher adds is noticed. */
 function addIgnored(
-  { entry, evidence }: Draft,
+  { entry, evidence, guessed }: Draft,
   { titles }: Layout,
   columns: Columns,
   parts: readonly number[],
@@ -94,6 +94,7 @@ function addIgnored(
       ignored.push([at, 'it says what the entry says']);
   if (ignored.length === 0) return;
   entry.ignore = ignored.map(([at]) => title(at));
+  if (ignored.some(([, why]) => isDoubtful(why))) guessed.push('ignore');
   evidence['ignore'] = ignored.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
 }
 

@@ -2,7 +2,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import type { Columns } from './columns.ts';
 import { detectFrequency, type DateSpan, type FrequencyFound } from './date-forms.ts';
-import { periodTitle, type Layout } from './layout.ts';
+import { dateText, periodTitle, type Layout } from './layout.ts';
 
 /** The dates of each series, and how often they come where enough series agree. */
 export function frequencyOf(
@@ -10,12 +10,12 @@ export function frequencyOf(
   columns: Columns,
   rows: readonly string[][],
 ): FrequencyFound {
-  if (dates.kind === 'across')
-    return detectFrequency(
-      dates.columns
-        .map((at) => dates.form.value.read(periodTitle(entryAt(titles, at))))
-        .filter((span) => span !== null),
-    );
+  if (dates.kind === 'across') {
+    const periods = dates.columns.map((at) => periodTitle(entryAt(titles, at)));
+    const years = [...new Set(rows.map((row) => dateText(row, dates)))];
+    const texts = years.flatMap((year) => periods.map((period) => `${year} ${period}`.trim()));
+    return detectFrequency(texts.map((text) => dates.form.value.read(text)).filter((span) => span !== null));
+  }
   if (dates.kind !== 'column')
     return {
       value: 'monthly',
@@ -23,7 +23,7 @@ export function frequencyOf(
       repeated: 0,
       evidence: 'the file is of one day; a month is the most common distance',
     };
-  const groups = spansByKey(dates.column, dates.form.value.read, columns, rows);
+  const groups = spansByKey((row) => dateText(row, dates), dates.form.value.read, columns, rows);
   const found = [...groups.values()].slice(0, 200).map((spans) => detectFrequency(spans));
   const telling = found.filter(({ isSure }) => isSure);
   const [first = found[0]] = telling;
@@ -42,7 +42,7 @@ export function frequencyOf(
 }
 
 function spansByKey(
-  dateColumn: number,
+  dateOf: (row: readonly string[]) => string,
   read: (text: string) => DateSpan | null,
   { key, dimensions }: Columns,
   rows: readonly string[][],
@@ -51,7 +51,7 @@ function spansByKey(
   const groups = new Map<string, DateSpan[]>();
   const known = new Map<string, DateSpan | null>();
   for (const row of rows) {
-    const text = (row[dateColumn] ?? '').trim();
+    const text = dateOf(row);
     let span = known.get(text);
     if (span === undefined) known.set(text, (span = read(text)));
     if (span === null) continue;

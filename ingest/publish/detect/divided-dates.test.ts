@@ -1,0 +1,80 @@
+import test from 'ava';
+import { propose } from './propose.ts';
+
+const proposed = (rows: string[][]) =>
+  propose(
+    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
+    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+  );
+
+const twoYears = ['2022', '2023'];
+const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+test('months and quarters in a column beside that of the years are parts of the dates', (t) => {
+  const table = (title: string, parts: readonly string[], countries = ['Chad', 'Peru']) => [
+    ['Country', 'Year', title, 'Value'],
+    ...countries.flatMap((country) =>
+      twoYears.flatMap((year) => parts.map((part, at) => [country, year, part, `${at}.5`])),
+    ),
+  ];
+  const numbers = monthNames.map((_, at) => String(at + 1));
+  for (const [title, parts, format, frequency] of [
+    ['Month', monthNames, 'YYYY MMMM', 'monthly'],
+    ['Period', monthNames.map((name) => name.slice(0, 3)), 'YYYY MMM', 'monthly'],
+    ['Month', numbers, 'YYYY M', 'monthly'],
+    ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
+    ['Quarter', ['1', '2', '3', '4'], 'YYYY Q', 'quarterly'],
+  ] as const) {
+    const { entry } = proposed(table(title, parts));
+    t.deepEqual(entry.date, { column: ['Year', title], format });
+    t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, { country: 'Country' }]);
+  }
+  const codes = numbers.map((number) => `M${number.padStart(2, '0')}`);
+  const withAnnual = proposed(table('Period', [...codes, 'M13']));
+  t.like(withAnnual.entry, {
+    date: { column: ['Year', 'Period'], format: 'YYYY [M]MM' },
+    leave_out: { Period: ['M13'] },
+  });
+  t.true(withAnnual.entry.guessed?.includes('leave_out'));
+  const coded = proposed(table('Group', ['1', '2', '3']));
+  t.regex(coded.entry.skip ?? '', /no column tells them apart/, 'numbers under another title are codes');
+  const peaks = ['May', 'June', 'May', 'July'].map((month, at) => [String(2020 + at), month, `${at}.5`]);
+  t.deepEqual(
+    proposed([['Year', 'Peak', 'Price'], ...peaks]).entry.date,
+    { column: 'Year' },
+    'a fact of the year',
+  );
+});
+
+test('months and quarters as titles beside a column of years are parts of the dates; what sums the year up is left out, and that is a guess', (t) => {
+  const rows = (titles: readonly string[]) =>
+    twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);
+  for (const [titles, format, frequency] of [
+    [monthNames, 'YYYY MMMM', 'monthly'],
+    [monthNames.map((_, at) => String(at + 1)), 'YYYY M', 'monthly'],
+    [['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
+  ] as const) {
+    const { entry } = proposed([['Year', ...titles, 'Average'], ...rows([...titles, 'Average'])]);
+    t.like(entry, { date: { across: 'columns', year: 'Year', format }, ignore: ['Average'] });
+    t.is(entry.series?.frequency, frequency);
+    t.deepEqual(entry.guessed, ['series.unit', 'series.source', 'ignore']);
+  }
+  // From July to June: whose months the first ones are, no line says.
+  const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
+  const { entry } = proposed([['Year', ...fiscal], ...rows(fiscal)]);
+  t.deepEqual(entry.date, { column: 'Year' });
+  t.true(entry.guessed?.includes('values'));
+});
