@@ -60,6 +60,22 @@ test('no batch is larger than the most', async (t) => {
   t.deepEqual(await Promise.all(asked), ['1', '2', '3', '4', '5']);
 });
 
+test('a batch may be as large as the items that wait say: those behind it are the next', async (t) => {
+  const { batches, send } = heldSend();
+  const untilEven = (waiting: Iterable<number>) => [...waiting].findIndex((item) => item % 2 === 0) + 1;
+  const ask = batched(untilEven, send);
+  const asked = [1, 2, 4, 3, 5, 6].map((item) => ask(item));
+  for (let i = 0; i < 3; i += 1) {
+    await turn();
+    batches[i]?.answer((batches[i]?.items ?? []).map(String));
+  }
+  t.deepEqual(
+    batches.map(({ items }) => items),
+    [[1, 2], [4], [3, 5, 6]],
+  );
+  t.deepEqual(await Promise.all(asked), ['1', '2', '4', '3', '5', '6']);
+});
+
 test('a failed call fails its own items only', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(500, send);

@@ -1,12 +1,15 @@
 // Natural batching: items that arrive in one turn of the event loop form a batch; those that arrive while it is under way form the
 // next. A burst needs few round trips, and a single item no more than without batching.
 
+/** At most so many items of a batch, or how many of those that wait, from the first one on; at least one. */
+export type BatchSize<Item> = number | ((waiting: Iterable<Item>) => number);
+
 /**
  * @param send makes one call for many items, and returns their results in the same order.
  * @returns processes one item; rejects if the call that included it does.
  */
 export function batched<Item, Result>(
-  itemsMax: number,
+  itemsMax: BatchSize<Item>,
   send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
   return batchedBy(itemsMax, () => '', send);
@@ -17,7 +20,7 @@ export function batched<Item, Result>(
  * turn of their own between them: what they send, such as scripts for Redis, can be sent as one.
  */
 export function batchedBy<Item, Result>(
-  itemsMax: number,
+  itemsMax: BatchSize<Item>,
   keyOf: (item: Item) => string,
   send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
 ): (item: Item) => Promise<Result> {
@@ -26,12 +29,14 @@ export function batchedBy<Item, Result>(
     resolve(result: Result | Promise<Result>): void;
     reject(error: unknown): void;
   }
+  const sizeOf = (queue: readonly Waiting[]): number =>
+    typeof itemsMax === 'number' ? itemsMax : itemsMax(queue.values().map(({ item }) => item));
   const queues = new Map<string, Waiting[]>(); // for keys with a call under way
   let beginning: string[] = [];
 
   async function sendAll(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const batch = queue.splice(0, itemsMax);
+      const batch = queue.splice(0, sizeOf(queue));
       try {
         const results = await send(batch.map(({ item }) => item));
         if (results.length !== batch.length) throw new Error('A batch was answered in another length.');

@@ -123,6 +123,17 @@ test('calls of one turn are asked about by one script, and each is given what it
   t.deepEqual(admissions.asked, []);
 });
 
+test('more than 16 keys are asked about in turn, and all calls with a key at once', async (t) => {
+  const { link, keys } = counting();
+  const admissions = startAdmissions(t, link);
+  const accounts = await Promise.all(Array.from({ length: 20 }, () => newAccount(admissions, 5)));
+  keys.length = 0;
+  const calls = [...accounts.slice(0, 16), ...accounts.slice(0, 16), ...accounts.slice(16)];
+  const answers = await Promise.all(calls.map(({ keyHash }) => admissions.ask(keyHash, 1)));
+  t.deepEqual(keys, [16, 4]);
+  t.true(answers.every((answer) => answer?.month?.granted));
+});
+
 test('a key that was revoked, one that has another plan now, and one that is new are told apart from the others of a turn', async (t) => {
   const admissions = startAdmissions(t);
   const [kept, revoked, moved] = await Promise.all(
