@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { utcMonth } from '../../kernel/clock.ts';
 import { dateParam } from '../../kernel/http/params.ts';
-import type { Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { internalEndpoint } from '../internal-endpoint.ts';
-import { insertQuotaMonths, type Allowance } from './internal.sql.ts';
+import { allowancesOf } from './allowances.ts';
+import { insertQuotaMonths } from './internal.sql.ts';
 import { reclaimAllotments, renewAllotments, topUpAllotments, type ToppedUpRow } from './allotments.sql.ts';
 
 const topUpsMax = 500;
@@ -106,10 +106,6 @@ export const renewQuota = internalEndpoint({
       open: await call.stage('sql', () => renewAllotments(deps.db, allotments, deps.clock.now())),
     }),
 });
-
-export function allowancesOf({ all }: Plans): Allowance[] {
-  return all.map(({ id, calls_month }) => ({ id, calls_month }));
-}
 
 /** Refunds the unspent calls of allotments lost with their Redis or their gateway; called periodically. */
 export async function reclaimLostAllotments(deps: Deps): Promise<number> {

@@ -5,7 +5,7 @@ import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { emitEvents } from '../events.ts';
 import type { Jobs } from '../jobs.ts';
-import { allowancesOf } from '../quota/allotments.ts';
+import { allowancesOf } from '../quota/allowances.ts';
 import type { UsageEntry } from '../quota/internal.sql.ts';
 import { countServed, noteMailed } from './thresholds.sql.ts';
 
