@@ -13,13 +13,21 @@ const directory = mkdtempSync(path.join(tmpdir(), 'almanac-roles-'));
 chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
 const settings = readSettings({ DATA_DIR: path.join(directory, 'data') });
 let installation: Installation;
+let waits = 0;
+const meanwhile = () => void (waits += 1);
 test.before(async () => {
-  installation = await openInstallation(settings, { create: true });
+  installation = await openInstallation(settings, { create: true, meanwhile });
   await makeJob(installation.accountsDatabaseUrl); // pg-boss makes its tables with the first
 });
 test.after.always(async () => {
   await installation.stop();
   rmSync(directory, { recursive: true });
+});
+
+test('what can be done while PostgreSQL is made and started is begun once, and not if it runs', async (t) => {
+  t.is(waits, 1);
+  await openInstallation(settings, { meanwhile });
+  t.is(waits, 1);
 });
 
 /** Runs a statement by a connection of its own. @returns its rows, or the SQLSTATE that it was refused with. */

@@ -58,9 +58,11 @@ export function readConfiguration(env: Environment, needs?: Needs): { settings: 
   throw new SettingsError(faults);
 }
 
-/** Whether opening may create the embedded database: the commands that start an installation may, all others work on one that is there. */
-export interface Creating {
+export interface Opening {
+  /** Whether opening may create the embedded database: the commands that start an installation may, all others work on one that is there. */
   create?: boolean;
+  /** Called while the programs of the embedded database run, if they have to be waited for. */
+  meanwhile?: () => void;
 }
 
 /**
@@ -69,12 +71,12 @@ export interface Creating {
  */
 export async function openInstallation(
   settings: Settings,
-  { create = false }: Creating = {},
+  { create = false, meanwhile }: Opening = {},
 ): Promise<Installation> {
   const { databaseUrl } = settings;
   if (databaseUrl === undefined) {
     if (!create && !hasEmbeddedDatabase(settings.dataDir)) throw new Error(noDatabase(settings.dataDir));
-    return openEmbedded(settings);
+    return openEmbedded(settings, meanwhile);
   }
   const nothing = () => Promise.resolve();
   return {
@@ -101,8 +103,9 @@ function noDatabase(dataDir: string): string {
   );
 }
 
-async function openEmbedded(settings: Settings): Promise<Installation> {
-  const { url, directory, launched, stop, release } = await startEmbeddedPostgres(settings.dataDir);
+async function openEmbedded(settings: Settings, meanwhile?: () => void): Promise<Installation> {
+  const server = await startEmbeddedPostgres(settings.dataDir, {}, meanwhile);
+  const { url, directory, launched, stop, release } = server;
   try {
     const migrated = await migrate(url);
     await openServiceRoles(url, launched || migrated.length > 0);
@@ -128,9 +131,9 @@ async function openEmbedded(settings: Settings): Promise<Installation> {
 export async function withInstallation<T>(
   env: Environment,
   work: (installation: Installation) => Promise<T>,
-  creating?: Creating,
+  opening?: Opening,
 ): Promise<T> {
-  const installation = await openInstallation(readSettings(env), creating);
+  const installation = await openInstallation(readSettings(env), opening);
   try {
     return await work(installation);
   } catch (error) {

@@ -1,5 +1,4 @@
 // /metrics of a service that runs alone: served as long as it runs. In one process the gateway serves those of all.
-import { serveMetrics } from '../kernel/metrics/server.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Settings } from '../kernel/settings.ts';
 
@@ -20,6 +19,8 @@ export async function withMetrics<Service extends Measured>(
 ): Promise<Service> {
   if (metrics === undefined) return service;
   try {
+    // Imported here: `almanac start` reaches PostgreSQL sooner without a web server's modules.
+    const { serveMetrics } = await import('../kernel/metrics/server.ts');
     const served = await serveMetrics(service.metrics, metrics, service.ready);
     return {
       ...service,

@@ -1,12 +1,13 @@
 // A real PostgreSQL on this machine, from the npm package's binaries, for one data directory. Loopback only.
 // Hides initdb, the password file, running as root, and what a `kill -9` leaves behind.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import {
   openClusterDirectory,
@@ -30,6 +31,8 @@ export interface EmbeddedPostgres {
   release(): Promise<void>;
 }
 
+const run = promisify(execFile);
+
 const user = 'almanac';
 // Every cluster has it.
 const versionFile = 'PG_VERSION';
@@ -39,18 +42,26 @@ const stopTimeoutMs = 60_000;
 /**
  * Starts the server of `<dataDir>/postgres`, creating it on the first call, or joins it if it runs.
  * @param more settings for a server that it starts, in addition to postgresql.conf.
+ * @param meanwhile called once a program of the server runs, in a process of its own: what may be done until it answers.
  * @throws Error with a readable message if the machine cannot run it.
  */
 export async function startEmbeddedPostgres(
   dataDir: string,
   more: Readonly<Record<string, string>> = {},
+  meanwhile: () => void = () => undefined,
 ): Promise<EmbeddedPostgres> {
   const owner = serverOwner();
   openDataDirectory(dataDir);
   const bin = reachablePrograms(await packageDirectory(), owner, { dataDir });
   const cluster = clusterDirectory(dataDir, owner);
   const password = readOrMakePassword(path.join(dataDir, 'postgres.password'));
-  if (!existsSync(path.join(cluster, versionFile))) initialise(bin, cluster, password, owner);
+  let isFirst = true;
+  const programRuns = () => {
+    if (isFirst) meanwhile();
+    isFirst = false;
+  };
+  if (!existsSync(path.join(cluster, versionFile)))
+    await initialise(bin, cluster, password, owner, programRuns);
 
   const deadline = Date.now() + startTimeoutMs;
   for (let launched = false; ;) {
@@ -65,7 +76,7 @@ export async function startEmbeddedPostgres(
         release: async () => ((await isInUse(url)) ? undefined : stop()),
       };
     }
-    const error = await launch(bin, cluster, owner, more);
+    const error = await launch(bin, cluster, owner, more, programRuns);
     launched = error === null;
     if (error === null) continue;
     // The lock file is held by a server that another process is just starting, or by a killed one that is still shutting down.
@@ -143,7 +154,13 @@ function readOrMakePassword(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-function initialise(bin: string, cluster: string, password: string, owner: Owner): void {
+async function initialise(
+  bin: string,
+  cluster: string,
+  password: string,
+  owner: Owner,
+  programRuns: () => void,
+): Promise<void> {
   // initdb reads the password only from a file, and the server's user cannot read root's.
   const passwordFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-')), 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
@@ -156,16 +173,12 @@ function initialise(bin: string, cluster: string, password: string, owner: Owner
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const access = ['-U', user, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
   try {
-    const result = spawnSync(
-      path.join(bin, 'initdb'),
-      ['-D', cluster, '--no-instructions', ...access, ...locale],
-      {
-        ...owner,
-        encoding: 'utf8',
-        cwd: '/',
-      },
-    );
-    if (result.status !== 0) throw new Error(`initdb failed: ${result.stderr}${result.error?.message ?? ''}`);
+    const words = ['-D', cluster, '--no-instructions', ...access, ...locale];
+    const running = run(path.join(bin, 'initdb'), words, { ...owner, cwd: '/' });
+    programRuns();
+    await running;
+  } catch (error) {
+    throw new Error(`initdb failed: ${(error as Error).message}`, { cause: error }); // with what it printed
   } finally {
     rmSync(path.dirname(passwordFile), { recursive: true });
   }
@@ -191,6 +204,7 @@ async function launch(
   cluster: string,
   owner: Owner,
   more: Readonly<Record<string, string>>,
+  programRuns: () => void,
 ): Promise<string | null> {
   const port = await freePort();
   const settings = [
@@ -206,13 +220,14 @@ async function launch(
     // Its own process group: Ctrl-C in the terminal must not stop it before the services have drained.
     { ...owner, stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' },
   );
+  programRuns();
   let output = '';
   const ready = await new Promise<boolean>((resolve) => {
     child.once('error', (error) => {
       output += error.message;
       resolve(false);
     });
-    child.once('exit', () => resolve(false));
+    child.once('close', () => resolve(false)); // after all that it printed
     child.stderr.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-20_000);
       // The second message appears if the operator turned on log files; after it, nothing more is written here.

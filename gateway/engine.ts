@@ -5,6 +5,10 @@ import { createRequire } from 'node:module';
 // Imported before the engine does, which would report an error in its plugin as a missing module.
 import { prepare, type EngineApp, type Prepared } from './plugin.ts';
 
+const require = createRequire(import.meta.url);
+// Half of the engine's modules, with this one: they hold up no service that runs beside the gateway in its process.
+const expressGateway = require('express-gateway') as ExpressGateway;
+
 /**
  * @param configDirectory with gateway.config.yml, system.config.yml and models/, which the engine itself validates;
  * it then runs `prepared`.
@@ -15,11 +19,9 @@ export async function runEngine(
   prepared: Omit<Prepared, 'onApp'>,
 ): Promise<EngineApp> {
   process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // main.ts reloads gateway.config.yml; the engine would end the process if it is invalid
-  const require = createRequire(import.meta.url);
   const loggers = require('express-gateway/lib/logger') as Record<string, { level: string }>;
   // It writes coloured text to stdout, not our JSON; it also throws its errors.
   for (const logger of Object.values(loggers)) logger.level = 'error';
-  const expressGateway = require('express-gateway') as ExpressGateway;
   const engine = expressGateway().load(configDirectory);
   let app: EngineApp | undefined;
   // No other code runs before the engine's first await, so it builds what is prepared here.

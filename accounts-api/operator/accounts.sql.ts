@@ -1,5 +1,6 @@
 // The statements about all accounts of the installation, for operators.
 import { QueryTypes } from 'sequelize';
+import type { Queryable } from '../../kernel/database.ts';
 import type { AccountsDatabase } from '../database.ts';
 
 /** An account in the list of all. */
@@ -80,4 +81,10 @@ export async function countAccountsByPlan(
     { bind: [planIds], type: QueryTypes.SELECT },
   );
   return new Map(rows.map(({ plan, accounts }) => [plan, accounts]));
+}
+
+/** Whether there is any account, as the owner of the database sees it. */
+export async function hasAccounts(on: Queryable): Promise<boolean> {
+  const [row] = await on.query<{ has: boolean }>('select exists (select from accounts.accounts) as has');
+  return row?.has === true;
 }

@@ -1,6 +1,7 @@
 // almanac start: runs all services in this process, or only the named one.
 // Hides the order of starting and of draining: services first, then the database.
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
 import type { AccountsApiOptions } from '../../accounts-api/main.ts';
 import type { WorkerOptions } from '../../accounts-api/worker.ts';
@@ -34,16 +35,19 @@ const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publishe
 type ServiceName = (typeof serviceNames)[number];
 
 // Imported when started: a process that runs one service does not hold the modules of the others.
-const startGateway = async (options: GatewayOptions) =>
-  (await import('../../gateway/main.ts')).start(options);
-const startDataApi = async (options: DataApiOptions) =>
-  (await import('../../data-api/main.ts')).start(options);
-const startAccountsApi = async (options: AccountsApiOptions) =>
-  (await import('../../accounts-api/main.ts')).start(options);
-const startWorker = async (options: WorkerOptions) =>
-  (await import('../../accounts-api/worker.ts')).startWorker(options);
-const startPublisher = async (options: PublisherOptions) =>
-  (await import('../../ingest/publisher/main.ts')).start(options);
+const imports = {
+  dataApi: () => import('../../data-api/main.ts'),
+  accountsApi: () => import('../../accounts-api/main.ts'),
+  worker: () => import('../../accounts-api/worker.ts'),
+  publisher: () => import('../../ingest/publisher/main.ts'),
+  gateway: () => import('../../gateway/main.ts'),
+  seed: () => import('./seed.ts'),
+};
+const startGateway = async (options: GatewayOptions) => (await imports.gateway()).start(options);
+const startDataApi = async (options: DataApiOptions) => (await imports.dataApi()).start(options);
+const startAccountsApi = async (options: AccountsApiOptions) => (await imports.accountsApi()).start(options);
+const startWorker = async (options: WorkerOptions) => (await imports.worker()).startWorker(options);
+const startPublisher = async (options: PublisherOptions) => (await imports.publisher()).start(options);
 
 // Any constants of our own; the lock says that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
@@ -68,11 +72,18 @@ With one: that service alone, to scale services separately. It needs IDENTITY_SE
 
 async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignals): Promise<void> {
   const { settings, plans } = readConfiguration(env);
-  const installation = await openInstallation(settings, { create: true });
+  const installation = await openInstallation(settings, { create: true, meanwhile: importAll });
   const { databaseDirectory } = installation;
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
   const stopping = new AbortController();
+  const started = Promise.withResolvers<void>();
+  // PostgreSQL has most of the work of it, so the services start meanwhile.
+  const demo =
+    databaseDirectory === undefined
+      ? Promise.resolve(false)
+      : imports.seed().then(({ loadDemoData }) => loadDemoData(installation));
+  const demoEnded = demo.then(nothing, nothing);
   try {
     const log = createLog('services', settings.logLevel);
     const dataApi = await startTraced('data-api', settings.tracing, startDataApi, {
@@ -91,7 +102,7 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     });
     services.unshift(publisher);
     const gateway = await startTraced('gateway', settings.tracing, startGateway, {
-      ...gatewayOptions(installation.settings, plans, stopping.signal),
+      ...gatewayOptions(installation.settings, plans, stopping.signal, started.promise),
       identitySecret: installation.identitySecret,
       moreMetrics: [
         ...dataApi.metrics,
@@ -107,19 +118,33 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     });
     signals.reloadOnHangUp([plans.prepareReload, gateway.prepareReload], log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
-    const demoKey =
-      databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
+    const demoKey = (await demo) ? await (await imports.seed()).makeDemoAccount(installation) : undefined;
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
+    started.resolve();
     giveBackStartMemory();
     await signals.stopped;
     stdout.write('\nStopping …\n');
   } finally {
     stopping.abort();
+    await demoEnded;
     for (const service of services) await service.close();
     await lock.end();
     await installation.stop();
   }
 }
+
+/** Imports all services. Between any two, the rest of the process goes on. */
+function importAll(): void {
+  const inTurn = async () => {
+    for (const load of Object.values(imports)) {
+      await load();
+      await nextTurn();
+    }
+  };
+  inTurn().catch(nothing); // the start of the service fails by it, too
+}
+
+const nothing = () => undefined;
 
 async function serveService(
   name: ServiceName,
@@ -306,8 +331,13 @@ export function ownGatewayOptions(settings: Installation['settings'], plans: Pla
   };
 }
 
-/** @param stopping ends a build of the dashboard. */
-function gatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
+/** @param stopping ends a build of the dashboard. @param beforeBuild what a build of the dashboard waits for. */
+function gatewayOptions(
+  settings: Installation['settings'],
+  plans: Plans,
+  stopping: AbortSignal,
+  beforeBuild = Promise.resolve(),
+) {
   const { host, port, redisUrl, trustedProxyHops, publicCallsPerSecond, quotaOutage, drainDelayMs } =
     settings;
   return {
@@ -321,7 +351,9 @@ function gatewayOptions(settings: Installation['settings'], plans: Plans, stoppi
     plans,
     publicUrl: settings.publicUrl,
     dashboardOrigins: settings.dashboardOrigins,
-    ...(settings.dashboard ? { dashboard: builtDashboard({ signal: stopping }) } : {}),
+    ...(settings.dashboard
+      ? { dashboard: beforeBuild.then(() => builtDashboard({ signal: stopping })) }
+      : {}),
     clock: systemClock,
     log: createLog('gateway', settings.logLevel),
   };
