@@ -28,7 +28,6 @@ import {
 import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { startTraced } from '../traced.ts';
 import { withSignals, type ServiceSignals } from '../signals.ts';
-import { giveBackStartMemory } from '../start-memory.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const;
 type ServiceName = (typeof serviceNames)[number];
@@ -66,7 +65,7 @@ With one: that service alone, to scale services separately. It needs IDENTITY_SE
     );
 };
 
-async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignals): Promise<void> {
+async function serveEverything({ env, stdout, started }: Terminal, signals: ServiceSignals): Promise<void> {
   const { settings, plans } = readConfiguration(env);
   const installation = await openInstallation(settings, { create: true });
   const { databaseDirectory } = installation;
@@ -110,7 +109,7 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     const demoKey =
       databaseDirectory === undefined ? undefined : await (await import('./seed.ts')).seedDemo(installation);
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
-    giveBackStartMemory();
+    started?.();
     await signals.stopped;
     stdout.write('\nStopping …\n');
   } finally {
@@ -123,7 +122,7 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
 
 async function serveService(
   name: ServiceName,
-  { env, stdout }: Terminal,
+  { env, stdout, started }: Terminal,
   signals: ServiceSignals,
 ): Promise<void> {
   const stopping = new AbortController();
@@ -133,7 +132,7 @@ async function serveService(
       : name === 'publisher'
         ? await servePublisher(env, signals)
         : await serveDatabaseService(name, env, signals);
-  giveBackStartMemory();
+  started?.();
   stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
   await signals.stopped;
   stopping.abort();
