@@ -1,6 +1,8 @@
 // The command line as a process: its arguments, environment and streams, and its exit code.
 import { main } from './cli/main.ts';
+import { giveBackStartMemory } from './cli/start-memory.ts';
 
 // Exits explicitly: a job queue that is stopped in the middle of its start leaves timers behind, which kept the process of a
 // failed start running and deaf to signals (seen on a busy machine, 2026-11-21).
-process.exit(await main(process.argv.slice(2), process));
+const { argv, env, stdin, stdout, stderr } = process;
+process.exit(await main(argv.slice(2), { env, stdin, stdout, stderr, started: giveBackStartMemory }));

@@ -10,6 +10,8 @@ export interface Terminal {
   stdin: Readable & { isTTY?: boolean };
   stdout: Output;
   stderr: Output;
+  /** Is told when a service has started, before it says that it serves. */
+  started?(): void;
 }
 
 export interface Output {

@@ -29,7 +29,6 @@ import {
 import { watchedDirectories, withMetrics } from '../metrics.ts';
 import { startTraced } from '../traced.ts';
 import { withSignals, type ServiceSignals } from '../signals.ts';
-import { giveBackStartMemory } from '../start-memory.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const;
 type ServiceName = (typeof serviceNames)[number];
@@ -70,14 +69,14 @@ With one: that service alone, to scale services separately. It needs IDENTITY_SE
     );
 };
 
-async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignals): Promise<void> {
+async function serveEverything({ env, stdout, started }: Terminal, signals: ServiceSignals): Promise<void> {
   const { settings, plans } = readConfiguration(env);
   const installation = await openInstallation(settings, { create: true, meanwhile: importAll });
   const { databaseDirectory } = installation;
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
   const stopping = new AbortController();
-  const started = Promise.withResolvers<void>();
+  const greeted = Promise.withResolvers<void>();
   // PostgreSQL has most of the work of it, so the services start meanwhile.
   const demo =
     databaseDirectory === undefined
@@ -102,7 +101,7 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     });
     services.unshift(publisher);
     const gateway = await startTraced('gateway', settings.tracing, startGateway, {
-      ...gatewayOptions(installation.settings, plans, stopping.signal, started.promise),
+      ...gatewayOptions(installation.settings, plans, stopping.signal, greeted.promise),
       identitySecret: installation.identitySecret,
       moreMetrics: [
         ...dataApi.metrics,
@@ -120,8 +119,8 @@ async function serveEverything({ env, stdout }: Terminal, signals: ServiceSignal
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey = (await demo) ? await (await imports.seed()).makeDemoAccount(installation) : undefined;
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
-    started.resolve();
-    giveBackStartMemory();
+    greeted.resolve();
+    started?.();
     await signals.stopped;
     stdout.write('\nStopping …\n');
   } finally {
@@ -148,7 +147,7 @@ const nothing = () => undefined;
 
 async function serveService(
   name: ServiceName,
-  { env, stdout }: Terminal,
+  { env, stdout, started }: Terminal,
   signals: ServiceSignals,
 ): Promise<void> {
   const stopping = new AbortController();
@@ -158,7 +157,7 @@ async function serveService(
       : name === 'publisher'
         ? await servePublisher(env, signals)
         : await serveDatabaseService(name, env, signals);
-  giveBackStartMemory();
+  started?.();
   stdout.write(`${name} is running${service.url === undefined ? '' : `: ${service.url}`}\n`);
   await signals.stopped;
   stopping.abort();

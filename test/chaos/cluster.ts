@@ -103,7 +103,6 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     PUBLIC_CALLS_SECOND: '100000', // all clients have one IP address,
     MANAGEMENT_CALLS_SECOND: '100000', // all clients have one IP address, and revoked keys are among their calls
     DATA_DIR: path.join(directory, 'data'),
-    NODE_COMPILE_CACHE: path.join(directory, 'compiled'), // restarts take half the CPU
     QUOTA_OUTAGE: 'closed', // the others serve beyond the limit while nobody can be asked, as they are told to
     DRAIN_DELAY_MS: String(options.drainDelayMs),
     WEBHOOK_ALLOW_HTTP: 'true', // the customer's endpoint is in the run itself

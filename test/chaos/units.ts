@@ -29,8 +29,6 @@ export interface Service extends Unit {
   readonly pid: number | undefined;
   /** From now on its clock is so far ahead of the machine's. Gateways and data-apis only; a restart keeps it. */
   moveClock(aheadMs: number): void;
-  /** From now on its clock stands there, in ms since 1970, unless it has that of the machine. */
-  standClock(atMs: number): void;
 }
 
 const startTries = 20;
@@ -51,7 +49,8 @@ export async function stubbornly(what: string, over: AbortSignal, start: () => P
   }
 }
 
-const gatewaysAndDataApis: ReadonlySet<ServiceName> = new Set(['gateway', 'data-api']);
+/** Those whose clock can be moved; the others have that of the machine. */
+const withClock: ReadonlySet<ServiceName> = new Set(['gateway', 'data-api']);
 
 export interface ServicePlace {
   /** For the files that it shares with the run. */
@@ -60,8 +59,6 @@ export interface ServicePlace {
   logDirectory: string | null;
   /** Nothing is started any more. */
   over: AbortSignal;
-  /** The services whose clock can be moved; the others have that of the machine. Default: gateways and data-apis. */
-  withClock?: ReadonlySet<ServiceName>;
 }
 
 /** A service as `almanac start <service>`, not started yet. */
@@ -69,12 +66,11 @@ export async function makeService(
   service: ServiceName,
   number: number,
   env: Record<string, string>,
-  { directory, logDirectory, over, withClock = gatewaysAndDataApis }: ServicePlace,
+  { directory, logDirectory, over }: ServicePlace,
 ): Promise<Service> {
   const port = await freePort();
   const name = `${service} ${number}`;
   const clock = path.join(directory, `${name.replace(' ', '-')}.clock`);
-  const sayToClock = (...said: number[]) => writeFileSync(clock, new Float64Array(said), { flag: 'r+' });
   writeFileSync(clock, new Float64Array([0]));
   const log =
     logDirectory === null
@@ -94,8 +90,7 @@ export async function makeService(
   return {
     name,
     url: `http://127.0.0.1:${port}`,
-    moveClock: (aheadMs) => sayToClock(aheadMs),
-    standClock: (atMs) => sayToClock(0, atMs),
+    moveClock: (aheadMs) => writeFileSync(clock, new Float64Array([aheadMs]), { flag: 'r+' }),
     get pid() {
       return child?.process.pid;
     },

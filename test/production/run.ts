@@ -1,33 +1,18 @@
 // Tries the system as it runs in production, one part after the other: the HTTP tests with three data-apis that read from a streaming
 // replica, two accounts-apis, two gateways and a Redis Cluster; the rolling restart of everything under load; the chaos run with a replica
 // and a cluster. Services are processes of their own with database roles of their own, also in the HTTP tests, unless a test gives
-// them an object, such as a mailbox or an issuer. Prints the figures of each.
+// them an object that no setting can tell, such as a log. Prints the figures of each.
 // Usage: scripts/production-like.sh [--skip 'name of a part']. Exits with 1 if a part fails.
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../kernel/settings.ts';
+import { leftOut, testsAsInProduction } from './http-tests.ts';
 
-/** npm test runs these, and only in one process can they be run. */
-const leftOut = [
-  'test/v1/etags.test.ts', // each answer of each endpoint after each kind of load, by itself two minutes of CPU
-  'test/v1/series-http.test.ts', // what one data-api has in memory
-  'test/v1/series-race.test.ts', // the connections of one data-api
-  'test/v1/account-lists.test.ts', // webhooks to names that the test resolves
-];
-
-const httpTests = ['test/v1', 'test/v1/series']
-  .flatMap((folder) => readdirSync(path.join(projectRoot, folder)).map((name) => `${folder}/${name}`))
-  .filter((file) => file.endsWith('.test.ts') && !leftOut.includes(file));
-
-/** They call all services through the gateways. */
-const throughGateways = [
-  ...['test/openapi/client.test.ts', 'test/openapi/headers.test.ts', 'test/docs/errors.test.ts'],
-  'test/clients/typescript/package.test.ts',
-];
-
+const httpTests = testsAsInProduction();
 const env = { TEST_SET_UP: 'production' };
+/** Where almanac.js keeps it: what one part compiles, the others find compiled. */
+const compileCache = path.join(projectRoot, 'node_modules/.cache/almanac');
 interface Part {
   name: string;
   words: string[];
@@ -41,7 +26,7 @@ const parts: Part[] = [
     words: ['test/chaos/run.ts', '--production', '--seed', '17', '--seconds', '6'],
     leavesRoomFrom: /^fresh: /m, // then it waits until what a killed gateway held is spendable
   },
-  { name: 'HTTP tests', words: ['test/run.ts', '--concurrency=2', ...httpTests, ...throughGateways], env },
+  { name: 'HTTP tests', words: ['test/run.ts', '--concurrency=2', ...httpTests], env },
   { name: 'rolling restart', words: ['test/production/rolling.ts'] },
 ];
 
@@ -63,6 +48,10 @@ for (const part of parts.filter(({ name }) => !values.skip.includes(name))) {
   await Promise.race([roomLeft, noted]);
 }
 await Promise.all(running);
+const filesOut = leftOut.map(({ reason, files }) => `  ${files.length}: ${reason}\n`);
+process.stdout.write(
+  `\n${httpTests.length} files of HTTP tests were run; npm test alone runs\n${filesOut.join('')}`,
+);
 process.stdout.write('\npart                      | result | seconds\n');
 for (const { name, code, seconds } of results) {
   const result = code === 0 ? 'passed' : 'FAILED';
@@ -73,7 +62,7 @@ process.exitCode = results.every(({ code }) => code === 0) ? 0 : 1;
 function run({ words, env = {}, leavesRoomFrom }: Part): { roomLeft: Promise<void>; ended: Promise<number> } {
   const child = spawn(process.execPath, words, {
     cwd: projectRoot,
-    env: { ...process.env, ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const room = Promise.withResolvers<void>();

@@ -41,7 +41,7 @@ export async function startGuard(): Promise<Guard> {
       [name]: '1',
       TMPDIR: path.join(directory, 'tmp'),
       // What is compiled in one process of the run is read by the others.
-      NODE_COMPILE_CACHE: path.join(directory, 'compiled'),
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? path.join(directory, 'compiled'),
     },
     async end() {
       child.stdin.end();

@@ -5,6 +5,7 @@ import pg from 'pg';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { openServiceRoles } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
+import { startPool } from '../production/pool.ts';
 import { startPostgresUnit, startReplicaUnit } from '../services/postgres.ts';
 import { startRedis } from '../services/redis.ts';
 import { startRedisCluster } from '../services/redis-sets.ts';
@@ -19,6 +20,7 @@ export interface Servers {
     TEST_REDIS_URL: string;
     TEST_REPLICA_URL?: string;
     TEST_REDIS_CLUSTER_URL?: string;
+    TEST_POOL_URL?: string;
   };
   stop(): Promise<void>;
 }
@@ -73,12 +75,15 @@ async function startProductionServers(directory: string): Promise<Servers> {
     'alter system set synchronous_commit = remote_apply',
     'select pg_reload_conf()',
   ]);
+  const pool = await startPool(directory);
   return {
     env: {
-      ...{ TEST_POSTGRES_URL: primary.url, TEST_REDIS_URL: redis.url },
+      ...{ TEST_POSTGRES_URL: primary.url, TEST_REDIS_URL: redis.url, TEST_POOL_URL: pool.url },
       ...{ TEST_REPLICA_URL: replica.url, TEST_REDIS_CLUSTER_URL: cluster.url },
     },
     async stop() {
+      const { services, processes } = await pool.stop();
+      process.stdout.write(`${services} services ran, in ${processes} processes\n`);
       over.abort();
       await cluster.stop();
       await redis.stop();

@@ -16,15 +16,8 @@ import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import {
-  createTestDatabase,
-  fakeClock,
-  silentLog,
-  testIdentitySecret,
-  testRedisClusterUrl,
-  type FakeClock,
-} from './harness.ts';
-import { startAccountsApis } from './production.ts';
+import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
+import { canBeProcesses, settingsOf, startAccountsApis } from './production.ts';
 import { testPasswordCost, testSignIn } from './sign-in.ts';
 import { testWebhooks } from '../webhooks/settings.ts';
 
@@ -64,50 +57,13 @@ export interface AccountsApiOptions {
   passwordCost?: HashCost | undefined;
   stripe?: StripeSettings | undefined;
   tracing?: Tracing | undefined;
-  /** Processes with this clock serve, in place of one service in this process. */
-  processesWith?: FakeClock | undefined;
 }
 
-/** accounts-api itself. `deps` is a second connection, as the command line has one beside a running instance. */
-export async function startAccountsApi({
-  clock,
-  log,
-  plans,
-  signIn,
-  webhooks,
-  redisUrl,
-  stripe,
-  tracing,
-  passwordCost = testPasswordCost,
-  processesWith,
-}: AccountsApiOptions) {
-  const database = await createTestDatabase();
-  const { publicUrl } = testSignIn;
-  const processes =
-    processesWith && (await startAccountsApis(database.url, { PUBLIC_URL: publicUrl }, processesWith));
-  const service =
-    processes ??
-    (await start({
-      databaseUrl: serviceUrl(database.url, 'almanac_accounts_api'),
-      identitySecret: testIdentitySecret,
-      plans,
-      signIn: { ...testSignIn, ...signIn },
-      webhooks: { ...testWebhooks, ...webhooks },
-      passwordCost,
-      redisUrl,
-      stripe,
-      tracing,
-      host: '127.0.0.1',
-      port: 0,
-      log,
-      clock,
-    }));
-  const deps: Deps = { db: connect(database.url), plans, clock };
+/** Another connection to the accounts of a database, as the command line has one beside a running instance. */
+export function accountsOf(databaseUrl: string, plans: Plans, clock: Clock) {
+  const deps: Deps = { db: connect(databaseUrl), plans, clock };
   let accounts = 0;
   return {
-    url: service.url,
-    metrics: 'metrics' in service ? service.metrics : [],
-    databaseUrl: database.url,
     deps,
     /** A new account with one key. */
     async newClient(plan = 'free'): Promise<Client & { key: string }> {
@@ -116,12 +72,32 @@ export async function startAccountsApi({
       const { id: keyId, key } = await createKey(deps, accountId, 'first');
       return { accountId, keyId, key };
     },
-    async close(): Promise<void> {
-      await deps.db.close();
-      await service.close();
-      await database.drop();
-    },
   };
+}
+
+/** accounts-api itself, in this process. */
+export function startAccountsApi(
+  databaseUrl: string,
+  {
+    signIn,
+    webhooks,
+    passwordCost = testPasswordCost,
+    redisUrl,
+    stripe,
+    tracing,
+    ...own
+  }: AccountsApiOptions,
+) {
+  return start({
+    ...{ ...own, redisUrl, stripe, tracing },
+    databaseUrl: serviceUrl(databaseUrl, 'almanac_accounts_api'),
+    identitySecret: testIdentitySecret,
+    signIn: { ...testSignIn, ...signIn },
+    webhooks: { ...testWebhooks, ...webhooks },
+    passwordCost,
+    host: '127.0.0.1',
+    port: 0,
+  });
 }
 
 /** What the ledger says of an account: calls by group of endpoints and class of status. */
@@ -139,14 +115,18 @@ export async function startAccountsService(
   options: Pick<AccountsApiOptions, 'signIn' | 'webhooks' | 'redisUrl' | 'passwordCost' | 'stripe'> = {},
 ) {
   const clock = fakeClock(now);
-  const inProduction = testRedisClusterUrl() !== undefined;
-  const hasOwnObjects = log !== silentLog || Object.keys(options).length > 0;
-  const processesWith = inProduction && !hasOwnObjects ? clock : undefined;
   const plans = loadPlans('config/plans.yml');
-  const service = await startAccountsApi({ ...options, clock, log, plans, processesWith });
-  const { deps } = service;
+  const database = await createTestDatabase();
+  const { webhooks, ...others } = options;
+  const named = webhooks?.resolve === undefined || webhooks.resolve === testWebhooks.resolve;
+  const asProcesses = log === silentLog && named && canBeProcesses(others);
+  const service = asProcesses
+    ? await startAccountsApis(database.url, settingsOf(options), clock)
+    : await startAccountsApi(database.url, { ...options, clock, log, plans });
+  const accounts = accountsOf(database.url, plans, clock);
+  const { deps } = accounts;
   // Processes have the clock of the test as theirs; a service in this process judges identities by that of the machine.
-  const seal = createSealer(testIdentitySecret, 'accounts-api', processesWith);
+  const seal = createSealer(testIdentitySecret, 'accounts-api', asProcesses ? clock : undefined);
 
   async function call(identity: Partial<Identity>, path: string, ask: Ask = {}): Promise<Answer> {
     const text = typeof ask.body === 'string' ? ask.body : JSON.stringify(ask.body);
@@ -172,7 +152,9 @@ export async function startAccountsService(
 
   const internally = (path: string, body: unknown) => call({ scope: 'internal' }, path, { body });
   return {
-    ...service,
+    ...accounts,
+    url: service.url,
+    databaseUrl: database.url,
     clock,
     /** Without any credential, as on public endpoints. */
     anonymously: (path: string, ask?: Ask) => call({}, path, ask),
@@ -199,6 +181,11 @@ export async function startAccountsService(
          group by endpoint, status_class order by endpoint, status_class`,
         { bind: [accountId], type: QueryTypes.SELECT },
       ),
+    async close(): Promise<void> {
+      await deps.db.close();
+      await service.close();
+      await database.drop();
+    },
   };
 }
 

@@ -20,9 +20,9 @@ import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { projectRoot, type StripeSettings } from '../../kernel/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
-import { startAccountsApi } from './accounts-service.ts';
-import { silentLog, testIdentitySecret, testRedisClusterUrl, testReplica } from './harness.ts';
-import { startProductionServices } from './production.ts';
+import { accountsOf, startAccountsApi } from './accounts-service.ts';
+import { createTestDatabase, silentLog, testIdentitySecret, testReplica } from './harness.ts';
+import { canBeProcesses, startProductionServices } from './production.ts';
 import { testMail, testSignIn } from './sign-in.ts';
 
 export interface Services {
@@ -94,21 +94,65 @@ export function unhurried(plans: Plans): Plans {
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }
 
-/** What processes are told by settings; a clock, a log, a mailbox and the like are objects of the test. */
-const settable = ['publicCallsPerSecond', 'managementCallsPerSecond', 'trustedProxyHops'];
-
-function canBeProcesses(options: ServicesOptions): boolean {
-  const isAsked = testRedisClusterUrl() !== undefined;
-  return isAsked && Object.keys(options).every((name) => settable.includes(name));
-}
-
 export async function startServices(options: ServicesOptions = {}): Promise<Services> {
   const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
-  const accountsApi = await startAccountsApi({
-    ...{ ...options, clock, log, plans },
+  const all = { ...options, clock, log, plans };
+  const { url: databaseUrl, drop } = await createTestDatabase();
+  const running = canBeProcesses(options)
+    ? await startProductionServices(databaseUrl, { ...options, plans })
+    : await startInThisProcess(databaseUrl, all);
+  const accounts = accountsOf(databaseUrl, plans, clock);
+  const database = openDatabase(databaseUrl, log, { applicationName: 'tests' });
+  const { url, dataApiUrl, accountsApiUrl, publisherUrl, metricsUrl } = running;
+  return {
+    ...{ url, dataApiUrl, accountsApiUrl, publisherUrl, metricsUrl, databaseUrl, database },
+    accounts: accounts.deps,
+    accountWithKey: (plan = 'pro') => accounts.newClient(plan),
+    async setPlan(accountId, plan) {
+      await setPlan(accounts.deps, accountId, plan);
+    },
+    async ingest(csv, { vintage, set } = {}) {
+      await load(database, {
+        dataset: 'observations',
+        input: Readable.from([csv]),
+        create: true,
+        set: { unit: 'Index', frequency: 'monthly', source: 'Tests', ...set },
+        ...(vintage === undefined ? {} : { vintage }),
+        seriesTimeZone: 'UTC',
+        clock,
+      });
+    },
+    async call(target, { key, headers, ...init } = {}) {
+      const sent = new Headers(headers);
+      if (key !== undefined) sent.set('x-api-key', key);
+      const response = await fetch(url + target, { ...init, headers: sent });
+      const text = await response.text();
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        json: text.startsWith('{') ? JSON.parse(text) : undefined,
+      };
+    },
+    async close() {
+      await running.close();
+      await database.close();
+      await accounts.deps.db.close();
+      await drop();
+    },
+  };
+}
+
+/** All services in this process, with objects of the test. */
+async function startInThisProcess(
+  databaseUrl: string,
+  options: ServicesOptions & Required<Pick<ServicesOptions, 'clock' | 'log' | 'plans'>>,
+) {
+  const { clock, log, plans } = options;
+  const accountsApi = await startAccountsApi(databaseUrl, {
+    ...options,
     tracing: options.tracing?.['accounts-api'],
   });
-  const { databaseUrl, deps: accounts } = accountsApi;
   const shared = {
     identitySecret: testIdentitySecret,
     host: '127.0.0.1',
@@ -173,59 +217,15 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
     managementCallsPerSecond: options.managementCallsPerSecond ?? 10_000,
     drainDelayMs: 0,
   });
-  const database = openDatabase(databaseUrl, log, { applicationName: 'tests' });
-  const production = canBeProcesses(options)
-    ? await startProductionServices(databaseUrl, {
-        PUBLIC_URL: publicUrl,
-        PUBLIC_CALLS_SECOND: String(options.publicCallsPerSecond ?? 10_000),
-        MANAGEMENT_CALLS_SECOND: String(options.managementCallsPerSecond ?? 10_000),
-        TRUSTED_PROXY_HOPS: String(options.trustedProxyHops ?? 0),
-      })
-    : undefined;
-  const { url, dataApiUrl, accountsApiUrl } = production ?? {
-    ...{ url: gateway.url, dataApiUrl: dataApi.url, accountsApiUrl: accountsApi.url },
-  };
   return {
-    ...{ url, dataApiUrl, accountsApiUrl, metricsUrl: gateway.metricsUrl },
-    publisherUrl: publisher?.url,
-    accounts,
-    databaseUrl,
-    database,
-    accountWithKey: (plan = 'pro') => accountsApi.newClient(plan),
-    async setPlan(accountId, plan) {
-      await setPlan(accounts, accountId, plan);
-    },
-    async ingest(csv, { vintage, set } = {}) {
-      await load(database, {
-        dataset: 'observations',
-        input: Readable.from([csv]),
-        create: true,
-        set: { unit: 'Index', frequency: 'monthly', source: 'Tests', ...set },
-        ...(vintage === undefined ? {} : { vintage }),
-        seriesTimeZone: 'UTC',
-        clock,
-      });
-    },
-    async call(target, { key, headers, ...init } = {}) {
-      const sent = new Headers(headers);
-      if (key !== undefined) sent.set('x-api-key', key);
-      const response = await fetch(url + target, { ...init, headers: sent });
-      const text = await response.text();
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        json: text.startsWith('{') ? JSON.parse(text) : undefined,
-      };
-    },
+    ...{ url: gateway.url, metricsUrl: gateway.metricsUrl, publisherUrl: publisher?.url },
+    ...{ dataApiUrl: dataApi.url, accountsApiUrl: accountsApi.url },
     async close() {
-      await production?.close();
       await gateway.close();
       await publisher?.close();
       await worker?.close();
       await dataApi.close();
-      await database.close();
-      await accountsApi.close(); // its database with it
+      await accountsApi.close();
     },
   };
 }

@@ -14,12 +14,10 @@ import {
   type Client,
 } from '../services/accounts-service.ts';
 
-const lines: string[] = [];
 let service: AccountsService;
 
 test.before(async () => {
-  const log = createLog('accounts-api', 'trace', { write: (line) => void lines.push(line) });
-  service = await startAccountsService('2026-11-20T10:00:00.000Z', log);
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
 test.after.always(() => service.close());
 
@@ -63,6 +61,10 @@ test('a new key is shown once, well-formed, and works at once', async (t) => {
 });
 
 test('the value of a key is in no list, no log line, no audit row and no other table', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('accounts-api', 'trace', { write: (line) => void lines.push(line) });
+  const service = await startAccountsService('2026-11-20T10:00:00.000Z', log);
+  t.teardown(() => service.close());
   const client = await service.newClient();
   const headers = { 'idempotency-key': 'leak test' };
   const { key } = dataOf(

@@ -2,21 +2,11 @@
 import test from 'ava';
 import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { newWebhook, someEvents } from '../webhooks/endpoints.ts';
-import { localWebhooks, publicAddress } from '../webhooks/settings.ts';
+import { localWebhooks } from '../webhooks/settings.ts';
 
-const addresses: Record<string, string[]> = {
-  'private.example': ['10.0.0.7'],
-  'mixed.example': [publicAddress, '10.0.0.7'],
-  'metadata.example': ['169.254.169.254'],
-  'hooks.example.org': [publicAddress],
-};
 let service: AccountsService;
 test.before(async () => {
-  const resolve = (name: string) =>
-    addresses[name] === undefined
-      ? Promise.reject(new Error(`NXDOMAIN ${name} at 10.0.0.53`))
-      : Promise.resolve(addresses[name]);
-  service = await startAccountsService(undefined, undefined, { webhooks: { resolve } });
+  service = await startAccountsService();
 });
 test.after.always(() => service.close());
 

@@ -17,11 +17,9 @@ import { newWebhook, someEvents, type NewWebhook } from '../webhooks/endpoints.t
 import { messagesTo } from '../webhooks/events.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 
-const lines: string[] = [];
 let service: AccountsService;
 test.before(async () => {
-  const log = createLog('accounts-api', 'trace', { write: (line) => void lines.push(line) });
-  service = await startAccountsService('2026-11-20T10:00:00.000Z', log);
+  service = await startAccountsService('2026-11-20T10:00:00.000Z');
 });
 test.after.always(() => service.close());
 
@@ -67,7 +65,11 @@ test.serial('a session may do the same', async (t) => {
 });
 
 test.serial('the secret of an endpoint is in no list, no log line, no audit row and no table', async (t) => {
-  const client = await pro();
+  const lines: string[] = [];
+  const log = createLog('accounts-api', 'trace', { write: (line) => void lines.push(line) });
+  const service = await startAccountsService('2026-11-20T10:00:00.000Z', log);
+  t.teardown(() => service.close());
+  const client = await service.newClient('pro');
   const { id, secret } = await newWebhook(service, client, { url });
   const rotated = await service.as(client, `/v1/webhooks/${id}/rotate-secret`, { method: 'POST' });
   const { secret: next } = dataOf(t, rotated) as NewWebhook;
@@ -75,7 +77,8 @@ test.serial('the secret of an endpoint is in no list, no log line, no audit row 
     `select table_name as name from information_schema.tables where table_schema = 'accounts'`,
     { type: QueryTypes.SELECT },
   );
-  const shown = [JSON.stringify(await list(client)), lines.join('')];
+  const listed = await service.as(client, '/v1/webhooks');
+  const shown = [JSON.stringify(listed.body), lines.join('')];
   for (const { name } of tables) {
     const rows = await service.deps.db.sequelize.query(`select * from accounts.${name}`, {
       type: QueryTypes.SELECT,

@@ -5,12 +5,22 @@ import { testIdentitySecret } from '../services/harness.ts';
 /** The address of every name under `.example.org`; nothing is sent to it. */
 export const publicAddress = '93.184.215.14';
 
+const inside: Record<string, string[]> = {
+  'private.example': ['10.0.0.7'],
+  'mixed.example': [publicAddress, '10.0.0.7'],
+  'metadata.example': ['169.254.169.254'],
+};
+
+/** The addresses of a name. @throws Error as of a name server if there is no such name. */
+export function resolveTestName(name: string): Promise<string[]> {
+  const addresses = name.endsWith('.example.org') ? [publicAddress] : inside[name];
+  if (addresses !== undefined) return Promise.resolve(addresses);
+  return Promise.reject(new Error(`NXDOMAIN ${name} at 10.0.0.53`));
+}
+
 export const testWebhooks: WebhookSettings = {
   secretKeys: [testIdentitySecret],
-  resolve: (name) =>
-    name.endsWith('.example.org')
-      ? Promise.resolve([publicAddress])
-      : Promise.reject(new Error('There is no such name.')),
+  resolve: resolveTestName,
 };
 
 /** To receivers on this machine, too. */

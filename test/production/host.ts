@@ -1,0 +1,33 @@
+// A process in which one service runs after the other, each as `almanac start <service>` starts it, with settings of its own. Hides from
+// them that nobody starts Node and loads the modules anew, which is most of what a start takes. Names are resolved without a network and
+// passwords are cheap, as in the services that other tests start. test/production/pool.ts gives the orders; SIGTERM stops the service.
+import { Resolver } from 'node:dns/promises';
+import { flushCompileCache } from 'node:module';
+import { defaultCost } from '../../accounts-api/auth/passwords.ts';
+import { main } from '../../cli/main.ts';
+import { testPasswordCost } from '../services/sign-in.ts';
+import { resolveTestName } from '../webhooks/settings.ts';
+
+/** What to run, and with which settings. */
+export interface Order {
+  words: string[];
+  env: Record<string, string>;
+}
+
+/** What the service prints, and at its end the exit code. */
+export type Told = { printed: string } | { code: number };
+
+Object.assign(defaultCost, testPasswordCost);
+Object.assign(Resolver.prototype, {
+  resolve4: resolveTestName,
+  resolve6: (name: string) => Promise.reject(new Error(`There is none of ${name}.`)),
+});
+
+const tell = (told: Told): void => void process.send?.(told);
+const output = { write: (printed: string) => tell({ printed }) };
+
+process.on('message', ({ words, env }: Order) => {
+  const terminal = { env, stdin: process.stdin, stdout: output, stderr: output, started: flushCompileCache };
+  void main(words, terminal).then((code) => tell({ code }));
+});
+process.on('disconnect', () => process.exit(1)); // the run is over

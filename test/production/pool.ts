@@ -1,0 +1,137 @@
+// The processes that the services of the HTTP tests run in, kept from one test file to the next. Hides which of them is free; a test file
+// asks by HTTP (test/services/production.ts), as each file runs in a thread of its own.
+import { fork, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { json } from 'node:stream/consumers';
+import { closeServer, listen } from '../../kernel/http/server.ts';
+import { within } from '../run/until.ts';
+import type { Order, Told } from './host.ts';
+
+/** A service to start. */
+export interface Wish {
+  service: string;
+  env: Record<string, string>;
+  /** Where its clock stands, in ms since 1970; null: it has that of the machine. */
+  clockAtMs: number | null;
+}
+
+export interface Started {
+  /** To stop it by. */
+  id: number;
+  /** Undefined: it serves no calls. */
+  url: string | undefined;
+  /** Its clock stands where this file says (test/chaos/moved-clock.ts). */
+  clock: string;
+}
+
+export interface Pool {
+  url: string;
+  /** Ends all processes. @returns how many services ran in how many processes. */
+  stop(): Promise<{ services: number; processes: number }>;
+}
+
+interface Host {
+  id: number;
+  service: string;
+  process: ChildProcess;
+  clock: string;
+  isFree: boolean;
+  /** What the service has printed. */
+  output: string;
+  hear(told: Told): void;
+}
+
+/** @param directory for the files of their clocks. */
+export async function startPool(directory: string): Promise<Pool> {
+  const hosts: Host[] = [];
+  /** The first start of each service: what it compiles, the processes after it find compiled. */
+  const first = new Map<string, Promise<unknown>>();
+  let services = 0;
+
+  async function start(wish: Wish): Promise<Started> {
+    const { service } = wish;
+    const before = first.get(service);
+    if (before !== undefined) await before.catch(() => undefined); // it is told to who asked for it
+    let host = hosts.find((each) => each.service === service && each.isFree);
+    if (host === undefined) hosts.push((host = newHost(hosts.length, service, directory)));
+    services += 1;
+    const started = startIn(host, wish);
+    if (before === undefined) first.set(service, started);
+    return started;
+  }
+
+  async function stop(id: number): Promise<void> {
+    const host = hosts[id];
+    if (host === undefined || host.isFree) throw new Error(`There is no service ${id}.`);
+    await stopIn(host);
+  }
+
+  const server = createServer((request, response) => {
+    void (async () => {
+      const asked = await json(request);
+      try {
+        const answer = request.url === '/start' ? await start(asked as Wish) : await stop(asked as number);
+        response.end(JSON.stringify(answer ?? null));
+      } catch (error) {
+        response.statusCode = 500;
+        response.end(error instanceof Error ? error.message : String(error));
+      }
+    })();
+  });
+  return {
+    url: await listen(server, '127.0.0.1', 0),
+    async stop() {
+      await closeServer(server);
+      for (const host of hosts) host.process.kill('SIGKILL');
+      return { services, processes: hosts.length };
+    },
+  };
+}
+
+function newHost(id: number, service: string, directory: string): Host {
+  const clock = path.join(directory, `${service}-${id}.clock`);
+  writeFileSync(clock, new Float64Array([0]));
+  const preload = ['--import', path.join(import.meta.dirname, '../chaos/moved-clock.ts')];
+  const child = fork(path.join(import.meta.dirname, 'host.ts'), [service], {
+    // As almanac.js has it.
+    execArgv: [...preload, '--max-semi-space-size=8', '--max-old-space-size=256'],
+    env: { ...process.env, TEST_CLOCK: clock },
+  });
+  const host: Host = { id, service, process: child, clock, isFree: true, output: '', hear: () => undefined };
+  child.on('message', (told: Told) => host.hear(told));
+  child.once('close', (code) => host.hear({ code: code ?? 1 }));
+  return host;
+}
+
+/** @throws Error with what it printed where it ends instead. */
+async function startIn(host: Host, { service, env, clockAtMs }: Wish): Promise<Started> {
+  host.isFree = false;
+  host.output = '';
+  writeFileSync(host.clock, new Float64Array(clockAtMs === null ? [0] : [0, clockAtMs]));
+  const ready = new RegExp(`${service} is running(?:: (\\S+))?\n`);
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  host.hear = (told) => {
+    if ('code' in told) return reject(new Error(`${service} ended with ${told.code}: ${host.output}`));
+    host.output += told.printed;
+    const found = ready.exec(host.output);
+    if (found !== null) resolve(found[1]);
+  };
+  const order: Order = { words: ['start', service], env };
+  host.process.send(order);
+  const url = await within(`${service} serves`, promise, 120_000);
+  return { id: host.id, url, clock: host.clock };
+}
+
+/** @throws Error where it does not end in good order; its process is then not used again. */
+async function stopIn(host: Host): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  host.hear = (told) => {
+    if ('code' in told) resolve(told.code);
+  };
+  host.process.kill('SIGTERM');
+  const code = await within(`${host.service} ends`, promise);
+  if (code !== 0) throw new Error(`${host.service} was told to stop and ended with ${code}.`);
+  host.isFree = true;
+}
