@@ -9,7 +9,7 @@ import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
 import { drawLua } from './redis-allotments.ts';
 import { tellLua } from './redis-shares.ts';
 
-const redis = openRedis(testRedisUrl(), silentLog);
+const redis = openRedis(testRedisUrl(), silentLog, { deadlineMs: 30_000 }); // also on a busy machine
 test.before(() => redis.opened());
 test.after.always(() => redis.close());
 

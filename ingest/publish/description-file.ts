@@ -202,6 +202,8 @@ export interface NewEntry {
   evidence: Readonly<Record<string, string>>;
   /** What the preview calls the table. */
   title: string;
+  /** The titles of the columns of values of its only file. */
+  columns?: readonly string[] | undefined;
 }
 
 /** Adds entries, with their evidence as comments. */

@@ -34,6 +34,7 @@ function single(group: readonly FoundTable[]): NewEntry {
   return {
     entry: { file: path, ...(sheet !== undefined && { sheet }), ...proposal.entry },
     evidence: proposal.evidence,
+    columns: proposal.columns,
     title: proposal.entry.skip === undefined ? `${proposal.rows} rows of data were read` : 'not loaded',
   };
 }

@@ -20,8 +20,9 @@ import { fetchFile, type FetchedFile } from './fetch.ts';
 import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
 import { namesIn } from './detect/file-name.ts';
 import { propose } from './detect/propose.ts';
-import { findPublished, type PublishedFile } from './published.sql.ts';
+import { findPublished, namesOfSeries, type PublishedFile } from './published.sql.ts';
 import { contentOf, samplesOf } from './table-rows.ts';
+import { idPart } from './templates.ts';
 import { isWorkbook, sheetNames } from './workbook.ts';
 
 export interface PlanOptions {
@@ -185,7 +186,7 @@ async function planFolder(
         plan.unreadable.push({ path: each, reason: error.message });
       }
     }
-    plan.newEntries = uniqueIds(groupTables(found, described));
+    plan.newEntries = await doubtTakenIds(on, uniqueIds(groupTables(found, described)), remembered);
     addEntries(description, plan.newEntries);
     for (const source of sources)
       for (const entry of entriesFor(source.path, description.description.tables))
@@ -300,6 +301,38 @@ function uniqueIds(entries: NewEntry[]): NewEntry[] {
     entry.series.id = own;
   }
   return entries;
+}
+
+/**
+ * An id that a series has already may be meant for another one: two folders may each have a gdp.csv. So it is a guess, unless the file was
+ * loaded before. Ids with parts of rows are not known yet.
+ */
+async function doubtTakenIds(
+  on: Queryable,
+  entries: readonly NewEntry[],
+  remembered: ReadonlyMap<string, PublishedFile>,
+): Promise<NewEntry[]> {
+  const names = await namesOfSeries(on, entries.flatMap(knownIds));
+  return entries.map((proposed) => {
+    const { entry, evidence } = proposed;
+    const taken = knownIds(proposed).find((id) => names.has(id));
+    const files = [entry.file].flat();
+    if (taken === undefined || files.some((file) => remembered.has(`${file}\n${entry.sheet ?? ''}`)))
+      return proposed;
+    const doubt = `a series ${taken} exists, "${names.get(taken) ?? ''}", and would be revised`;
+    return {
+      ...proposed,
+      entry: { ...entry, guessed: [...(entry.guessed ?? []), 'series.id'] },
+      evidence: { ...evidence, 'series.id': `${doubt}; ${evidence['series.id'] ?? ''}` },
+    };
+  });
+}
+
+/** The ids of the series, if they depend on the titles of columns alone. */
+function knownIds({ entry: { series }, columns = [] }: NewEntry): string[] {
+  if (series === undefined || /\{(?!column\})/.test(series.id)) return [];
+  if (!series.id.includes('{column}')) return [series.id];
+  return columns.map((title) => series.id.replaceAll('{column}', idPart(title)));
 }
 
 async function plannedTable(

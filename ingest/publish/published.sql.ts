@@ -41,3 +41,14 @@ export async function rememberPublished(on: Queryable, file: PublishedFile): Pro
     [file.publication, file.path, file.sheet, file.contentSha256, JSON.stringify(file.entry), file.loadNo],
   );
 }
+
+/** The names of the series that have these ids, now or before they were renamed, by id. */
+export async function namesOfSeries(on: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await on.query<{ id: string; name: string }>(
+    `select series_id as id, name from data.series where series_id = any($1)
+     union all
+     select alias, name from data.series_aliases join data.series using (series_no) where alias = any($1)`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,6 +1,14 @@
 // What a run of almanac publish asks, and what it does after a retraction; full tables, factors, SDMX-CSV and URLs, through the command.
 import { createServer } from 'node:http';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -91,6 +99,31 @@ test('a full table deletes the points that it leaves out, also of columns that a
   t.is(again.code, 0, again.stderr);
   t.deepEqual(await published(database, 'FULLA'), { '2024-01-31': '1', '2024-03-31': '4' });
   t.deepEqual(await published(database, 'FULLB'), {}, 'the file has the column, and no value in it');
+});
+
+test('an id that a series has already is a guess, unless the file was loaded before', async (t) => {
+  const rates = (...rows: string[]) => monthly('Buy rate,Sell rate', ...rows);
+  const first = folderOf('first', {
+    'gdp.csv': monthly('Rate', 1, 2, 3),
+    'rates.csv': rates('1,2', '3,4', '5,6'),
+  });
+  const ran = await almanac(['publish', first, ...facts]);
+  t.is(ran.code, 0, ran.stdout);
+  const other = folderOf('other', {
+    'gdp.csv': monthly('Rate', 7, 8, 9),
+    'rates.csv': rates('7,8', '9,10', '11,12'),
+  });
+  const refused = await almanac(['publish', other, ...facts]);
+  t.is(refused.code, 1);
+  const shown = refused.stdout + refused.stderr;
+  t.regex(shown, /guess {2}series\.id: gdp {2}\(a series gdp exists, "[^"]*", and would be revised/);
+  t.regex(shown, /guess {2}series\.id: [^\n]* \(a series rates\.Buy_rate exists/);
+  t.deepEqual(Object.values(await published(database, 'gdp')), ['1', '2', '3']);
+  rmSync(descriptionOf(first));
+  const again = await almanac(['publish', first, ...facts]);
+  t.is(again.code, 0, again.stdout);
+  t.is((await almanac(['publish', other, '--yes'])).code, 0);
+  t.deepEqual(Object.values(await published(database, 'gdp')), ['7', '8', '9']);
 });
 
 test('facts that are given later take the place of guesses, and not of what somebody has confirmed', async (t) => {

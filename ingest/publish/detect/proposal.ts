@@ -25,6 +25,8 @@ export interface Proposal {
   evidence: Record<string, string>;
   /** The rows of data that were read. */
   rows: number;
+  /** The titles of its columns of values, if they are series of their own. */
+  columns?: readonly string[];
 }
 
 export type Entry = Proposal['entry'];

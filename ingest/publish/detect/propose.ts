@@ -47,7 +47,8 @@ export function propose(sample: Sample, about: About): Proposal {
   addSeries(draft, { layout, columns, rows, about });
   const tooMany = addRepeated(draft, { layout, columns, rows });
   if (tooMany !== null) return skipped(tooMany);
-  return finished(draft, rows.length, layout);
+  const titles = columns.values.map((at) => entryAt(layout.titles, at));
+  return { ...finished(draft, rows.length, layout), columns: titles };
 }
 
 /** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
