@@ -71,6 +71,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
       'test/docs/docs.test.ts',
       'test/start/backup.test.ts',
       'test/start/embedded.test.ts',
+      'test/start/first-start.test.ts',
       'test/cli/commands.test.ts',
     ],
   },
