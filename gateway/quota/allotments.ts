@@ -28,6 +28,10 @@ export interface AccountMonth {
   month: string;
 }
 
+export function keyOf({ accountId, month }: AccountMonth): string {
+  return `${accountId} ${month}`;
+}
+
 /** How fast an allotment is drawn from. */
 export interface Pace {
   /** When it was last topped up for this gateway, and how many calls were drawn since. */
@@ -131,12 +135,12 @@ export function createAllotments(
       .catch((error: unknown) => log.debug({ err: error }, 'an allotment was not topped up early'))
       .finally(() => underWay.delete(done));
     underWay.add(done);
-    early.set(`${month.accountId} ${month.month}`, { allotment, seen, done });
+    early.set(keyOf(month), { allotment, seen, done });
   }
 
   /** The early top-up that was begun when as much was granted. */
   function earlyTopUp(month: AccountMonth, { allotment, granted }: Drawn): EarlyTopUp | undefined {
-    const latest = early.get(`${month.accountId} ${month.month}`);
+    const latest = early.get(keyOf(month));
     return latest?.allotment === allotment && latest.seen === granted ? latest : undefined;
   }
 

@@ -7,6 +7,7 @@ import type { Accounts } from '../accounts.ts';
 import { createAccountsCache } from './accounts-cache.ts';
 import {
   expectedIn,
+  keyOf,
   type AccountMonth,
   type Credit,
   type Drawn,
@@ -250,10 +251,6 @@ export function createProcessAllotments({
       returnUnused(Infinity);
     },
   };
-}
-
-function keyOf({ accountId, month }: AccountMonth): string {
-  return `${accountId} ${month}`;
 }
 
 function restOf(limit: number | null, used: number): Rest {
