@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { createLog, lineWriter } from './log.ts';
 
@@ -13,4 +14,24 @@ test('a line by lineWriter is the line that pino writes of the same message and 
 
 test('lines are written of a log of createLog only: of another the destination is not known', (t) => {
   t.throws(() => lineWriter(createLog('gateway', 'info').child({}), 'call'), { message: /not of createLog/ });
+});
+
+test('standard output has all lines in order, short or long, in whatever letters, also of a process that exits at once', (t) => {
+  const lengths = [...Array.from({ length: 3_000 }, (_, i) => i % 97), 200_000, 3, 40_000, 30_000];
+  const program = `
+    const { createLog } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
+    const log = createLog('test', 'info');
+    for (const length of ${JSON.stringify(lengths)}) log.info('€'.repeat(length));
+    process.exit();`;
+  const words = ['--input-type=module', '--eval', program];
+  const output = execFileSync(process.execPath, words, { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 });
+  const messages = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  t.deepEqual(
+    messages.map((message) => message.length),
+    lengths,
+  );
+  t.true(messages.every((message) => /^€*$/.test(message)));
 });
