@@ -146,7 +146,7 @@ async function planFolder(
 ): Promise<Plan> {
   const descriptionPath = path.join(folder, descriptionFile);
   const written = readDescription(descriptionPath);
-  const description = written ?? emptyDescription(publicationName(folder));
+  const description = written ?? emptyDescription(await publicationName(on, folder, given, options.moved));
   const paths = [...given, ...(isWhole ? urlsIn(description) : [])];
   if (paths.length === 0 && written === null)
     throw new IngestFailure(
@@ -212,12 +212,37 @@ const urlsIn = ({ description }: DescriptionFile): string[] =>
     .filter(({ skip, guessed = [] }) => skip === undefined || guessed.length > 0)
     .flatMap(({ file }) => [file].flat().filter(isUrl));
 
-function publicationName(folder: string): string {
+/**
+ * The name of the folder; with a number behind it if the database has loads of another folder by that name. The folder is the same one,
+ * without its almanac.yml, if a file that was loaded lies there as it was.
+ */
+async function publicationName(
+  on: Queryable,
+  folder: string,
+  paths: readonly string[],
+  moved?: ReadonlyMap<string, SourceFile>,
+): Promise<string> {
+  const here = new Set(paths);
+  const isHere = async ({ path: name, contentSha256 }: PublishedFile) => {
+    if (!here.has(name) || isUrl(name)) return here.has(name);
+    const { file, sha256 } = moved?.get(name) ?? (await sourceOf(name, folder, []));
+    return (sha256 ?? (await sha256Of(file))) === contentSha256;
+  };
+  const base = folderName(folder);
+  for (let number = 1; ; number++) {
+    const name = number === 1 ? base : `${base}-${number}`;
+    const loaded = await findPublished(on, name);
+    if (loaded.length === 0) return name;
+    for (const each of loaded) if (await isHere(each)) return name;
+  }
+}
+
+function folderName(folder: string): string {
   const name = path
     .basename(folder)
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .replace(/^[^A-Za-z0-9]+/, '')
-    .slice(0, 80);
+    .slice(0, 75); // a number may follow; 80 are allowed
   return name === '' ? 'tables' : name;
 }
 

@@ -126,6 +126,27 @@ test('an id that a series has already is a guess, unless the file was loaded bef
   t.deepEqual(Object.values(await published(database, 'gdp')), ['7', '8', '9']);
 });
 
+test('a folder of the same name is another publication, unless files that were loaded lie in it as they were', async (t) => {
+  const nameOf = (folder: string) => /^name: (.*)$/m.exec(readFileSync(descriptionOf(folder), 'utf8'))?.[1];
+  const publish = (folder: string) => almanac(['publish', folder, ...facts]);
+  const first = folderOf('same name', { 'shared.csv': monthly('Rate', 1, 2, 3) });
+  t.is((await publish(first)).code, 0);
+  const other = folderOf('same name', {
+    'shared.csv': monthly('Rate', 7, 8, 9),
+    'only.csv': monthly('Rate', 4, 5, 6),
+  });
+  t.is((await publish(other)).code, 1, 'the id is taken, and the file is not the one that was loaded');
+  t.deepEqual(Object.values(await published(database, 'shared')), ['1', '2', '3']);
+  t.deepEqual(Object.values(await published(database, 'only')), ['4', '5', '6']);
+  t.deepEqual([nameOf(first), nameOf(other)], ['same-name', 'same-name-2']);
+  for (const folder of [first, other]) {
+    const name = nameOf(folder);
+    rmSync(descriptionOf(folder));
+    await publish(folder);
+    t.is(nameOf(folder), name, 'without its almanac.yml it is the same one');
+  }
+});
+
 test('facts that are given later take the place of guesses, and not of what somebody has confirmed', async (t) => {
   const folder = folderOf('later', {
     'later.csv': monthly('Rate', 1, 2, 3),
