@@ -13,8 +13,8 @@ import {
 } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { eventsIn } from '../services/outbox.ts';
-import { newEmail, newPassword } from '../services/sign-in.ts';
-import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from './holders.ts';
+import { from, newEmail, newPassword } from '../services/sign-in.ts';
+import { comeBackFromGoogle, holdersOf, signInByGoogle, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
 const issuer = await startOddIssuer();
@@ -30,7 +30,6 @@ test.after.always(async () => {
   await issuer.close();
 });
 
-const from = () => ({ 'x-forwarded-for': newIp() });
 const ask = (holder: Holder, method: string, target: string, body?: object): Promise<Answer> =>
   service.signedIn(holder, target, { method, headers: from(), ...(body === undefined ? {} : { body }) });
 const anybody = (target: string, body: object): Promise<Answer> =>

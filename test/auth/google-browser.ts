@@ -1,5 +1,6 @@
 // A simulated browser for sign-in with Google: begins flows, answers them with any claims, exchanges codes.
 import type { Services } from '../services/services.ts';
+import { from } from '../services/sign-in.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 import { peopleOf, sessionIn, type Answer } from './people.ts';
 
@@ -10,10 +11,6 @@ export interface Flow {
   state: string;
   nonce: string;
 }
-
-let hosts = 0;
-/** Another client IP each time, so that no test meets the limits of one. */
-export const from = () => ({ 'x-forwarded-for': `203.0.113.${(hosts += 1) % 250}` });
 
 let made = 0;
 /** Claims of somebody new, whose e-mail address Google runs and vouches for. */

@@ -6,8 +6,8 @@ import { setPassword, setStatus } from '../../accounts-api/operator/operator-acc
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import { silentLog } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
-import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
-import { browserOf, from, person } from './google-browser.ts';
+import { from, newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
+import { browserOf, person } from './google-browser.ts';
 import { startOddIssuer } from './issuers.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 

@@ -6,8 +6,8 @@ import { discover } from '../../accounts-api/auth/openid.ts';
 import { assertError, startAccountsService } from '../services/accounts-service.ts';
 import { fakeClock } from '../services/harness.ts';
 import { startServices } from '../services/services.ts';
-import { newEmail, newPassword, startMailbox } from '../services/sign-in.ts';
-import { browserOf, from, person, type Flow } from './google-browser.ts';
+import { from, newEmail, newPassword, startMailbox } from '../services/sign-in.ts';
+import { browserOf, person, type Flow } from './google-browser.ts';
 import { otherKey, publicPem, startOddIssuer, startRealIssuer, type Claims } from './issuers.ts';
 import { codeOf, peopleOf, sessionIn } from './people.ts';
 

@@ -1,6 +1,5 @@
 // Account holders for tests of accounts-api without gateway and worker: sessions are stored as sign-in
 // stores them, mailed links minted as the worker mints them. One password hash serves all holders of a file.
-import { randomBytes } from 'node:crypto';
 import { QueryTypes } from 'sequelize';
 import { createPasswords } from '../../accounts-api/auth/passwords.ts';
 import { mintMailToken } from '../../accounts-api/mail/mail-tokens.ts';
@@ -11,24 +10,13 @@ import { openSession } from '../../accounts-api/auth/sessions.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { AccountsService, Answer, SignedIn } from '../services/accounts-service.ts';
-import { newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
+import { newEmail, newIp, newPassword, testPasswordCost } from '../services/sign-in.ts';
 import { noteSecret } from '../run/traces.ts';
 import type { Claims, OddIssuer } from './issuers.ts';
 
 export interface Holder extends SignedIn {
   email: string;
 }
-
-/** IP addresses of one client, which count as one in the throttles: they share a /64 of their own. */
-export function newNetwork(): () => string {
-  const group = () => randomBytes(2).toString('hex');
-  const network = `2001:db8:${group()}:${group()}`;
-  let hosts = 0;
-  return () => `${network}::${(hosts += 1).toString(16)}`;
-}
-
-/** An IP address that counts for itself in the throttles. */
-export const newIp = () => newNetwork()();
 
 export async function holdersOf(service: AccountsService) {
   const { deps } = service;

@@ -4,8 +4,8 @@ import { QueryTypes } from 'sequelize';
 import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
 import { setStatus } from '../../accounts-api/operator/operator-access.ts';
 import { assertError, startAccountsService } from '../services/accounts-service.ts';
-import { newEmail, newPassword } from '../services/sign-in.ts';
-import { holdersOf, newIp } from './holders.ts';
+import { newEmail, newIp, newPassword } from '../services/sign-in.ts';
+import { holdersOf } from './holders.ts';
 
 const service = await startAccountsService();
 const { password, newHolder, newSignUp, signUpLink, mailLink, accountOf } = await holdersOf(service);

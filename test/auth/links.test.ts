@@ -2,7 +2,7 @@
 import test from 'ava';
 import { fakeClock } from '../services/harness.ts';
 import { projectPlans, startServices } from '../services/services.ts';
-import { newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
+import { from, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock('2026-11-20T10:00:00.000Z');
@@ -17,19 +17,12 @@ const services = await startServices({
   trustedProxyHops: 1,
 });
 const people = peopleOf(services);
-const { ask, post, get, logIn } = people;
+const { ask, post, get, logIn, newPerson } = people;
 test.after.always(async () => {
   await services.close();
   await mailbox.close();
 });
 
-let hosts = 0;
-const from = () => ({ 'x-forwarded-for': `198.51.100.${(hosts += 1)}` });
-async function newPerson() {
-  const [email, password] = [`session-${(hosts += 1)}@example.org`, newPassword()];
-  const answer = await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
-  return { email, password, session: sessionIn(answer) };
-}
 const isIn = async (session: string) => (await get('/v1/account', session)).status === 200;
 
 test.serial(

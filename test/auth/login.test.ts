@@ -3,7 +3,7 @@ import test from 'ava';
 import { createPasswords, defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import { assertError, dataOf, startAccountsService, type Answer } from '../services/accounts-service.ts';
-import { newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
+import { from, newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
 
 const service = await startAccountsService(undefined, undefined, { passwordCost: defaultCost });
 const mailed = await startAccountsService(undefined, undefined, { signIn: { mailGoesOut: true } });
@@ -12,12 +12,6 @@ test.after.always(async () => {
   await mailed.close();
 });
 
-let hosts = 0;
-/** Each call from an IP address of its own, so that tests do not add up. */
-const from = () => {
-  hosts += 1;
-  return { 'x-forwarded-for': `10.1.${Math.floor(hosts / 250)}.${hosts % 250}` };
-};
 const logIn = (body: object, headers: Record<string, string> = from(), on = service) =>
   on.anonymously('/auth/login', { body, headers });
 

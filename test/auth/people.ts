@@ -1,7 +1,7 @@
 // Users who sign up and in through the gateway, for the tests under /auth.
 import type { Services } from '../services/services.ts';
 import { noteSecret } from '../run/traces.ts';
-import { newEmail, newPassword, tokenIn, type Mailbox } from '../services/sign-in.ts';
+import { from, newEmail, newPassword, tokenIn, type Mailbox } from '../services/sign-in.ts';
 
 export type Answer = Awaited<ReturnType<Services['call']>>;
 
@@ -42,10 +42,11 @@ export function peopleOf(services: Pick<Services, 'call'>, mailbox?: Mailbox) {
     /** Signs up, confirms by the mailed link where mail goes out, and is signed in. */
     async newPerson(): Promise<Person> {
       const [email, password] = [newEmail(), newPassword()];
-      const answer = await ask('POST', '/auth/signup', { body: { email, password } });
+      const answer = await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
       if (mailbox === undefined) return { email, password, session: sessionIn(answer) };
       const token = tokenIn(await mailbox.next(email));
-      const verified = await ask('POST', '/auth/verify-email', { body: { token, password } });
+      const body = { token, password };
+      const verified = await ask('POST', '/auth/verify-email', { body, headers: from() });
       return { email, password, session: sessionIn(verified) };
     },
   };

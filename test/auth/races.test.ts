@@ -1,25 +1,18 @@
 // Two concurrent changes of one account have the result of running one after the other.
 import test from 'ava';
 import { startServices } from '../services/services.ts';
-import { newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
-import { codeOf, dataIn, peopleOf, sessionIn } from './people.ts';
+import { from, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
+import { codeOf, dataIn, peopleOf } from './people.ts';
 
 const mailbox = await startMailbox();
 const services = await startServices({ mail: { smtpUrl: mailbox.smtpUrl }, trustedProxyHops: 1 });
-const { ask, get } = peopleOf(services);
+const { ask, get, newPerson } = peopleOf(services);
 test.after.always(async () => {
   await services.close();
   await mailbox.close();
 });
 
 const rounds = 3;
-let hosts = 0;
-const from = () => ({ 'x-forwarded-for': `203.0.113.${(hosts += 1) % 250}` });
-async function newPerson() {
-  const [email, password] = [`race-${(hosts += 1)}@example.org`, newPassword()];
-  const answer = await ask('POST', '/auth/signup', { body: { email, password }, headers: from() });
-  return { email, password, session: sessionIn(answer) };
-}
 async function resetLink(email: string): Promise<string> {
   await ask('POST', '/auth/forgot-password', { body: { email }, headers: from() });
   return tokenIn(await mailbox.next(email, 'Set a new password'));

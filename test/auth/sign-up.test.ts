@@ -1,7 +1,7 @@
 // /auth/signup and /auth/verify-email with mail: only the mailbox and the password together make the account.
 import test from 'ava';
 import { startServices } from '../services/services.ts';
-import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
+import { from, newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { fakeClock } from '../services/harness.ts';
 import { codeOf, peopleOf, sessionIn } from './people.ts';
 
@@ -18,10 +18,6 @@ test.after.always(async () => {
   await services.close();
   await mailbox.close();
 });
-
-// Each test uses an IP address of its own, so that their attempts do not add up.
-let hosts = 0;
-const from = () => ({ 'x-forwarded-for': `192.0.2.${(hosts += 1)}` });
 
 const accountsOf = (email: string) =>
   services.database.query<{ n: number }>(

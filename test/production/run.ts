@@ -26,7 +26,7 @@ const parts: Part[] = [
     words: ['test/chaos/run.ts', '--production', '--seed', '17', '--seconds', '6'],
     leavesRoomFrom: /^fresh: /m, // then it waits until what a killed gateway held is spendable
   },
-  { name: 'HTTP tests', words: ['test/run.ts', '--concurrency=2', ...httpTests], env },
+  { name: 'HTTP tests', words: ['test/run.ts', '--concurrency=3', ...httpTests], env },
   { name: 'rolling restart', words: ['test/production/rolling.ts'] },
 ];
 

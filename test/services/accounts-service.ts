@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../../accounts-api/database.ts';
-import { start } from '../../accounts-api/main.ts';
 import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import type { Log } from '../../kernel/log.ts';
@@ -75,8 +74,8 @@ export function accountsOf(databaseUrl: string, plans: Plans, clock: Clock) {
   };
 }
 
-/** accounts-api itself, in this process. */
-export function startAccountsApi(
+/** accounts-api itself, in this process. It is loaded only here: where it is a process of its own, nobody needs it. */
+export async function startAccountsApi(
   databaseUrl: string,
   {
     signIn,
@@ -88,6 +87,7 @@ export function startAccountsApi(
     ...own
   }: AccountsApiOptions,
 ) {
+  const { start } = await import('../../accounts-api/main.ts');
   return start({
     ...{ ...own, redisUrl, stripe, tracing },
     databaseUrl: serviceUrl(databaseUrl, 'almanac_accounts_api'),

@@ -1,6 +1,5 @@
 // The data-api alone, on its own database, called as the gateway calls it: with a sealed identity.
 import pg from 'pg';
-import { start } from '../../data-api/main.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
@@ -65,7 +64,7 @@ export async function startDataService(
   const databaseUrl = serviceUrl(testDatabase.url, 'almanac_data_api');
   const replica = testReplica(databaseUrl);
   const service = await (replica === undefined
-    ? start({
+    ? (await import('../../data-api/main.ts')).start({
         ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
         ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl },
       })

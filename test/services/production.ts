@@ -61,7 +61,8 @@ export async function startAccountsApis(
 
 /** What processes can be told, by settings. */
 const told: ReadonlySet<string> = new Set<keyof (ServicesOptions & AccountsApiOptions)>([
-  ...(['publicCallsPerSecond', 'managementCallsPerSecond', 'trustedProxyHops'] as const),
+  ...(['publicCallsPerSecond', 'managementCallsPerSecond', 'trustedProxyHops', 'redisUrl'] as const),
+  ...(['signIn', 'mail', 'plans', 'stripe', 'publisher', 'inboxDirectory', 'openRevisionsSeries'] as const),
 ]);
 
 /** Whether services with these options run as processes: in the run for that, unless a test gives them an object, such as a log. */

@@ -4,12 +4,8 @@ import type { MailSettings } from '../../accounts-api/mail/mail.ts';
 import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
-import { startWorker } from '../../accounts-api/worker.ts';
 import type { Deps } from '../../accounts-api/database.ts';
-import { start as startDataApi } from '../../data-api/main.ts';
-import { start as startGateway } from '../../gateway/main.ts';
 import { load } from '../../ingest/load/load.ts';
-import { start as startPublisher } from '../../ingest/publisher/main.ts';
 import { Readable } from 'node:stream';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
@@ -143,12 +139,16 @@ export async function startServices(options: ServicesOptions = {}): Promise<Serv
   };
 }
 
-/** All services in this process, with objects of the test. */
+/** All services in this process, with objects of the test. They are loaded only here: where services are processes of their own, nobody needs them. */
 async function startInThisProcess(
   databaseUrl: string,
   options: ServicesOptions & Required<Pick<ServicesOptions, 'clock' | 'log' | 'plans'>>,
 ) {
   const { clock, log, plans } = options;
+  const { start: startDataApi } = await import('../../data-api/main.ts');
+  const { start: startGateway } = await import('../../gateway/main.ts');
+  const { startWorker } = await import('../../accounts-api/worker.ts');
+  const { start: startPublisher } = await import('../../ingest/publisher/main.ts');
   const accountsApi = await startAccountsApi(databaseUrl, {
     ...options,
     tracing: options.tracing?.['accounts-api'],

@@ -1,5 +1,5 @@
 // Shared by the tests of sign-in: settings, a mailbox behind a real SMTP server, valid passwords.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -35,6 +35,20 @@ export function newPassword(): string {
 export function newEmail(): string {
   return `holder-${randomBytes(6).toString('hex')}@example.org`;
 }
+
+/** IP addresses of one client, which count as one in the throttles: they share a /64 that no other test uses. */
+export function newNetwork(): () => string {
+  const group = () => randomInt(1, 0x10000).toString(16);
+  const network = `2001:db8:${group()}:${group()}`;
+  let hosts = 0;
+  return () => `${network}::${(hosts += 1).toString(16)}`;
+}
+
+/** An IP address that counts for itself in the throttles. */
+export const newIp = () => newNetwork()();
+
+/** The headers of a call from such an address, where services trust a proxy. */
+export const from = () => ({ 'x-forwarded-for': newIp() });
 
 export interface ReceivedMail {
   to: string;

@@ -21,12 +21,12 @@ import {
   type Client,
   type SignedIn,
 } from '../services/accounts-service.ts';
-import { comeBackFromGoogle, holdersOf, newIp, signInByGoogle, type Holder } from '../auth/holders.ts';
+import { comeBackFromGoogle, holdersOf, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
 import { settingsOf } from '../billing/paying.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 import { startStripe } from '../stripe/stripe.ts';
-import { newEmail, newPassword } from '../services/sign-in.ts';
+import { newEmail, newIp, newPassword } from '../services/sign-in.ts';
 import { until } from '../run/until.ts';
 import { newWebhook } from '../webhooks/endpoints.ts';
 import { startReceiver, startWebhookWorker } from '../webhooks/receiver.ts';

@@ -69,10 +69,7 @@ async function runOne(
 ): Promise<unknown> {
   const { heapMb = heapMbUsual, log } = options;
   const child = fork(new URL('./process.ts', import.meta.url), {
-    execArgv: [
-      ...process.execArgv.filter((flag) => !/^--(?:inspect|max-|import|require)/.test(flag)),
-      `--max-old-space-size=${heapMb}`,
-    ],
+    execArgv: [...flagsFor(process.execArgv), `--max-old-space-size=${heapMb}`],
     env: childEnv(),
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     serialization: 'advanced',
@@ -97,6 +94,14 @@ async function runOne(
     late.aborted
       ? `it took longer than ${Math.round(withinMs / 1000)} s`
       : `its process ended (${ended}), for lack of memory perhaps: it may take ${heapMb} MB`,
+  );
+}
+
+/** Node's flags without those that are for the publisher alone: its heap, its debugger, and what is loaded before it. */
+function flagsFor(flags: readonly string[]): string[] {
+  const isPreload = (flag = '') => /^(?:--import|--require|-r)$/.test(flag); // the next word says what
+  return flags.filter(
+    (flag, at) => !/^(?:--(?:inspect|max-|import|require)|-r$)/.test(flag) && !isPreload(flags[at - 1]),
   );
 }
 
