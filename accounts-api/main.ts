@@ -12,7 +12,7 @@ import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { Log } from '../kernel/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
-import type { StripeSettings } from '../kernel/settings.ts';
+import type { StripeSettings } from '../kernel/settings/settings.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import { createBilling, createClaimTokens } from './billing/connection.ts';
 import { connect } from './database.ts';

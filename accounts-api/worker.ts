@@ -7,7 +7,7 @@ import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
-import type { StripeSettings } from '../kernel/settings.ts';
+import type { StripeSettings } from '../kernel/settings/settings.ts';
 import { createBilling } from './billing/connection.ts';
 import { startBillingWork } from './billing/work.ts';
 import { connect, type Deps } from './database.ts';

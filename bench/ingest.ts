@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { from as copyFrom } from 'pg-copy-streams';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { figuresOf, print, printRow, ratios, shown } from './instruments/figures.ts';
 import { startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
 

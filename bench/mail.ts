@@ -14,7 +14,7 @@ import { createAccount } from '../accounts-api/operator/operator.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log.ts';
 import { loadPlans } from '../kernel/plans.ts';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { backendCpuUs, startBenchPostgres, withClient } from './instruments/postgres.ts';
 
 const mailsOfRun = 2_000;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { layGround, Run, type Ground } from './gateway/ground.ts';
 import { cpuSeconds, startOn, targetCore, type Program } from './gateway/processes.ts';
 import { figuresOf, print, printRow, shown } from './instruments/figures.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { cpuSeconds } from './gateway/processes.ts';
 import { figuresOf, inTurn, print, printRow, ratios, shown } from './instruments/figures.ts';
 import { startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';

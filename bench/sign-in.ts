@@ -7,7 +7,7 @@ import pg from 'pg';
 import { createPasswords } from '../accounts-api/auth/passwords.ts';
 import { newId } from '../accounts-api/ids.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { startBenchPostgres } from './instruments/postgres.ts';
 
 const pairsOfKind = 220;

@@ -14,7 +14,7 @@ import { createSecrets } from '../accounts-api/webhooks/secrets.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { writeEvents, type NewEvent } from '../kernel/events/outbox.sql.ts';
 import { loadPlans } from '../kernel/plans.ts';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { print } from './instruments/figures.ts';
 import { backendCpuUs, startBenchPostgres, withClient } from './instruments/postgres.ts';
 

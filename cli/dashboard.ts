@@ -8,7 +8,7 @@ import { constants, setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 
 const run = promisify(execFile);
 const brotli = promisify(zlib.brotliCompress);

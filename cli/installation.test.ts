@@ -5,7 +5,7 @@ import test from 'ava';
 import pg from 'pg';
 import { connect } from '../accounts-api/database.ts';
 import { openJobs } from '../accounts-api/jobs.ts';
-import { readSettings } from '../kernel/settings.ts';
+import { readSettings } from '../kernel/settings/settings.ts';
 import { silentLog } from '../test/services/harness.ts';
 import { openInstallation, type Installation } from './installation.ts';
 

@@ -9,7 +9,13 @@ import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres
 import { openDatabase, type Database } from '../kernel/database.ts';
 import { createLog } from '../kernel/log.ts';
 import { openPlans, type PlansFile } from '../kernel/plans.ts';
-import { SettingsError, plansFileOf, readSettings, type Needs, type Settings } from '../kernel/settings.ts';
+import {
+  SettingsError,
+  plansFileOf,
+  readSettings,
+  type Needs,
+  type Settings,
+} from '../kernel/settings/settings.ts';
 import { openServiceRoles, serviceUrl } from '../migrations/roles.ts';
 import { migrate } from '../migrations/run.ts';
 

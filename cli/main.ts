@@ -2,7 +2,8 @@
 // Exit codes: 0 done, 1 failed, 2 wrong arguments.
 import { CommanderError } from 'commander';
 import { Failure } from '../kernel/errors.ts';
-import { misspelledSettings, programVersion } from '../kernel/settings.ts';
+import { programVersion } from '../kernel/project.ts';
+import { misspelledSettings } from '../kernel/settings/misspelled.ts';
 import { AlmanacCommand, pathOf } from './almanac-command.ts';
 import { UsageError, type DeclareCommand, type Terminal } from './command.ts';
 

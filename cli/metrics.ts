@@ -1,6 +1,6 @@
 // /metrics of a service that runs alone: served as long as it runs. In one process the gateway serves those of all.
 import type { Metric } from '../kernel/metrics/text.ts';
-import type { Settings } from '../kernel/settings.ts';
+import type { Settings } from '../kernel/settings/settings.ts';
 
 interface Measured {
   metrics: readonly Metric[];

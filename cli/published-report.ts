@@ -6,7 +6,7 @@ import type { Published } from '../ingest/publish/publish.ts';
 import { pointCounts } from '../ingest/publisher/report.ts';
 import type { Registered } from '../ingest/publisher/sources/register.ts';
 import { instantText } from '../kernel/clock.ts';
-import type { Settings } from '../kernel/settings.ts';
+import type { Settings } from '../kernel/settings/settings.ts';
 import { printJson, type Terminal } from './command.ts';
 
 /** All folders of a run together. */

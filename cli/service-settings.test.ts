@@ -11,7 +11,9 @@ import {
 import type { Installation } from './installation.ts';
 import { processNames, readBy, settingsOf, type ProcessName } from './service-settings.ts';
 import { openPlans } from '../kernel/plans.ts';
-import { plansFileOf, projectRoot, readSettings, settingNames, type Settings } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
+import { plansFileOf, readSettings, type Settings } from '../kernel/settings/settings.ts';
+import { settingNames } from '../kernel/settings/variables.ts';
 
 /** The variables that each property of the settings is made of. */
 const variablesOf: Record<keyof Settings, readonly string[]> = {

@@ -1,5 +1,5 @@
 // Which process of a cluster reads which setting: the one table that docs/operations.md, docker-compose.yml and k8s/ are tested against.
-import { settingNames, type SettingName } from '../kernel/settings.ts';
+import { settingNames, type SettingName } from '../kernel/settings/variables.ts';
 
 /** The processes: the services, the job that migrates, and every other command. */
 export const processNames = [

@@ -12,7 +12,7 @@ import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log.ts';
-import { programVersion } from '../kernel/settings.ts';
+import { programVersion } from '../kernel/project.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createLoads, newestLoad, type Loads } from './loads.ts';

@@ -14,7 +14,7 @@ import {
   type RedisLink,
 } from './redis.ts';
 import { createLog, type Log } from './log.ts';
-import { projectRoot } from './settings.ts';
+import { projectRoot } from './project.ts';
 
 test('one server, a cluster and sentinels are told apart by their URL', (t) => {
   t.deepEqual(parseRedisUrl('rediss://u:p@a:1/2'), { kind: 'single', url: 'rediss://u:p@a:1/2' });

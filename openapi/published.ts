@@ -5,7 +5,7 @@ import { endpoints as ofData } from '../data-api/routes.ts';
 import { endpoints as ofGateway } from '../gateway/endpoints.ts';
 import { endpoints as ofPublisher } from '../ingest/operator/routes.ts';
 import { loadRoutes } from '../gateway/routes.ts';
-import { programVersion, projectRoot } from '../kernel/settings.ts';
+import { programVersion, projectRoot } from '../kernel/project.ts';
 import { openApiDocument, type DeclaredEndpoint } from './document.ts';
 import { withEvents } from './events.ts';
 import { withTables } from './tables.ts';

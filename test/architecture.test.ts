@@ -4,7 +4,8 @@ import path from 'node:path';
 import test from 'ava';
 import { dashboardSources } from '../cli/dashboard.ts';
 import { errorTable } from '../kernel/errors.ts';
-import { projectRoot, secretSettings, settingNames } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
+import { secretSettings, settingNames } from '../kernel/settings/variables.ts';
 
 const services = ['gateway', 'data-api', 'accounts-api', 'ingest'];
 

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { examplesOf, runExample } from './docs/docs-examples.ts';
 import { underGuard } from './run/guard.ts';
 import { createInstallation, type Installation } from './services/instance.ts';

@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { hashApiKey, mintApiKey } from '../kernel/credentials/api-key.ts';
 import { errorTable } from '../kernel/errors.ts';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { projectPlans, startServices, type Services } from './services/services.ts';
 import { until } from './run/until.ts';
 

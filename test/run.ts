@@ -6,7 +6,7 @@ import { globSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 import { underGuard } from './run/guard.ts';
 import { processesOf, type Run } from './run/run-processes.ts';
 import { startServers } from './run/servers.ts';

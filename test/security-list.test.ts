@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { projectRoot } from '../kernel/settings.ts';
+import { projectRoot } from '../kernel/project.ts';
 
 const page = readFileSync(path.join(projectRoot, 'docs/security.md'), 'utf8');
 const rows = [...page.matchAll(/^\| (\d+) \| [^|]+ \| (.+) \|$/gm)].map(([, number, tests]) => ({

@@ -4,7 +4,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Stripe } from 'stripe';
 import { fail } from '../../kernel/errors.ts';
-import type { StripeSettings } from '../../kernel/settings.ts';
+import type { StripeSettings } from '../../kernel/settings/settings.ts';
 
 export interface Billing {
   readonly stripe: Stripe;

@@ -14,7 +14,7 @@ import { openDatabase } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { createLog } from '../../kernel/log.ts';
 import { loadPlans } from '../../kernel/plans.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { migrate } from '../../migrations/run.ts';
 import { freePort } from '../../test/services/instance.ts';
 import { startUpstream, type NginxServer } from './nginx.ts';

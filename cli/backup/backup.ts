@@ -4,7 +4,7 @@ import { Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Database, Transaction } from '../../kernel/database.ts';
-import { programVersion } from '../../kernel/settings.ts';
+import { programVersion } from '../../kernel/project.ts';
 import {
   backendOf,
   beginReading,

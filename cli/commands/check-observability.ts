@@ -3,7 +3,7 @@ import { openRedis, script } from '../../kernel/redis.ts';
 import { readServer, type DatedFigures } from '../../kernel/metrics/database.ts';
 import { readRedisMemory } from '../../kernel/metrics/redis.ts';
 import { createLog } from '../../kernel/log.ts';
-import type { Settings } from '../../kernel/settings.ts';
+import type { Settings } from '../../kernel/settings/settings.ts';
 import { withDatabase } from '../installation.ts';
 
 const answerWithinMs = 5_000;

@@ -14,7 +14,7 @@ import { describeReleases } from '../../ingest/publisher/standing.ts';
 import { describeSources } from '../../ingest/publisher/sources/standing.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadPlans } from '../../kernel/plans.ts';
-import { readSettings } from '../../kernel/settings.ts';
+import { readSettings } from '../../kernel/settings/settings.ts';
 import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
 import {
   describeClock,

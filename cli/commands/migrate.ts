@@ -1,7 +1,7 @@
 // almanac migrate: brings the database to the newest schema, and makes the roles of the services.
 import { renewServiceRoles, type RolesReport } from '../../migrations/roles.ts';
 import { waitForMigrations } from '../../migrations/wait.ts';
-import { readSettings } from '../../kernel/settings.ts';
+import { readSettings } from '../../kernel/settings/settings.ts';
 import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
 import { withInstallation, type Installation } from '../installation.ts';
 

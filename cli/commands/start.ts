@@ -15,7 +15,7 @@ import type { RunningService } from '../../kernel/http/server.ts';
 import { createLog } from '../../kernel/log.ts';
 import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
-import { readSettings } from '../../kernel/settings.ts';
+import { readSettings } from '../../kernel/settings/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { examples, type DeclareCommand, type Output, type Terminal } from '../command.ts';
 import { builtDashboard } from '../dashboard.ts';

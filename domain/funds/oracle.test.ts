@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { adjustNavs, type AdjustedNav, type Payout } from './adjusted-nav.ts';
 import { fundAnalytics, type AnalyticsFrequency, type AnalyticsWindow, type RatePoint } from './analytics.ts';
 import { periodReturns, sipReturn, type ReturnOptions } from './returns.ts';

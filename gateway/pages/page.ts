@@ -6,7 +6,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { docsPath, errorTable } from '../../kernel/errors.ts';
 import { encodingFor } from '../../kernel/http/reply.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import type { Policy } from '../policy.ts';
 
 const paragraphs = Object.entries(errorTable).map(

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startFileServer } from '../../test/ingest/file-server.ts';
 import { endChildren, startServing, type ServingChild } from '../../test/run/processes.ts';
 import { fetchFile } from '../publish/fetch.ts';

@@ -1,5 +1,5 @@
 // The certificate that a service serves TLS with. Hides that it is replaced while the service runs.
-import type { Certificate } from '../settings.ts';
+import type { Certificate } from '../settings/settings.ts';
 
 export interface ServiceCertificate {
   current(): Certificate;

@@ -2,7 +2,7 @@
 // are loaded only by `openTracing`: where tracing is off, a caller has no Tracing, and checks for that.
 import type { Context, Span as OpenTelemetrySpan, SpanKind } from '@opentelemetry/api';
 import type { Log } from '../log.ts';
-import { programVersion } from '../settings.ts';
+import { programVersion } from '../project.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 

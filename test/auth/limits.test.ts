@@ -4,7 +4,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createPasswords } from '../../accounts-api/auth/passwords.ts';
 import { limits } from '../../accounts-api/auth/throttle.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { assertError, dataOf, startAccountsService, type Answer } from '../services/accounts-service.ts';
 import { settingsOf } from '../billing/paying.ts';
 import { fakeClock } from '../services/harness.ts';

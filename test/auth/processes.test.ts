@@ -5,7 +5,7 @@ import test from 'ava';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { createTestDatabase, silentLog, testIdentitySecret, testRedisUrl } from '../services/harness.ts';
 import { freePort, unhurriedPlansFile } from '../services/instance.ts';
 import { endChildren, startServing, type Child } from '../run/processes.ts';

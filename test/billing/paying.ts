@@ -6,7 +6,7 @@ import { endGraces } from '../../accounts-api/billing/settle.ts';
 import { checkSessions, type SyncDeps } from '../../accounts-api/billing/sync.ts';
 import { syncDue } from './sync-due.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
-import type { StripeSettings } from '../../kernel/settings.ts';
+import type { StripeSettings } from '../../kernel/settings/settings.ts';
 import { noteSecret } from '../run/traces.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 import { projectPlans, startServices, unhurried, type ServicesOptions } from '../services/services.ts';

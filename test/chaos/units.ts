@@ -2,7 +2,7 @@
 import { createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { freePort } from '../services/instance.ts';
 import { startServing, type Child } from '../run/processes.ts';
 import { startRedisCluster } from '../services/redis-sets.ts';

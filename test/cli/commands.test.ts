@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import test from 'ava';
 
 import { openDatabase } from '../../kernel/database.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { createTestDatabase, fakeClock, silentLog, testRedisUrl } from '../services/harness.ts';
 import { projectPlans } from '../services/services.ts';
 import { settingsOf as stripeSettingsOf } from '../billing/paying.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { commands } from '../../cli/main.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { commandLine, declaredCommands } from './terminal.ts';
 
 const almanac = commandLine({});

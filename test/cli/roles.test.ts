@@ -5,7 +5,7 @@ import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../embedded/postgres.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-own-'));

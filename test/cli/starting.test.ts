@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startChild, startServing } from '../run/processes.ts';
 
 /** Makes a Node say that it is an old one, which the Node that it starts does not say. */

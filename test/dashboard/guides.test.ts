@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { rendered, slugOf } from '../../dashboard/build/guides.ts';
 import { errorTable } from '../../kernel/errors.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 
 const guides = ['api', 'transforms', 'funds', 'errors', 'accounts', 'webhooks', 'events'];
 const forOperators = [

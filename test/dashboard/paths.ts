@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 
 const { apiEndpoints } = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as {
   apiEndpoints: { dashboard: { paths: string[] } };

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { needProgram } from '../run/debian.ts';
 import { underGuard } from '../run/guard.ts';
 import type { Run } from '../run/run-processes.ts';

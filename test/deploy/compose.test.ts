@@ -8,7 +8,8 @@ import { Ajv } from 'ajv';
 import test, { type ExecutionContext } from 'ava';
 import { parse } from 'yaml';
 import { processNames, settingsOf, type ProcessName } from '../../cli/service-settings.ts';
-import { projectRoot, readSettings } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
+import { readSettings } from '../../kernel/settings/settings.ts';
 
 interface Service {
   image: string;

@@ -7,7 +7,8 @@ import { parseEnv } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { render, type Manifest } from './kustomize.ts';
 import { processNames, settingsOf, type ProcessName } from '../../cli/service-settings.ts';
-import { projectRoot, readSettings } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
+import { readSettings } from '../../kernel/settings/settings.ts';
 
 interface KeyRef {
   name: string;

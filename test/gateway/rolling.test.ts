@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
 import { freePort } from '../services/instance.ts';
 import { startGatewayProcess, type GatewayProcess } from '../services/gateway-process.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { parseRoutes } from '../../gateway/routes.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startTestGateway } from './recording-upstream.ts';
 
 const text = readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8');

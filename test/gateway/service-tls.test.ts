@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connect } from 'node:tls';
 import test from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
 import { exempt } from '../openapi/hold.ts';
 import { endChildren, startServing, type ServingChild } from '../run/processes.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { isIgnored, parseDockerfile } from './dockerfile.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { importedPackages, toJavaScript } from '../../scripts/runtime-tree.ts';
 
 test('the image runs as a user that is not root, from a base with a version, and is asked for its health', (t) => {
@@ -64,9 +64,9 @@ test('secrets, tests and what is built elsewhere are not sent to the builder', (
   const ignore = readFileSync(path.join(projectRoot, '.dockerignore'), 'utf8');
   for (const file of ['.env', '.git/config', '.almanac/postgres.password', 'node_modules/a/b.js'])
     t.true(isIgnored(ignore, file), file);
-  for (const file of ['test/run.ts', 'kernel/settings.test.ts', 'almanac.test.ts'])
+  for (const file of ['test/run.ts', 'kernel/settings/settings.test.ts', 'almanac.test.ts'])
     t.true(isIgnored(ignore, file), file);
-  for (const file of ['almanac.ts', 'kernel/settings.ts', 'docs/api.md', 'openapi/openapi.json'])
+  for (const file of ['almanac.ts', 'kernel/settings/settings.ts', 'docs/api.md', 'openapi/openapi.json'])
     t.false(isIgnored(ignore, file), file);
 });
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { endChildren, startChild } from '../run/processes.ts';
 import { until } from '../run/until.ts';

@@ -15,7 +15,7 @@ import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { readDescription } from '../../ingest/publish/description-file.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { createRandom } from '../chaos/random.ts';
 import { endChildren, startChild, type Child } from '../run/processes.ts';
 import { until } from '../run/until.ts';

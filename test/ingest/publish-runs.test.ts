@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { endChildren, startChild } from '../run/processes.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';

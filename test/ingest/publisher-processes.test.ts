@@ -7,7 +7,7 @@ import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { acceptUnderEmbargo } from '../../ingest/publisher/accept.ts';
 import { isReleaseUnderWay } from '../../ingest/load/statements.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { settingsOf } from '../cli/terminal.ts';
 import { exempt } from '../openapi/hold.ts';

@@ -5,7 +5,7 @@ import { registerSources } from '../../ingest/publisher/sources/register.ts';
 import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { settingsOf } from '../cli/terminal.ts';
 import { endChildren, startServing, type Child } from '../run/processes.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { settingsOf } from '../cli/terminal.ts';
 import { exempt } from '../openapi/hold.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import pg from 'pg';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { createTestDatabase } from '../services/harness.ts';
 
 /** The column by which a table is distributed; or a copy on every node, or on the coordinator alone. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { fileOf } from './ava.ts';
 import { ranAt, type TestFacts } from './coverage.ts';
 import { projectFiles } from './draw.ts';

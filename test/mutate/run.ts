@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { makeCopy, type Copy } from './copy.ts';
 import { measure, readMap, RedBase, writeMap, type CoverageMap } from './coverage.ts';
 import { createDraw, defaultFolders, projectFiles } from './draw.ts';

@@ -1,7 +1,7 @@
 // What is changed in TypeScript, and what never is.
 import test from 'ava';
 import fc from 'fast-check';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { applied, type Candidate } from './candidate.ts';
 import { candidatesIn, candidatesOf, createDraw, defaultFolders, isProgram } from './draw.ts';
 

@@ -7,7 +7,7 @@ import formats from 'ajv-formats';
 import test from 'ava';
 import { loadRoutes } from '../../gateway/routes.ts';
 import { eventKinds, eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { policyAnswers } from '../../openapi/policies.ts';
 import {
   declaredEndpoints,

@@ -1,7 +1,7 @@
 // No HTTP test is silently left out of the run as in production.
 import { globSync } from 'node:fs';
 import test from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { httpTests, leftOut, testsAsInProduction, textOf } from './http-tests.ts';
 
 const calls =

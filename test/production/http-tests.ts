@@ -2,7 +2,7 @@
 // npm test runs all of them, with the services in the process of the test.
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 
 /** The files that are left out, by the reason. */
 export const leftOut: readonly { reason: string; files: readonly string[] }[] = [

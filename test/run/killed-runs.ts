@@ -9,7 +9,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, readlink
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { endProcesses, processesOf, type Run } from './run-processes.ts';
 import { scratchDirectory } from './scratch.ts';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import test from 'ava';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 
 /** Starts a program that does nothing, and then does this with it, as a process that waits for nothing else. @returns its exit code. */
 function codeOf(rest: string): number | null {

@@ -9,7 +9,7 @@ import type { Log } from '../../kernel/log.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
-import type { StripeSettings } from '../../kernel/settings.ts';
+import type { StripeSettings } from '../../kernel/settings/settings.ts';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
 import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';

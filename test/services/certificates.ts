@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Certificate } from '../../kernel/settings.ts';
+import type { Certificate } from '../../kernel/settings/settings.ts';
 
 export interface Authority {
   /** The file of its own certificate. */

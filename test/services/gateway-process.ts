@@ -1,7 +1,7 @@
 // A gateway in its own process, as in a cluster, for tests with several.
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { testIdentitySecret } from './harness.ts';
 import { startServing } from '../run/processes.ts';
 import { keepLogLines } from '../run/traces.ts';

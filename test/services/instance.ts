@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startChild, startServing, type Child } from '../run/processes.ts';
 import { endProcesses } from '../run/run-processes.ts';
 import { keepLogLines } from '../run/traces.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startServing } from '../run/processes.ts';
 import { processesOf } from '../run/run-processes.ts';
 import { until } from '../run/until.ts';

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl, type ServiceRole } from '../../migrations/roles.ts';
 import { commandLine, settingsOf } from '../cli/terminal.ts';
 import { exempt } from '../openapi/hold.ts';

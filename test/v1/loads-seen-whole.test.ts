@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { proAccount } from '../services/data-service.ts';
 import { createTestDatabase, testIdentitySecret } from '../services/harness.ts';
 import { endChildren, startChild, startServing } from '../run/processes.ts';

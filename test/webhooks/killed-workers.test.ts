@@ -2,7 +2,7 @@
 import path from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
-import { projectRoot } from '../../kernel/settings.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { endChildren, startServing, type Child } from '../run/processes.ts';
 import { keepLogLines } from '../run/traces.ts';
 import { until } from '../run/until.ts';

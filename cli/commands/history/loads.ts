@@ -5,7 +5,7 @@ import { retract, retractionReport, type Retraction } from '../../../ingest/undo
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
-import type { Settings } from '../../../kernel/settings.ts';
+import type { Settings } from '../../../kernel/settings/settings.ts';
 import {
   UsageError,
   examples,

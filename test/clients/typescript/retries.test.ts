@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createClient, type Client } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { idempotentWrites, type RetryOptions } from '../../../clients/typescript/retries.ts';
-import { projectRoot } from '../../../kernel/settings.ts';
+import { projectRoot } from '../../../kernel/project.ts';
 import { exempt } from '../../openapi/hold.ts';
 
 exempt();

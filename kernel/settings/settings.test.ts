@@ -1,7 +1,10 @@
 import path from 'node:path';
 import test from 'ava';
-import { misspelledSettings, projectRoot, readSettings, variableNames } from './settings.ts';
-import { createAuthority } from '../test/services/certificates.ts';
+import { projectRoot } from '../project.ts';
+import { misspelledSettings } from './misspelled.ts';
+import { readSettings } from './settings.ts';
+import { variableNames } from './variables.ts';
+import { createAuthority } from '../../test/services/certificates.ts';
 
 const authority = createAuthority();
 test.after.always(() => authority.remove());

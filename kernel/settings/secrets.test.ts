@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { readSettings, secretSettings, SettingsError } from './settings.ts';
-import { createAuthority } from '../test/services/certificates.ts';
+import { readSettings, SettingsError } from './settings.ts';
+import { secretSettings } from './variables.ts';
+import { createAuthority } from '../../test/services/certificates.ts';
 
 /** The settings that are refused. */
 function faultsOf(env: Record<string, string>): string[] {
