@@ -1,10 +1,12 @@
 // A process in which one service runs after the other, each as `almanac start <service>` starts it, with settings of its own. Hides from
 // them that nobody starts Node and loads the modules anew, which is most of what a start takes. Names are resolved without a network and
-// passwords are cheap, as in the services that other tests start. test/production/pool.ts gives the orders; SIGTERM stops the service.
+// passwords are cheap, as in the services that other tests start; Redis has more time. test/production/pool.ts gives the orders; SIGTERM
+// stops the service.
 import { Resolver } from 'node:dns/promises';
 import { flushCompileCache } from 'node:module';
 import { defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { main } from '../../cli/main.ts';
+import { redisDefaults } from '../../kernel/redis.ts';
 import { testPasswordCost } from '../services/sign-in.ts';
 import { resolveTestName } from '../webhooks/settings.ts';
 
@@ -18,6 +20,7 @@ export interface Order {
 export type Told = { printed: string } | { code: number };
 
 Object.assign(defaultCost, testPasswordCost);
+Object.assign(redisDefaults, { deadlineMs: 10_000 }); // what happens without Redis is tried elsewhere
 Object.assign(Resolver.prototype, {
   resolve4: resolveTestName,
   resolve6: (name: string) => Promise.reject(new Error(`There is none of ${name}.`)),
