@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
+import { flatText } from '../kernel/flat-text.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Admission } from './quota/admission.ts';
@@ -98,7 +99,7 @@ export interface Call {
 export function headerLine(name: string, value: string): string {
   validateHeaderName(name);
   validateHeaderValue(name, value);
-  return `${name}: ${value}\r\n`;
+  return flatText(`${name}: ${value}\r\n`);
 }
 
 /** Adds a limit to those that the answer tells of. @param policy and @param state as the RateLimit headers have them, of numbers and our own names. */

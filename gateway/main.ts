@@ -311,7 +311,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       rate({ limits, publicCallsPerSecond, managementCallsPerSecond }, action),
     ),
     concurrency: withoutAction(concurrency({ answers, log })),
-    quota: withoutAction(quota({ month, clock })),
+    quota: withoutAction(quota({ month })),
     'response-cache': withoutAction(
       cacheMb === 0
         ? (_request, _response, next) => next()

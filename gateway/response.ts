@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
+import { flatText } from '../kernel/flat-text.ts';
 import { callIfOpen, enterStage, headerLine, type Call } from './call.ts';
 import { hundredths } from './observability/durations.ts';
 
@@ -23,7 +24,7 @@ export const safety = [
 ] as const;
 const [sniffing, nosniff, contentSecurity, nothing] = safety;
 const noSniffing = headerLine(sniffing, nosniff);
-const safe = noSniffing + headerLine(contentSecurity, nothing);
+const safe = flatText(noSniffing + headerLine(contentSecurity, nothing));
 
 /** For clients on TLS only: browsers ignore it on plain HTTP, where a local start must stay reachable. */
 export const onTlsOnly = ['strict-transport-security', 'max-age=31536000'] as const;

@@ -1,6 +1,7 @@
 // Records each call when it ends: one log line at level `info`, and the metrics.
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { flatText } from '../../kernel/flat-text.ts';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
 import type { GatewayRoutes, Place } from '../routes.ts';
@@ -76,6 +77,7 @@ function textOf(caller: Caller): string {
   if (text === undefined) {
     text = `,"account_id":${JSON.stringify(caller.accountId)}`;
     if (caller.keyId !== null) text += `,"key_id":${JSON.stringify(caller.keyId)}`;
+    text = flatText(text);
     texts.set(caller, text);
   }
   return text;
@@ -89,6 +91,7 @@ function placeText(place: Place, path: string): string {
   if (text === undefined) {
     const { route } = place;
     text = route === undefined ? '' : `,"route":"${route}","path":${JSON.stringify(withoutSecrets(path))}`;
+    text = flatText(text);
     placeTexts.set(place, text);
   }
   return text;

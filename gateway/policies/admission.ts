@@ -23,7 +23,7 @@ export function admission({ admissions, failures, month }: AdmissionOptions): Po
   return async (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
-    call.admission = await requireAccepted(failures, call, onlyKeys, find);
+    call.admission = await requireAccepted(failures, request, onlyKeys, find);
     const { month: take } = call.admission;
     if (take !== undefined) month.charge(call, response, take);
     next();

@@ -1,6 +1,7 @@
 // CORS: pages of any origin may call the data and public endpoints, those of the dashboard's origins also the account and
 // sign-in endpoints. Browser credentials are never allowed. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { flatText } from '../../kernel/flat-text.ts';
 import { callOf, headerLine } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
@@ -35,22 +36,22 @@ const preflightSeconds = 86_400;
 /** @param from the origins whose pages may call: any, or those of the dashboard (`dashboardOrigins`). */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
   const varies = from === 'dashboard' ? headerLine('vary', 'Origin') : '';
-  const permissions = new Map(
-    (from === 'any' ? ['*'] : dashboardOrigins).map((origin) => [
-      origin,
-      headerLine('access-control-allow-origin', origin),
-    ]),
-  );
   const exposes = headerLine('access-control-expose-headers', exposed);
+  const permissions = new Map(
+    (from === 'any' ? ['*'] : dashboardOrigins).map((origin) => {
+      const permission = varies + headerLine('access-control-allow-origin', origin);
+      return [origin, { preflight: permission, answer: flatText(permission + exposes) }];
+    }),
+  );
 
   return (request, response, next) => {
     const call = callOf(request);
     const permission = permissions.get(from === 'any' ? '*' : (request.headers.origin ?? ''));
-    call.head += varies + (permission ?? '');
     if (request.method === 'OPTIONS') {
+      call.head += permission?.preflight ?? varies;
       return answerPreflight(request, response, { methodsAt, isAllowed: permission !== undefined, from });
     }
-    if (permission !== undefined) call.head += exposes;
+    call.head += permission?.answer ?? varies;
     next();
   };
 }

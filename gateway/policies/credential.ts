@@ -1,6 +1,8 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
 // else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session is looked up on every call, a key if it is not cached; an
 // ended credential is refused on the next request.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
@@ -43,13 +45,13 @@ export function credential(
     const call = callOf(request);
     enterStage(call, 'credential');
     if (optional && Object.values(call.presented).every((given) => given.length === 0)) return next();
-    if (call.admission === undefined) return lookUp(call, next);
+    if (call.admission === undefined) return lookUp(request, call, next);
     identify(call, call.admission.credential);
     return next();
   };
 
-  async function lookUp(call: Call, next: () => void): Promise<void> {
-    const found = await requireAccepted(failures, call, accept, find);
+  async function lookUp(request: IncomingMessage, call: Call, next: () => void): Promise<void> {
+    const found = await requireAccepted(failures, request, accept, find);
     if (only === 'operators') requireOperator(found);
     identify(call, found);
     next();
@@ -80,9 +82,9 @@ function requireOperator({ operator }: Credential): void {
 /** The only credential of a call. */
 export interface Presented {
   /** The SHA-256 of the key or the session token. */
-  hash: string;
+  readonly hash: string;
   /** The token, if it is a session. */
-  session: string | undefined;
+  readonly session: string | undefined;
 }
 
 /**
@@ -91,13 +93,14 @@ export interface Presented {
  */
 export async function requireAccepted<Found>(
   failures: CredentialFailures,
-  call: Call,
+  request: IncomingMessage,
   accept: readonly ('key' | 'session')[],
   find: (presented: Presented, call: Call) => Promise<Found | null>,
 ): Promise<Found> {
+  const call = callOf(request);
   let presented: Presented | undefined;
   try {
-    presented = presentedCredential(call, accept);
+    presented = presentedCredential(request.socket, call, accept);
     failures.admit(call.clientIp, presented.hash);
     const found = await find(presented, call);
     if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
@@ -150,7 +153,11 @@ export function createCallerContexts(): SetCallerContext {
  * The only credential of a call: the SHA-256 of a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session
  * if sessions are accepted; otherwise a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
  */
-function presentedCredential(call: Call, accept: readonly ('key' | 'session')[]): Presented {
+function presentedCredential(
+  connection: Connection,
+  call: Call,
+  accept: readonly ('key' | 'session')[],
+): Presented {
   const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
   if (keyHeaders.length > 1 || bearers.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
     throw refused('Send each credential only once.');
@@ -171,10 +178,21 @@ function presentedCredential(call: Call, accept: readonly ('key' | 'session')[])
     const hint = sessionHeaders.length > 0 ? 'A session is not accepted here. ' : '';
     throw refused(`${hint}An API key is required. Send it in the X-API-Key header.`);
   }
-  if (!isWellFormedApiKey(key)) {
-    throw refused('The API key is incomplete or mistyped.');
-  }
-  return { hash: hashApiKey(key), session: undefined };
+  return presentedKey(connection, key);
+}
+
+const lastKey = Symbol('last key');
+/** A connection with the key that came over it last: most clients send the same one with each call. */
+type Connection = Socket & { [lastKey]?: { key: string; presented: Presented } };
+
+/** Checks and hashes a key if it is not the one that came last over the connection. */
+function presentedKey(connection: Connection, key: string): Presented {
+  const last = connection[lastKey];
+  if (last?.key === key) return last.presented;
+  if (!isWellFormedApiKey(key)) throw refused('The API key is incomplete or mistyped.');
+  const presented = { hash: hashApiKey(key), session: undefined };
+  connection[lastKey] = { key, presented };
+  return presented;
 }
 
 function refused(message: string): Failure {

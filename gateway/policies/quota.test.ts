@@ -1,7 +1,6 @@
 // What answers tell of the month, as accounts of several limits call and a month ends.
 import { createServer } from 'node:http';
 import test from 'ava';
-import { systemClock } from '../../kernel/clock.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { callOf } from '../call.ts';
@@ -18,10 +17,7 @@ const openCall = requestId({
   accessLog: () => undefined,
 });
 let next: Take;
-const takeCalls = quota({
-  month: { take: () => Promise.resolve(next), charge: () => undefined },
-  clock: systemClock,
-});
+const takeCalls = quota({ month: { take: () => Promise.resolve(next), charge: () => undefined } });
 const plan: Plan = {
   ...{ id: 'free', name: 'Free', price_usd_month: 0, calls_month: 10, calls_second: 1, concurrency: 1 },
   features: [],
@@ -43,14 +39,14 @@ test('an answer tells the limit and the end of its own month, whatever the one b
   for (const month of [november, december, november]) {
     for (const limit of [10, 20, null, 10]) {
       const used = limit === null ? null : 3;
-      const resetsAtMs = Date.parse(month.resetsAt);
-      next = { ...month, granted: true, calls: 1, hold: null, limit, used, resetsAtMs };
+      next = { ...month, granted: true, calls: 1, hold: null, limit, used, resetSeconds: 5 };
       const { headers } = await fetch(`${url}/v1/series/A`);
       t.is(headers.get('x-quota-reset'), month.resetsAt);
       t.is(headers.get('x-quota-limit'), String(limit ?? 'unlimited'));
       t.is(headers.get('x-quota-remaining'), limit === null ? null : String(limit - 3));
       const policy = limit === null ? null : `"month";q=${limit};w=${month.monthSeconds}`;
       t.is(headers.get('ratelimit-policy'), policy);
+      t.is(headers.get('ratelimit'), limit === null ? null : `"month";r=${limit - 3};t=5`);
     }
   }
 });

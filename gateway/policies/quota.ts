@@ -1,19 +1,18 @@
 // Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
 import type { ServerResponse } from 'node:http';
-import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
+import { flatText } from '../../kernel/flat-text.ts';
 import { addLimit, callOf, callerOf, enterStage, headerLine, type Call } from '../call.ts';
 import type { Month, Take } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
 export interface QuotaOptions {
   month: Pick<Month, 'take' | 'charge'>;
-  clock: Clock;
 }
 
 const seriesMax = 100; // per list; data-api refuses longer ones, so no more is ever served
 
-export function quota({ month, clock }: QuotaOptions): Policy {
+export function quota({ month }: QuotaOptions): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
@@ -31,8 +30,8 @@ export function quota({ month, clock }: QuotaOptions): Policy {
   }
 
   function decide(call: Call, take: Take): void {
-    tellQuota(call, take, clock);
-    if (!take.granted) refuse(take, clock);
+    tellQuota(call, take);
+    if (!take.granted) refuse(take);
   }
 }
 
@@ -58,22 +57,23 @@ function toldOf({ resetsAt, limit, monthSeconds }: Take): Told {
   if (known?.resetsAt === resetsAt) return known;
   const lines =
     headerLine('x-quota-reset', resetsAt) + headerLine('x-quota-limit', String(limit ?? 'unlimited'));
-  const made = { resetsAt, lines, policy: `"month";q=${limit};w=${monthSeconds}` };
+  const policy = flatText(`"month";q=${limit};w=${monthSeconds}`);
+  const made = { resetsAt, lines: flatText(lines), policy };
   if (told.size >= toldMax) told.clear();
   told.set(limit, made);
   return made;
 }
 
-function tellQuota(call: Call, take: Take, clock: Clock): void {
+function tellQuota(call: Call, take: Take): void {
   const { lines, policy } = toldOf(take);
   call.head += lines;
   if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
   call.head += `x-quota-remaining: ${remaining}\r\n`;
-  addLimit(call, policy, `"month";r=${remaining};t=${secondsUntil(take.resetsAtMs, clock)}`);
+  addLimit(call, policy, `"month";r=${remaining};t=${take.resetSeconds}`);
 }
 
-function refuse(take: Take, clock: Clock): never {
+function refuse(take: Take): never {
   const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
   const used =
     remaining === 0
@@ -82,12 +82,6 @@ function refuse(take: Take, clock: Clock): never {
   fail(
     'quota_exceeded',
     `${used} The quota resets at ${take.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,
-    {
-      headers: { 'retry-after': String(secondsUntil(take.resetsAtMs, clock)) },
-    },
+    { headers: { 'retry-after': String(take.resetSeconds) } },
   );
-}
-
-function secondsUntil(instantMs: number, clock: Clock): number {
-  return Math.max(1, Math.ceil((instantMs - clock.now().getTime()) / 1000));
 }

@@ -4,6 +4,7 @@ import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, whenClosed, type Call } from '../call.ts';
 import type { Journal } from '../quota/journal.ts';
 import { isServed } from '../quota/month.ts';
+import { groupName } from '../routes.ts';
 import type { Policy } from '../policy.ts';
 
 export interface UsageOptions {
@@ -34,7 +35,7 @@ function record(
     accountId: callerOf(call).accountId,
     keyId,
     day,
-    endpoint: call.path.split('/')[2] ?? '',
+    endpoint: groupName(call.path),
     // If the client left before the answer, it is counted as 4xx, like the log's 499.
     statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
     calls,

@@ -87,10 +87,10 @@ export function share(
   { counted, resetMs }: { counted: number; resetMs: number },
   limit: number,
 ): Taken[] {
-  return Array.from({ length: calls }, (_, i): Taken => {
-    const consumed = counted - calls + 1 + i;
-    return { allowed: consumed <= limit, remaining: Math.max(0, limit - consumed), resetMs };
-  });
+  const taken: Taken[] = [];
+  for (let consumed = counted - calls + 1; consumed <= counted; consumed += 1)
+    taken.push({ allowed: consumed <= limit, remaining: Math.max(0, limit - consumed), resetMs });
+  return taken;
 }
 
 /** The library rejects both for a limit and for an error; only the former is a result. */

@@ -25,8 +25,8 @@ export interface Take {
   used: number | null;
   /** ISO instant. */
   resetsAt: string;
-  /** The same in ms since 1970. */
-  resetsAtMs: number;
+  /** The whole seconds until then, rounded up; at least 1. */
+  resetSeconds: number;
   monthSeconds: number;
 }
 
@@ -150,7 +150,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
         grant = takeInOutage(accountId, wanted, limit);
         if (grant.holds.every((hold) => hold === null)) throw error;
       }
-      return toTakes(wanted, grant).map((take) => ({ take, mayCome: grant.mayCome }));
+      return toTakes(wanted, grant, clock).map((take) => ({ take, mayCome: grant.mayCome }));
     },
   );
 
@@ -186,7 +186,7 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     },
     share(accountId, calls, grant) {
       see(accountId, grant);
-      return toTakes(calls, grant);
+      return toTakes(calls, grant, clock);
     },
     charge(call, response, { hold }) {
       if (hold === null) return;
@@ -202,8 +202,9 @@ interface Answer {
   mayCome: boolean;
 }
 
-function toTakes(wanted: readonly number[], { holds, limit, used, resetsAt }: Grant): Take[] {
+function toTakes(wanted: readonly number[], { holds, limit, used, resetsAt }: Grant, clock: Clock): Take[] {
   const { resetsAtMs, monthSeconds } = monthUntil(resetsAt);
+  const resetSeconds = Math.max(1, Math.ceil((resetsAtMs - clock.now().getTime()) / 1000));
   let taken = 0;
   for (const hold of holds) taken += hold?.calls ?? 0;
   let usedSoFar = used === null ? null : used - taken;
@@ -217,7 +218,7 @@ function toTakes(wanted: readonly number[], { holds, limit, used, resetsAt }: Gr
       limit,
       used: usedSoFar,
       resetsAt,
-      resetsAtMs,
+      resetSeconds,
       monthSeconds,
     };
   });

@@ -1,6 +1,7 @@
 // The answers of data-api that a gateway keeps in memory. Bounded in bytes; evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 import { entryAt } from '../../kernel/entries.ts';
+import { flatText } from '../../kernel/flat-text.ts';
 import { includes, type DataState, type Validity } from '../../kernel/http/validity.ts';
 import { headerLine } from '../call.ts';
 
@@ -84,14 +85,15 @@ export function keptAnswer(
   }
   if (etag === undefined) return undefined;
   const times = { fromMs: askedAtMs, untilMs: askedAtMs + forMs };
-  return { etag, head: kept, lines: linesOf(kept), validatorLines, body, state, ...times };
+  const texts = { lines: linesOf(kept), validatorLines: flatText(validatorLines) };
+  return { etag, head: kept, ...texts, body, state, ...times };
 }
 
 /** @param head alternating names and values. @throws TypeError if one is no header. */
 export function linesOf(head: readonly string[]): string {
   let lines = '';
   for (let i = 0; i < head.length; i += 2) lines += headerLine(entryAt(head, i), entryAt(head, i + 1));
-  return lines;
+  return flatText(lines);
 }
 
 /** Whether it is what data-api would answer. @param needed the state of the data that the answer must include. */
