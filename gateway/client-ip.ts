@@ -68,5 +68,5 @@ function addressIn(entry: string): string | undefined {
 
 /** `::ffff:192.0.2.1`, as a dual-stack socket shows an IPv4 peer, is 192.0.2.1. */
 function unmapped(ip: string): string {
-  return ip.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+  return ip.startsWith(':') ? ip.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '') : ip;
 }
