@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import test from 'ava';
 import { closeServer, listen } from '../kernel/http/server.ts';
-import { atEndOfTurn, endAtEndOfTurn } from './end-of-turn.ts';
+import { atEndOfTurn, doSpareWork, endAtEndOfTurn, inSpareTime } from './end-of-turn.ts';
 
 test('what is handed in within a turn runs at its end, in order; what that hands in, a turn later', async (t) => {
   const ran: string[] = [];
@@ -17,6 +17,29 @@ test('what is handed in within a turn runs at its end, in order; what that hands
   t.deepEqual(ran, ['a', 'b']);
   await new Promise((resolve) => setImmediate(resolve));
   t.deepEqual(ran, ['a', 'b', 'c']);
+});
+
+test.serial('what nobody waits for is done after what the next two turns hand in', async (t) => {
+  const ran: string[] = [];
+  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+  inSpareTime(() => ran.push('log'));
+  atEndOfTurn(() => ran.push('read'));
+  await nextTurn();
+  atEndOfTurn(() => ran.push('asked'));
+  await nextTurn();
+  t.deepEqual(ran, ['read', 'asked']);
+  await nextTurn();
+  t.deepEqual(ran, ['read', 'asked', 'log']);
+});
+
+test.serial('what nobody waits for is done at once before the end, in order, and once', async (t) => {
+  const ran: string[] = [];
+  inSpareTime(() => ran.push('a'));
+  inSpareTime(() => ran.push('b'));
+  doSpareWork();
+  t.deepEqual(ran, ['a', 'b']);
+  for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(ran, ['a', 'b']);
 });
 
 /** Bytes that tell whose they are, all along. */

@@ -1,4 +1,4 @@
-// Collects the writes of one turn of the event loop and performs them at its end, one after another.
+// When work is done: the writes of one turn of the event loop at its end, one after another; what nobody waits for some turns later.
 // A write wakes its peer, and waking a peer that has gone to sleep since the last write costs more than the write itself:
 // a ninth of a gateway's time (2026-11-21). Back-to-back writes keep the peer from sleeping.
 import type { ServerResponse } from 'node:http';
@@ -9,6 +9,25 @@ let waiting: (() => void)[] = [];
 export function atEndOfTurn(work: () => void): void {
   if (waiting.length === 0) setImmediate(run);
   waiting.push(work);
+}
+
+let spare: (() => void)[] = [];
+
+/**
+ * Runs work that nobody waits for, such as the log, after some turns of the event loop. A gateway under load has then asked Redis about the
+ * calls that were read meanwhile, and would only wait for the answer. It must not throw.
+ */
+export function inSpareTime(work: () => void): void {
+  // One turn reads the next calls, one gathers the question about them, one sends it.
+  if (spare.length === 0) setImmediate(() => setImmediate(() => setImmediate(doSpareWork)));
+  spare.push(work);
+}
+
+/** Does it now: the process is about to end. */
+export function doSpareWork(): void {
+  const all = spare;
+  spare = [];
+  for (const work of all) work();
 }
 
 // The waiting bytes are copied into one buffer, reused in each turn: allocating and freeing a buffer for each answer, and

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { flatText } from '../../kernel/flat-text.ts';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
+import { inSpareTime } from '../end-of-turn.ts';
 import type { GatewayRoutes, Place } from '../routes.ts';
 import { thousandths } from './durations.ts';
 import type { Metrics } from './metrics.ts';
@@ -44,27 +45,38 @@ export function createAccessLog(options: {
     write(`${line},"total_ms":${thousandths(call.stageSinceMs - call.arrivedAtMs)}`);
   }
 
+  /** @param bytes sent; undefined: nothing is logged. */
+  function record(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: Call,
+    bytes: number | undefined,
+  ): void {
+    const place = routes().placeOf(call.path);
+    metrics.ended({
+      group: place.group,
+      status: statusOf(response),
+      complete: response.writableFinished,
+      totalMs: call.stageSinceMs - call.arrivedAtMs,
+      stageMs: call.stageMs,
+      failureCode: call.failureCode,
+      cache: call.cache,
+    });
+    if (traces !== null) {
+      traces.ended(request, call, { status: statusOf(response), complete: response.writableFinished });
+    }
+    if (bytes !== undefined) note(request, response, call, { place, bytes });
+  }
+
   return (request, response, call) => {
     const { socket } = request;
-    const isLogged = log.isLevelEnabled('info');
-    const bytesBefore = isLogged ? socket.bytesWritten : 0;
+    const bytesBefore = log.isLevelEnabled('info') ? socket.bytesWritten : undefined;
     metrics.began();
     whenClosed(call, response, () => {
       enterStage(call, undefined);
-      const place = routes().placeOf(call.path);
-      metrics.ended({
-        group: place.group,
-        status: statusOf(response),
-        complete: response.writableFinished,
-        totalMs: call.stageSinceMs - call.arrivedAtMs,
-        stageMs: call.stageMs,
-        failureCode: call.failureCode,
-        cache: call.cache,
-      });
-      if (traces !== null) {
-        traces.ended(request, call, { status: statusOf(response), complete: response.writableFinished });
-      }
-      if (isLogged) note(request, response, call, { place, bytes: socket.bytesWritten - bytesBefore });
+      // Now: the connection goes on to its next call.
+      const bytes = bytesBefore === undefined ? undefined : socket.bytesWritten - bytesBefore;
+      inSpareTime(() => record(request, response, call, bytes));
     });
   };
 }
