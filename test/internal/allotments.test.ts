@@ -8,6 +8,7 @@ import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { until } from '../run/until.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import {
   assertError,
   startAccountsService,
@@ -88,7 +89,7 @@ test('a repeated top-up, concurrent or later, is charged once and answered the s
         seen = first.granted;
       }
     }),
-    { numRuns: 8 },
+    { numRuns: propertyRuns(8) },
   );
 });
 

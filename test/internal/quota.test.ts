@@ -9,6 +9,7 @@ import type { Charge, LastUse, UsageEntry } from '../../accounts-api/quota/inter
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import {
   assertError,
   startAccountsService,
@@ -183,7 +184,7 @@ test('whatever batches arrive at once, each account is granted the less of what 
         t.is(await used(client(index)), granted);
       }
     }),
-    { numRuns: 12 },
+    { numRuns: propertyRuns(12) },
   );
 });
 

@@ -1,9 +1,9 @@
-// Tries the system as it runs in production, one part after the other: the HTTP tests with three data-apis that read from a streaming
+// Tries the system as it runs in production: the HTTP tests with three data-apis that read from a streaming
 // replica, two accounts-apis, two gateways and a Redis Cluster; the rolling restart of everything under load; the chaos run with a replica
 // and a cluster. Services are processes of their own with database roles of their own, also in the HTTP tests, unless a test gives
 // them an object that no setting can tell, such as a log. Prints the figures of each.
 // Usage: scripts/production-like.sh [--skip 'name of a part']. Exits with 1 if a part fails.
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../../kernel/project.ts';
@@ -17,37 +17,41 @@ interface Part {
   name: string;
   words: string[];
   env?: Record<string, string>;
-  /** The next part begins when this is printed: what follows is mostly a wait. */
-  leavesRoomFrom?: RegExp;
 }
-const parts: Part[] = [
-  {
-    name: 'chaos',
-    words: ['test/chaos/run.ts', '--production', '--seed', '17', '--seconds', '6'],
-    leavesRoomFrom: /^fresh: /m, // then it waits until what a killed gateway held is spendable
-  },
-  { name: 'HTTP tests', words: ['test/run.ts', '--concurrency=3', ...httpTests], env },
-  { name: 'rolling restart', words: ['test/production/rolling.ts'] },
+/** The chaos run and the rolling restart mostly wait, for leases to end and for services to drain. */
+const sideBySide: Part[][] = [
+  [{ name: 'HTTP tests', words: ['test/run.ts', '--concurrency=3', ...httpTests], env }],
+  [
+    { name: 'chaos', words: ['test/chaos/run.ts', '--production', '--seed', '17', '--seconds', '6'] },
+    { name: 'rolling restart', words: ['test/production/rolling.ts'] },
+  ],
 ];
 
 const { values } = parseArgs({ options: { skip: { type: 'string', multiple: true, default: [] } } });
-const unknown = values.skip.filter((skipped) => !parts.some(({ name }) => name === skipped));
-if (unknown.length > 0)
-  throw new Error(`There is no part "${unknown[0]}"; there are ${parts.map(({ name }) => name).join(', ')}.`);
+const names = sideBySide.flat().map(({ name }) => name);
+const unknown = values.skip.filter((skipped) => !names.includes(skipped));
+if (unknown.length > 0) throw new Error(`There is no part "${unknown[0]}"; there are ${names.join(', ')}.`);
+
+const underWay = new Set<ChildProcess>();
+let isStopped = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    isStopped = true;
+    for (const child of underWay) child.kill(signal); // each ends what it has started
+  });
 
 const results: { name: string; code: number; seconds: number }[] = [];
-const running: Promise<void>[] = [];
-for (const part of parts.filter(({ name }) => !values.skip.includes(name))) {
-  process.stdout.write(`\n${part.name}\n`);
-  const beganAtMs = performance.now();
-  const { roomLeft, ended } = run(part);
-  const noted = ended.then((code) => {
-    results.push({ name: part.name, code, seconds: (performance.now() - beganAtMs) / 1000 });
-  });
-  running.push(noted);
-  await Promise.race([roomLeft, noted]);
-}
-await Promise.all(running);
+await Promise.all(
+  sideBySide.map(async (parts) => {
+    for (const part of parts.filter(({ name }) => !values.skip.includes(name))) {
+      if (isStopped) return;
+      process.stdout.write(`\n${part.name}\n`);
+      const beganAtMs = performance.now();
+      const code = await run(part);
+      results.push({ name: part.name, code, seconds: (performance.now() - beganAtMs) / 1000 });
+    }
+  }),
+);
 const filesOut = leftOut.map(({ reason, files }) => `  ${files.length}: ${reason}\n`);
 process.stdout.write(
   `\n${httpTests.length} files of HTTP tests were run; npm test alone runs\n${filesOut.join('')}`,
@@ -57,22 +61,21 @@ for (const { name, code, seconds } of results) {
   const result = code === 0 ? 'passed' : 'FAILED';
   process.stdout.write(`${name.padEnd(25)} | ${result} | ${seconds.toFixed(0).padStart(7)}\n`);
 }
-process.exitCode = results.every(({ code }) => code === 0) ? 0 : 1;
+process.exitCode = !isStopped && results.every(({ code }) => code === 0) ? 0 : 1;
 
-function run({ words, env = {}, leavesRoomFrom }: Part): { roomLeft: Promise<void>; ended: Promise<number> } {
+/** @returns its exit code. */
+function run({ words, env = {} }: Part): Promise<number> {
   const child = spawn(process.execPath, words, {
     cwd: projectRoot,
     env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const room = Promise.withResolvers<void>();
-  child.stdout.on('data', (chunk: Buffer) => {
-    process.stdout.write(chunk);
-    if (leavesRoomFrom?.test(chunk.toString())) room.resolve();
-  });
-  const ended = new Promise<number>((resolve, reject) => {
+  return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
+    underWay.add(child);
+    child.once('close', (code) => {
+      underWay.delete(child);
+      resolve(code ?? 1);
+    });
   });
-  return { roomLeft: room.promise, ended };
 }

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { propertyRuns } from '../run/property-runs.ts';
 import { freeAccount, publicCaller, startDataService, type DataService } from '../services/data-service.ts';
 import { publish, type FixturePoint } from './series-fixture.ts';
 
@@ -230,7 +231,7 @@ test('the average is the mean, whatever the prices', async (t) => {
       );
       found.forEach(([, value], i) => t.true(Math.abs(Number(value) - Number(expected[i]?.[1])) < 1e-6));
     }),
-    { numRuns: 15 },
+    { numRuns: propertyRuns(15) },
   );
 });
 

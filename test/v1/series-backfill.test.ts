@@ -2,6 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { loadCsv } from '../ingest/loading.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -79,7 +80,7 @@ test('whatever the order of loading, every vintage shows what its publisher had 
       );
       await Promise.all(histories);
     }),
-    { numRuns: 10, includeErrorInReport: true },
+    { numRuns: propertyRuns(10), includeErrorInReport: true },
   );
 });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { findVintages } from '../../cli/commands/history/vintages.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { loadCsv } from '../ingest/loading.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import { startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 
@@ -103,7 +104,7 @@ test('every answer about vintages is the same whatever the order of the loads', 
         t.deepEqual(await said(mixed, question), await said(inOrder, question), question);
       t.deepEqual(await findVintages(database, mixed), await findVintages(database, inOrder));
     }),
-    { numRuns: 15, includeErrorInReport: true },
+    { numRuns: propertyRuns(15), includeErrorInReport: true },
   );
 });
 
@@ -168,7 +169,7 @@ test('a pinned state is told as it was or is gone, whatever is loaded after it',
           );
       }
     }),
-    { numRuns: 15, includeErrorInReport: true },
+    { numRuns: propertyRuns(15), includeErrorInReport: true },
   );
 });
 

@@ -13,6 +13,7 @@ import { transformedBlocks } from '../../data-api/series/transformed-points.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import { silentLog } from '../services/harness.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
@@ -251,7 +252,7 @@ test('page size, order, window, dims and format change no transformed value', as
         );
       },
     ),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(25) },
   );
 });
 

@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { loadCsv } from '../ingest/loading.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import { freeAccount, publicCaller, startDataService, type DataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { makeSeries, publish } from './series-fixture.ts';
@@ -158,7 +159,7 @@ test('for any loads in any order, with deletions, the triangle is cell by cell w
         said,
       );
     }),
-    { numRuns: 12, includeErrorInReport: true },
+    { numRuns: propertyRuns(12), includeErrorInReport: true },
   );
 });
 

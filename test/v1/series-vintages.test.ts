@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { propertyRuns } from '../run/property-runs.ts';
 import { freeAccount, startDataService, type DataService } from '../services/data-service.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 
@@ -208,7 +209,7 @@ test('for any history of publications, every vintage shows what was in force, by
         );
       }
     }),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   );
 });
 

@@ -1,6 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import test from 'ava';
 import fc from 'fast-check';
+import { propertyRuns } from '../run/property-runs.ts';
 import { makeSeries, publish } from './series-fixture.ts';
 import { startSeriesService, trades, type Envelope, type Point } from './series-service.ts';
 
@@ -178,7 +179,7 @@ test('paging by cursor gives exactly what one call gives, for any page size, ord
         t.deepEqual(paged, whole.data);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   );
 });
 

@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { periodEnd } from '../../domain/periods.ts';
+import { propertyRuns } from '../run/property-runs.ts';
 import { csvLines, startListService, type ListService } from '../services/list-service.ts';
 
 let service: ListService;
@@ -329,6 +330,6 @@ test.serial('sums over any periods, partners and commodities are those of the ro
         }
       },
     ),
-    { numRuns: 20 },
+    { numRuns: propertyRuns(20) },
   );
 });
