@@ -2,6 +2,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import type { SignInSettings } from '../../accounts-api/deps.ts';
@@ -23,7 +25,7 @@ export const testPasswordCost: HashCost = { memoryCost: 64, timeCost: 1, paralle
 export const testMail: MailSettings = {
   smtpUrl: undefined,
   from: 'Almanac <almanac@almanac.example>',
-  outboxDirectory: '/nowhere/outbox',
+  outboxDirectory: path.join(tmpdir(), 'outbox'), // the run removes it
 };
 
 /** A good password that no other test uses. */
