@@ -20,11 +20,14 @@ export interface Lanes {
   stop(): Promise<void>;
 }
 
+/** Steady: as much as a small machine bears. Light: enough calls for one to be under way whenever something happens to a service. */
+type Pace = 'steady' | 'light';
+
 interface Lane {
   name: string;
   /** Connections that call side by side. */
   clients: number;
-  pauseMs: number;
+  pauseMs: Readonly<Record<Pace, number>>;
   isBilled?: boolean;
   next(turn: number): { path: string; method?: 'PATCH'; body?: string };
   /** @returns what is wrong with an answer of 200. */
@@ -32,8 +35,8 @@ interface Lane {
 }
 
 function lanesOf(publisher: Publisher | undefined): Lane[] {
-  const data = { pauseMs: 4, isBilled: true };
-  const manage = { clients: 1, pauseMs: 20 };
+  const data = { pauseMs: { steady: 4, light: 20 }, isBilled: true };
+  const manage = { clients: 1, pauseMs: { steady: 20, light: 60 } };
   return [
     { ...data, name: 'hot reads', clients: 2, next: () => ({ path: '/v1/series/SHORT' }) },
     {
@@ -43,9 +46,8 @@ function lanesOf(publisher: Publisher | undefined): Lane[] {
       next: (turn) => ({ path: `/v1/series/LONG?limit=${1 + (turn % 900)}` }),
     },
     {
-      ...data,
-      name: 'whole series as CSV',
-      clients: 1,
+      ...{ ...data, name: 'whole series as CSV', clients: 1 },
+      pauseMs: { steady: 4, light: 250 },
       next: () => ({ path: '/v1/series/LONG?format=csv' }),
     },
     {
@@ -76,10 +78,16 @@ export interface LanesOptions {
   publisher?: Publisher;
   /** The name of the lane that runs alone, without pauses; undefined: all run. */
   only?: string | undefined;
+  /** By default steady. */
+  pace?: Pace;
 }
 
 /** @throws Error that names the lanes if there is none of the name. */
-export function startLanes(url: string, { key }: Caller, { publisher, only }: LanesOptions = {}): Lanes {
+export function startLanes(
+  url: string,
+  { key }: Caller,
+  { publisher, only, pace = 'steady' }: LanesOptions = {},
+): Lanes {
   const all = lanesOf(publisher);
   const lanes = all.filter(({ name }) => only === undefined || name === only);
   if (lanes.length === 0)
@@ -111,7 +119,7 @@ export function startLanes(url: string, { key }: Caller, { publisher, only }: La
       const client = new Client(url);
       for (let turn = 0; goesOn.yes; turn += 1) {
         calls.push(await call(client, lane, turn));
-        if (only === undefined) await new Promise((resolve) => setTimeout(resolve, lane.pauseMs));
+        if (only === undefined) await new Promise((resolve) => setTimeout(resolve, lane.pauseMs[pace]));
       }
       await client.close();
     }),

@@ -64,7 +64,7 @@ async function replaceAll({ cluster, databaseUrl, customer: who }: Scene): Promi
   for (const { url } of gateways) balancer.add(url);
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'rolling' });
   const publisher = startPublisher(database, () => undefined);
-  const lanes = startLanes(balancer.url, who, { publisher });
+  const lanes = startLanes(balancer.url, who, { publisher, pace: 'light' });
   say('replaced          | seconds |  calls | failed | p50 ms | p99 ms | longest ms');
   let from = 0;
   const row = (name: string, beganAtMs: number): void => {
