@@ -1,6 +1,7 @@
 // Structured logs, one JSON line each. Hides redaction: no field of a log line ever holds a key, a token or a raw query.
 import { pino, type Logger } from 'pino';
 import { flatText } from './flat-text.ts';
+import { LogOutput } from './log-output.ts';
 
 export type Log = Logger;
 
@@ -43,55 +44,11 @@ function isoTime(): string {
   return `,"time":"${secondText}${String(millisecond).padStart(3, '0')}Z"`;
 }
 
-const gatherBytes = 64 * 1024;
-const gatherMs = 100;
-/** Of one UTF-16 code unit in UTF-8. */
-const bytesOfUnitMax = 3;
-
-/**
- * Standard output that batches lines by length and time instead of writing each one. pino's own buffering measures the whole
- * buffer again with each line: 9 % of a gateway's time (2026-11-20). Lines are kept as bytes: as strings, the garbage collector would copy
- * them with each collection of the young generation. Buffered lines are written when the process ends by itself, by an error or by a
- * signal that it handles.
- */
-class GatheredOutput {
-  #bytes = Buffer.allocUnsafeSlow(gatherBytes);
-  #used = 0;
-  #timer: NodeJS.Timeout | undefined;
-  readonly #output: { write(bytes: Buffer): void };
-
-  constructor() {
-    process.on('exit', () => this.#flush()); // runs before pino's own, which writes what `#output` still buffers
-    // Its type says that it takes text, in whatever mode.
-    const output: unknown = pino.destination({ dest: 1, sync: false, contentMode: 'buffer' });
-    this.#output = output as { write(bytes: Buffer): void };
-  }
-
-  write(line: string): void {
-    const bytesMax = bytesOfUnitMax * line.length;
-    if (bytesMax > gatherBytes - this.#used) this.#flush();
-    if (bytesMax > gatherBytes) this.#output.write(Buffer.from(line));
-    else {
-      this.#used += this.#bytes.write(line, this.#used);
-      this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
-    }
-  }
-
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#used === 0) return;
-    this.#output.write(this.#bytes.subarray(0, this.#used)); // which keeps them until they are written
-    this.#bytes = Buffer.allocUnsafeSlow(gatherBytes);
-    this.#used = 0;
-  }
-}
-
 interface Destination {
   write(line: string): void;
 }
 
-let output: GatheredOutput | undefined;
+let output: LogOutput | undefined;
 /** The destination of each log. */
 const destinations = new WeakMap<Log, Destination>();
 
@@ -104,7 +61,7 @@ export function createLog(service: string, level: string, destination?: Destinat
     serializers: { path: (path: unknown) => (typeof path === 'string' ? withoutSecrets(path) : path) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  const writesTo = destination ?? (output ??= new GatheredOutput());
+  const writesTo = destination ?? (output ??= new LogOutput());
   const log = pino(options, writesTo);
   destinations.set(log, writesTo);
   return log;
