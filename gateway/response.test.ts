@@ -1,11 +1,12 @@
 // The heads of answers as they are on the wire: our lines go out beside the headers that Node writes.
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import test from 'ava';
 import { closeServer, listen } from '../kernel/http/server.ts';
 import { exchange, lines } from '../test/gateway/raw.ts';
 import { addLimit, callOf, headerLine } from './call.ts';
 import { createClients } from './client-ip.ts';
 import { requestId } from './policies/request-id.ts';
+import { Hold } from './quota/hold.ts';
 import { GatewayResponse } from './response.ts';
 
 let isDraining = false;
@@ -114,6 +115,26 @@ test.serial('an answer of a gateway that is stopping closes its connection', asy
   isDraining = false;
   t.deepEqual(more, []);
   t.regex(answer?.headers ?? '', /\r\nconnection: close(\r\n|$)/);
+});
+
+test('an answer whose calls may have been granted to others meanwhile is cut, whichever class its response is of', async (t) => {
+  const source = { spend: () => undefined, putBack: () => undefined };
+  for (const ofClass of [{ ServerResponse: GatewayResponse }, {}]) {
+    for (const isValid of [true, false]) {
+      const answer: RequestListener = (request, response) =>
+        void openCall(request, response, () => {
+          callOf(request).charge = new Hold({ ...source, leasedUntilMs: isValid ? 1 : 0 }, 1, () => 0);
+          response.writeHead(200, ['content-length', '2']);
+          response.write('o');
+          response.end('k');
+        });
+      const own = createServer(ofClass, answer);
+      t.teardown(() => closeServer(own));
+      const asked = fetch(await listen(own, '127.0.0.1', 0)).then((response) => response.text());
+      if (isValid) t.is(await asked, 'ok');
+      else await t.throwsAsync(asked);
+    }
+  }
 });
 
 test('no line holds more than one header', (t) => {

@@ -75,10 +75,10 @@ export class GatewayResponse<
   }
 }
 
-/** Has a response of another class complete its head as ours do: in the engine's path, Express has replaced our class by its own. */
-export function completeHeadsOf(response: ServerResponse): void {
-  const { writeHead, _storeHeader } = GatewayResponse.prototype;
-  Object.assign(response, { writeHead, _storeHeader });
+/** Has a response of another class answer as ours do: in the engine's path, Express has replaced our class by its own. */
+export function answerAsOurs(response: ServerResponse): void {
+  const { writeHead, _storeHeader, end } = GatewayResponse.prototype;
+  Object.assign(response, { writeHead, _storeHeader, end });
 }
 
 /** In the forms that `writeHead` accepts: a list of names and values, or an object. */

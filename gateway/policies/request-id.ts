@@ -8,7 +8,7 @@ import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, type Call } from '../call.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
-import { completeHeadsOf, GatewayResponse } from '../response.ts';
+import { answerAsOurs, GatewayResponse } from '../response.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
@@ -56,7 +56,7 @@ export function requestId(options: {
     openCall(request, call);
     response.on('close', onClose);
     // In the engine's path, Express has replaced our class by its own.
-    if (!(response instanceof GatewayResponse)) completeHeadsOf(response);
+    if (!(response instanceof GatewayResponse)) answerAsOurs(response);
     options.accessLog(request, response, call);
     next();
   };
