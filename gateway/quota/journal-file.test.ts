@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
@@ -7,6 +15,7 @@ import fc from 'fast-check';
 import { systemClock } from '../../kernel/clock.ts';
 import { silentLog } from '../../test/services/harness.ts';
 import { createJournal, type Journal } from './journal.ts';
+import { openJournalFile } from './journal-file.ts';
 import type { UsageEntry } from './journal-batch.ts';
 import { within } from '../../test/run/until.ts';
 
@@ -149,6 +158,25 @@ test('a last line that a kill has cut short is left out, and all before it count
   await turnOfTheLoop();
   appendFileSync(path.join(directory, readdirSync(directory)[0] ?? ''), '{"of":"usage","accou');
   t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
+});
+
+test('a line of which a full disk took only a part does not spoil those that are written when there is room again', async (t) => {
+  const directory = newDirectory();
+  const room = { isFull: true };
+  const journal = openJournalFile(directory, silentLog, (file, text) =>
+    writeSync(file, room.isFull ? text.slice(0, 20) : text),
+  );
+  journal.append('b', { of: 'usage', ...call });
+  await turnOfTheLoop();
+  room.isFull = false;
+  journal.append('b', { of: 'usage', ...call, endpoint: 'funds' });
+  await turnOfTheLoop();
+  const [left] = openJournalFile(directory, silentLog).left;
+  t.deepEqual(
+    left?.entries.map((entry) => entry.of === 'usage' && entry.endpoint),
+    ['funds'],
+  );
+  journal.close();
 });
 
 test('a file that no journal wrote is refused by name and line, and stays', (t) => {

@@ -1,7 +1,17 @@
 // Stores the journal's unsent batches in files, so that a killed gateway reports what it served when it is started again.
 // Hides the format: one file per batch, to which each turn of the event loop appends a line for all of
 // its calls that can be counted together.
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../kernel/log.ts';
 import {
@@ -34,9 +44,14 @@ const ending = '.jsonl';
 
 /**
  * Opens a directory that only this gateway uses, and creates it if it is missing.
+ * @param append writes text to a file. @returns how many bytes were written.
  * @throws Error if it cannot be created or read, or has files that no journal wrote.
  */
-export function openJournalFile(directory: string, log: Log): JournalFile {
+export function openJournalFile(
+  directory: string,
+  log: Log,
+  append: (descriptor: number, text: string) => number = writeSync,
+): JournalFile {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const fileOf = (batchId: string) => path.join(directory, batchId + ending);
   let batchId = '';
@@ -81,7 +96,7 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
     if (lines === '') return;
     unlessBroken(() => {
       descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
-      writeSync(descriptor, lines);
+      appendWhole(descriptor, lines, append);
     });
     lines = '';
   }
@@ -124,6 +139,18 @@ export function openJournalFile(directory: string, log: Log): JournalFile {
     },
     close,
   };
+}
+
+/** Appends all of it or nothing: the next line would join one that was cut off. */
+function appendWhole(
+  descriptor: number,
+  text: string,
+  append: (descriptor: number, text: string) => number,
+): void {
+  const written = append(descriptor, text);
+  if (written === Buffer.byteLength(text)) return;
+  ftruncateSync(descriptor, fstatSync(descriptor).size - written);
+  throw new Error('Only a part of the lines could be written.');
 }
 
 function readEntries(file: string, log: Log): Entry[] {
