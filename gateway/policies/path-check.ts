@@ -71,7 +71,7 @@ export function takeKeys(rawQuery: string): {
   let misspelled: string | undefined;
   if (rawQuery === '') return { query: '', keys, misspelled };
   const kept = rawQuery.split('&').filter((pair) => {
-    if (!/[a%]/i.test(pair[0] ?? '')) return true;
+    if (!/[a%?]/i.test(pair[0] ?? '')) return true; // whoever parses the query ignores a `?` at its beginning
     const [[name = '', value = ''] = []] = new URLSearchParams(pair);
     if (name.toLowerCase() !== 'api_key') return true;
     if (name === 'api_key') keys.push(value);

@@ -200,8 +200,8 @@ test('an accepted path is parsed alike by the URL standard, and decodes to as ma
 });
 
 test('every spelling of api_key is removed from a query, and nothing else is', (t) => {
-  const spelled = fc.constantFrom('api_key', 'API_KEY', 'api%5Fkey', '%61pi_key', 'Api_Key');
-  const other = fc.constantFrom('from=2024', 'apikey=1', 'a=b', 'api_key2=x', 'q', '');
+  const spelled = fc.constantFrom('api_key', 'API_KEY', 'api%5Fkey', '%61pi_key', 'Api_Key', '?api_key');
+  const other = fc.constantFrom('from=2024', 'apikey=1', 'a=b', 'api_key2=x', '?from=2024', 'q', '');
   const pair = fc.oneof(
     spelled.map((name) => ({ text: `${name}=secret`, isKey: true })),
     other.map((text) => ({ text, isKey: false })),
@@ -210,7 +210,7 @@ test('every spelling of api_key is removed from a query, and nothing else is', (
     fc.property(fc.array(pair, { maxLength: 6 }), (pairs) => {
       const { query, keys, misspelled } = takeKeys(pairs.map(({ text }) => text).join('&'));
       t.notRegex(query, /secret/);
-      const isExact = ({ text }: { text: string }) => /^(?:api_key|api%5Fkey|%61pi_key)=/.test(text);
+      const isExact = ({ text }: { text: string }) => /^\??(?:api_key|api%5Fkey|%61pi_key)=/.test(text);
       t.is(keys.length, pairs.filter(isExact).length);
       t.is(
         misspelled !== undefined,
