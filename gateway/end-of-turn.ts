@@ -12,19 +12,21 @@ export function atEndOfTurn(work: () => void): void {
 }
 
 let spare: (() => void)[] = [];
+let isDoneAtExit = false;
 
 /**
  * Runs work that nobody waits for, such as the log, after some turns of the event loop. A gateway under load has then asked Redis about the
- * calls that were read meanwhile, and would only wait for the answer. It must not throw.
+ * calls that were read meanwhile, and would only wait for the answer. It is done at the latest when the process exits. It must not throw.
  */
 export function inSpareTime(work: () => void): void {
+  if (!isDoneAtExit) process.prependListener('exit', doSpareWork); // before the log writes what it has gathered
+  isDoneAtExit = true;
   // One turn reads the next calls, one gathers the question about them, one sends it.
   if (spare.length === 0) setImmediate(() => setImmediate(() => setImmediate(doSpareWork)));
   spare.push(work);
 }
 
-/** Does it now: the process is about to end. */
-export function doSpareWork(): void {
+function doSpareWork(): void {
   const all = spare;
   spare = [];
   for (const work of all) work();

@@ -22,7 +22,6 @@ import { createLease } from './lease.ts';
 import { createProcessCache } from './credentials/process-cache.ts';
 import { createRedisCache } from './credentials/redis-cache.ts';
 import { runEngine } from './engine.ts';
-import { doSpareWork } from './end-of-turn.ts';
 import { answerFailure } from './failure.ts';
 import { compilePipelines } from './compiled.ts';
 import { createAnswers } from './quota/answers.ts';
@@ -358,7 +357,6 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
       redisAllotments?.close();
       processAllotments.close();
       await journal.close();
-      doSpareWork(); // the lines of the last calls
       await lease.close();
       await dataLease.close();
       accounts.close();

@@ -1,4 +1,4 @@
-// Records each call when it ends: one log line at level `info`, and the metrics.
+// Records each call when it has ended: one log line at level `info`, and the metrics.
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { flatText } from '../../kernel/flat-text.ts';
@@ -76,7 +76,8 @@ export function createAccessLog(options: {
       enterStage(call, undefined);
       // Now: the connection goes on to its next call.
       const bytes = bytesBefore === undefined ? undefined : socket.bytesWritten - bytesBefore;
-      inSpareTime(() => record(request, response, call, bytes));
+      if (response.writableFinished) inSpareTime(() => record(request, response, call, bytes));
+      else record(request, response, call, bytes); // its pipeline may go on, and begin an answer that nobody gets
     });
   };
 }
