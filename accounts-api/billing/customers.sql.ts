@@ -219,7 +219,7 @@ export async function noteCancelAsked(
   });
 }
 
-/** Accounts that are served although their grace has ended. */
+/** Accounts that are served and have a subscription whose grace has ended: another one may be why they are served. */
 export async function selectGraceEnded(db: AccountsDatabase, now: Date): Promise<string[]> {
   const rows = await db.sequelize.query<{ id: string }>(
     `select distinct account.id
@@ -227,11 +227,7 @@ export async function selectGraceEnded(db: AccountsDatabase, now: Date): Promise
      join accounts.billing_customers as customer on customer.id = subscription.customer_id
      join accounts.accounts as account on account.id = customer.account_id
      where grace_ends_at <= $1 and account.subscription_state = 'active'
-       and not exists (select from accounts.subscriptions as other
-                       join accounts.billing_customers as theirs on theirs.id = other.customer_id
-                       where theirs.account_id = account.id and other.plan is not null
-                         and (other.status in ('active', 'trialing') or other.grace_ends_at > $1))
-     order by account.id limit 100`,
+     order by account.id`,
     { bind: [now], type: QueryTypes.SELECT },
   );
   return rows.map(({ id }) => id);

@@ -17,6 +17,9 @@ import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts'
 
 export const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
+/** How many graces are ended before the worker looks whether it is to stop. */
+const gracesAtOnce = 100;
+
 /** Locks an account, so that its plan and its state are changed in turn. @returns null if it was deleted. */
 export function lockAccount(
   deps: Deps,
@@ -86,17 +89,26 @@ async function tellOfFailure(
   await emitEvents(deps, transaction, { type: 'payment.failed', accountId, data });
 }
 
-/** Ends the service of accounts whose grace is over. Stripe is not asked, so it ends also while Stripe is away. @returns how many. */
+/**
+ * Ends the service of accounts whose grace is over, of at most 100 of them. Stripe is not asked, so it ends also while Stripe is away.
+ * @returns how many accounts are no longer served; those that another subscription keeps served do not count.
+ */
 export async function endGraces(deps: Deps): Promise<number> {
   const { db, clock } = deps;
-  const ended = await selectGraceEnded(db, clock.now());
-  for (const accountId of ended) {
-    await db.inTransaction(async (transaction) => {
+  const now = clock.now();
+  const accountIds = await selectGraceEnded(db, now);
+  const stored = Map.groupBy(await selectSubscriptions(db, accountIds), (each) => each.accountId);
+  const isServed = (id: string) => standingOf(currentOf(stored.get(id) ?? []), now).state === 'active';
+  let count = 0;
+  for (const accountId of accountIds.filter((id) => !isServed(id)).slice(0, gracesAtOnce)) {
+    const hasEnded = await db.inTransaction(async (transaction) => {
       const account = await lockAccount(deps, transaction, accountId);
-      if (account === null) return;
+      if (account?.subscriptionState !== 'active') return false; // deleted, or changed meanwhile
       const subscriptions = await selectSubscriptions(db, [accountId], transaction);
       await settleAccount(deps, transaction, account, toldOf(account, currentOf(subscriptions)));
+      return account.subscriptionState !== 'active';
     });
+    if (hasEnded) count += 1;
   }
-  return ended.length;
+  return count;
 }

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { describeBilling, gaugesOfBilling, billingFigures } from '../../accounts-api/billing/figures.ts';
 import { comparePrices } from '../../accounts-api/billing/prices.ts';
+import { endGraces } from '../../accounts-api/billing/settle.ts';
 import { startBillingWork } from '../../accounts-api/billing/work.ts';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
@@ -40,6 +41,27 @@ test.serial('a worker acts on events, and ends a grace, by itself', async (t) =>
     ),
   );
 });
+
+test.serial(
+  'the end of a grace counts once, and not at all for an account that another subscription keeps served',
+  async (t) => {
+    const cheap = paying.fake.addPrice({ amount: 1, product: 'cheap' }).id;
+    const ours = { checkout: `chk_${'a'.repeat(20)}` };
+    const other = await paying.services.accountWithKey('free');
+    const customer = await paying.customerOf(other.accountId);
+    const late = paying.fake.subscribe({ customer, price: cheap, metadata: ours });
+    paying.fake.subscribe({ customer, price: cheap, metadata: ours });
+    const only = await subscriber();
+    for (const id of [late.id, only.id]) paying.fake.failPayment(id);
+    await paying.settle();
+    t.is(await endGraces(paying.deps), 0);
+    paying.clock.advance(14 * dayMs);
+    t.is(await endGraces(paying.deps), 1);
+    t.is(await endGraces(paying.deps), 0, 'a worker that is told of more goes on without a pause');
+    t.is(await paying.standing(only.accountId), 'pro inactive');
+    t.is(await paying.standing(other.accountId), 'free active');
+  },
+);
 
 test.serial('a customer whom Stripe answers slowly holds up no other, however many are due', async (t) => {
   const first = await subscriber();
