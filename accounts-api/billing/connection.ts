@@ -58,23 +58,34 @@ export function requireBilling({ billing }: { billing: Billing | null }): Billin
   );
 }
 
-/** Asks Stripe for a client who waits. @throws Failure `unavailable` if Stripe does not answer, or refuses for the moment. */
+/**
+ * Asks Stripe for a client who waits. @throws Failure `unavailable` if Stripe does not answer, or refuses for the moment;
+ * `billing_not_configured` if it refuses what is asked, such as the portal before it was set up there, or the key has no right to it.
+ * @throws StripeError of which `isMissing` is true if an object does not exist.
+ */
 export async function askStripe<Answer>(request: Promise<Answer>): Promise<Answer> {
   try {
     return await request;
   } catch (error) {
-    const { StripeAPIError, StripeConnectionError, StripeRateLimitError, StripeAuthenticationError } =
-      sdk().errors;
-    const isAway = [
-      StripeAPIError,
-      StripeConnectionError,
-      StripeRateLimitError,
-      StripeAuthenticationError,
-    ].some((kind) => error instanceof kind);
-    if (!isAway) throw error;
-    return fail('unavailable', 'The payment service does not answer at the moment. Try again.', {
-      ...{ detail: error, headers: { 'retry-after': '10' } },
-    });
+    const { errors } = sdk();
+    const absences = [
+      errors.StripeAPIError,
+      errors.StripeConnectionError,
+      errors.StripeRateLimitError,
+      errors.StripeAuthenticationError,
+    ];
+    if (absences.some((kind) => error instanceof kind)) {
+      fail('unavailable', 'The payment service does not answer at the moment. Try again.', {
+        ...{ detail: error, headers: { 'retry-after': '10' } },
+      });
+    }
+    const refusals = [errors.StripePermissionError, errors.StripeInvalidRequestError];
+    if (isMissing(error) || !refusals.some((kind) => error instanceof kind)) throw error;
+    return fail(
+      'billing_not_configured',
+      'The payment service refuses this request: the operator has to check the settings of billing.',
+      { detail: error },
+    );
   }
 }
 

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
+import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
-import { askStripe, requireBilling } from './connection.ts';
-import { selectCustomersOf } from './customers.sql.ts';
+import { askStripe, isMissing, requireBilling, type Billing } from './connection.ts';
+import { noteDeleted, selectCustomersOf } from './customers.sql.ts';
 
 /** The page of the dashboard that the portal leads back to; it asks how things stand until they have changed. */
 const backPath = '/dashboard/billing?back=portal';
@@ -19,16 +20,34 @@ export const openPortal = endpoint({
   handler:
     (deps) =>
     async ({ requester: { accountId }, call }) => {
-      const { stripe } = requireBilling(deps);
-      const [customer] = await call.stage('sql', () => selectCustomersOf(deps.db, accountId));
-      if (customer === undefined) {
+      const billing = requireBilling(deps);
+      const customers = await call.stage('sql', () => selectCustomersOf(deps.db, accountId));
+      const url = await openPage(deps, billing, customers);
+      if (url === null) {
         fail(
           'not_found',
           'The account has not bought anything yet. See GET /v1/plans and POST /v1/checkout.',
         );
       }
-      const return_url = deps.settings.publicUrl + backPath;
-      const { url } = await askStripe(stripe.billingPortal.sessions.create({ customer, return_url }));
       return one({ url });
     },
 });
+
+/** The page of the first of the customers that is still at Stripe; null if none is. */
+async function openPage(
+  { db, clock, settings }: ServiceDeps,
+  { stripe }: Billing,
+  customers: readonly string[],
+): Promise<string | null> {
+  const return_url = settings.publicUrl + backPath;
+  for (const customer of customers) {
+    try {
+      const { url } = await askStripe(stripe.billingPortal.sessions.create({ customer, return_url }));
+      return url;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await noteDeleted(db, customer, clock.now()); // at Stripe, of which no event has come yet
+    }
+  }
+  return null;
+}

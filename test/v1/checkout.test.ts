@@ -1,5 +1,6 @@
 // POST /v1/checkout and GET /v1/billing/portal, through a gateway: what is charged, that nothing is bought twice, whose portal it is.
 import test, { type ExecutionContext } from 'ava';
+import { createLog } from '../../kernel/log.ts';
 import { startPaying, type Paying } from '../billing/paying.ts';
 
 let paying: Paying;
@@ -305,6 +306,50 @@ test.serial('a customer who was deleted at Stripe is made anew', async (t) => {
   t.not(next.customer, session.customer);
   t.is(next.status, 'open');
 });
+
+test.serial(
+  'the portal leaves out a customer who was deleted at Stripe, before any event says so',
+  async (t) => {
+    const { accountId, key } = await paying.services.accountWithKey('free');
+    const portal = () => paying.services.call('/v1/billing/portal', { key });
+    const [first, second] = [await paying.customerOf(accountId), await paying.customerOf(accountId)];
+    paying.fake.subscribe({ customer: first, price: paying.price('pro') });
+    await paying.settle();
+    await paying.stripe.customers.del(first);
+    const { host, pathname } = new URL(urlOf(t, await portal()));
+    t.true(paying.fake.url.endsWith(host) && pathname.startsWith('/p/session/'));
+    t.is(paying.fake.requests.at(-1)?.body.includes(`customer=${second}`), true);
+    await paying.stripe.customers.del(second);
+    t.is(codeOf(await portal()), '404 not_found');
+  },
+);
+
+test.serial(
+  'what Stripe refuses is 503, as the operator has to set it up, and the log has the reason',
+  async (t) => {
+    const lines: string[] = [];
+    const log = createLog('all services', 'error', { write: (line) => void lines.push(line) });
+    const own = await startPaying({ services: { log } });
+    t.teardown(() => own.close());
+    const { accountId, key } = await own.services.accountWithKey('free');
+    await own.customerOf(accountId);
+    await own.settle();
+    for (const status of [400, 403] as const) {
+      own.fake.fail({ status }, { path: '/v1/billing_portal/' });
+      t.is(codeOf(await own.services.call('/v1/billing/portal', { key })), '503 billing_not_configured');
+      own.fake.fail({ status }, { path: '/v1/checkout/' });
+      const bought = {
+        method: 'POST',
+        body: '{"plan":"pro"}',
+        headers: { 'content-type': 'application/json' },
+      };
+      t.is(codeOf(await own.services.call('/v1/checkout', { ...bought, key })), '503 billing_not_configured');
+    }
+    const reasons = lines.map((line) => (JSON.parse(line) as { err: { type: string } }).err.type);
+    const [invalid, forbidden] = ['StripeInvalidRequestError', 'StripePermissionError'];
+    t.deepEqual(reasons, [invalid, invalid, forbidden, forbidden]);
+  },
+);
 
 test.serial('without settings for Stripe, buying, the portal and the inbox are 503', async (t) => {
   const off = await startPaying({ services: { stripe: undefined } });

@@ -4,7 +4,7 @@ import { now, type World } from '../world.ts';
 
 export type Fault =
   /** `after`: the work is done, and kept under its Idempotency-Key; only the answer is this error. */
-  | { status: 400 | 402 | 409 | 429 | 500 | 503; after?: boolean }
+  | { status: 400 | 402 | 403 | 409 | 429 | 500 | 503; after?: boolean }
   /** The connection ends before or after the work. */
   | 'drop-before'
   | 'drop-after'
@@ -70,6 +70,8 @@ export function faultAnswer(status: number): StripeFailure {
       code: 'card_declined',
       message: 'Your card was declined.',
     });
+  if (status === 403)
+    return invalid('The provided key does not have the required permissions for this endpoint.', { status });
   if (status === 409)
     return invalid('This object cannot be accessed right now because another request is accessing it.', {
       status,
