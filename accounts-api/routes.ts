@@ -1,6 +1,7 @@
 // The whole URL table of this service. The gateway decides which credential a path takes (config/gateway.config.yml).
 import type { Route } from '../kernel/http/server.ts';
-import { changeAccount, closeAccount, readAccount } from './account/account.ts';
+import { changeAccount, readAccount } from './account/account.ts';
+import { closeAccount } from './account/closing.ts';
 import { listPlans } from './account/plans.ts';
 import { listAuditEvents } from './audit.ts';
 import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';

@@ -1,4 +1,4 @@
-// The account itself: its fields, the few that its holder may change, and its deletion.
+// The account itself: its fields, and the few that its holder may change.
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -7,7 +7,6 @@ import { tell } from '../jobs.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { planOf } from '../../kernel/plans.ts';
-import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
 import { signedInOf, type Requester, type SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -156,36 +155,6 @@ async function applyChange(
     await tell(deps, transaction, 'email_change_asked', account.email);
   }
 }
-
-export const closeAccount = endpoint({
-  summary: 'Closes the account for good, with its keys and sessions.',
-  description: 'Needs a sign-in within the last hour.',
-  requester: 'signed_in',
-  answers: { 204: null },
-  errors: ['reauthentication_required', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester }) => {
-      const account = await findAccount(deps, requester.accountId);
-      await requireFresh(deps, requester);
-      if (account.subscriptionState !== 'none') {
-        fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
-      }
-      await deps.db.inTransaction(async (transaction) => {
-        const { id: accountId, email } = account;
-        await lockMonthsOf(deps.db, transaction, accountId);
-        if (!(await holdAccount(deps, transaction, account))) {
-          fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
-        }
-        await lockKeysOf(deps.db, transaction, accountId);
-        // Keys, sessions, identities and links are deleted with the row; audit and usage ledger stay, without the e-mail address.
-        await account.destroy({ transaction });
-        await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
-        await tell(deps, transaction, 'account_closed', email);
-      });
-      return { status: 204 };
-    },
-});
 
 /** @throws Failure `invalid_credentials`, or `reauthentication_required` for an account without a password. */
 async function proveHolder(

@@ -57,7 +57,7 @@ export async function insertCheckout(
 /** The open checkout of an account, or null. */
 export function selectOpenCheckout(
   db: AccountsDatabase,
-  transaction: Transaction,
+  transaction: Transaction | null,
   accountId: string,
 ): Promise<Checkout | null> {
   return one(db, 'account_id = $1 and closed_at is null', accountId, transaction);

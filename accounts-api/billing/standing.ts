@@ -65,6 +65,11 @@ export function isLive(subscription: Pick<Subscription, 'status'>): boolean {
   return ['served', 'grace', 'refused'].includes(meaningOf(subscription));
 }
 
+/** Whether its first payment can still be made. */
+export function isPending(subscription: Pick<Subscription, 'status'>): boolean {
+  return meaningOf(subscription) === 'pending';
+}
+
 export const liveStatuses = knownStatuses.filter((status) => isLive({ status }));
 
 /**

@@ -1,0 +1,90 @@
+// The deletion of an account by its holder. Hides that nothing can be paid for it afterwards: a payer would be charged, and not served.
+import type { Transaction } from 'sequelize';
+import { fail } from '../../kernel/errors.ts';
+import { audit } from '../audit.ts';
+import { requireFresh } from '../auth/sessions.ts';
+import { closeCheckout, closeUnmade, selectOpenCheckout } from '../billing/checkouts.sql.ts';
+import { askStripe, expireSession } from '../billing/connection.ts';
+import { selectSubscriptions } from '../billing/customers.sql.ts';
+import { fetchSession } from '../billing/fetched.ts';
+import { askForCustomer } from '../billing/inbox.sql.ts';
+import { isPending } from '../billing/standing.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint } from '../endpoint.ts';
+import { tell } from '../jobs.ts';
+import { findAccount, holdAccount } from './account.ts';
+import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
+
+export const closeAccount = endpoint({
+  summary: 'Closes the account for good, with its keys and sessions.',
+  description:
+    'Needs a sign-in within the last hour. A page of Stripe on which a plan could still be paid is closed first.',
+  requester: 'signed_in',
+  answers: { 204: null },
+  errors: ['reauthentication_required', 'conflict', 'billing_not_configured', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester }) => {
+      const account = await findAccount(deps, requester.accountId);
+      await requireFresh(deps, requester);
+      if (account.subscriptionState !== 'none') {
+        fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
+      }
+      await endCheckout(deps, account.id);
+      await deps.db.inTransaction(async (transaction) => {
+        const { id: accountId, email } = account;
+        await lockMonthsOf(deps.db, transaction, accountId);
+        if (!(await holdAccount(deps, transaction, account))) {
+          fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
+        }
+        await refusePayable(deps, transaction, accountId);
+        await lockKeysOf(deps.db, transaction, accountId);
+        // Keys, sessions, identities and links are deleted with the row; audit and usage ledger stay, without the e-mail address.
+        await account.destroy({ transaction });
+        await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
+        await tell(deps, transaction, 'account_closed', email);
+      });
+      return { status: 204 };
+    },
+});
+
+/**
+ * Closes the open checkout of an account, also at Stripe. Without a connection to Stripe it is left as it is.
+ * @throws Failure `conflict` if it was paid, `unavailable` if Stripe does not answer.
+ */
+async function endCheckout({ db, clock, billing }: ServiceDeps, accountId: string): Promise<void> {
+  if (billing === null) return;
+  const checkout = await selectOpenCheckout(db, null, accountId);
+  if (checkout === null) return;
+  const { id, sessionId } = checkout;
+  if (sessionId === null) return closeUnmade(db, id, clock.now()); // whoever is making its session finds that, and closes it
+  const session = await askStripe(fetchSession(billing.stripe, sessionId));
+  if (session?.status === 'complete' && session.customerId !== null) {
+    await askForCustomer(db, null, session.customerId, clock.now());
+  }
+  const isOver =
+    session?.status === 'complete' ||
+    (session?.status === 'open' && !(await askStripe(expireSession(billing.stripe, sessionId))));
+  if (isOver) {
+    fail('conflict', 'A plan has just been bought for the account. Look at it again, then close it.');
+  }
+  await closeCheckout(db, null, id, clock.now());
+}
+
+/** @throws Failure `conflict` if an account, which the transaction has locked, can still be paid for. */
+async function refusePayable(
+  { db, billing }: ServiceDeps,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  if (billing === null) return;
+  if ((await selectOpenCheckout(db, transaction, accountId)) !== null) {
+    fail('conflict', 'A purchase has just been begun for the account. Try again.');
+  }
+  if ((await selectSubscriptions(db, [accountId], transaction)).some(isPending)) {
+    fail(
+      'conflict',
+      'The first payment of a subscription is under way. Close the account when it was made and the subscription is cancelled, or when the payment has expired, after a day at most.',
+    );
+  }
+}

@@ -1,0 +1,103 @@
+// DELETE /v1/account beside Stripe: nobody can pay for an account that is gone.
+import test from 'ava';
+import { codeOf, peopleOf, sessionIn, type Answer, type Person } from '../auth/people.ts';
+import { from } from '../services/sign-in.ts';
+import { dayMs, startPaying, type Paying } from './paying.ts';
+
+let paying: Paying;
+test.beforeEach(async () => {
+  paying = await startPaying();
+});
+test.afterEach.always(() => paying.close());
+
+const people = () => peopleOf(paying.services);
+const close = ({ session }: Person) => people().ask('DELETE', '/v1/account', { session });
+const exists = async ({ email }: Person) =>
+  (await paying.services.accounts.db.accounts.count({ where: { email } })) === 1;
+const begin = ({ session }: Person, plan = 'pro') => people().post('/v1/checkout', { plan }, session);
+const codes = (answer: Answer) => `${answer.status} ${codeOf(answer) ?? ''}`;
+
+/** Somebody with an open page of Stripe. */
+async function buyer() {
+  const person = await people().newPerson();
+  const { url } = ((await begin(person)).json as { data: { url: string } }).data;
+  const id = paying.fake.sessions().find((each) => each.url === url)?.id ?? '';
+  return { person, id };
+}
+
+test.serial('the page on which an account could be paid for is closed with the account', async (t) => {
+  const { person, id } = await buyer();
+  t.is((await close(person)).status, 204);
+  t.is(paying.fake.session(id).status, 'expired');
+  t.false(await exists(person));
+});
+
+test.serial('an account is not closed, and can be later, while Stripe does not answer', async (t) => {
+  const { person, id } = await buyer();
+  paying.fake.fail({ status: 500 }, { times: 3, path: '/v1/checkout/' });
+  t.is(codes(await close(person)), '503 unavailable');
+  t.true(await exists(person));
+  t.is(paying.fake.session(id).status, 'open');
+  t.is((await close(person)).status, 204);
+});
+
+test.serial('an account that was paid for is not closed, also before any event says so', async (t) => {
+  const { person, id } = await buyer();
+  paying.fake.completeCheckout(id);
+  for (const isKnown of [false, true]) {
+    t.is(codes(await close(person)), '409 conflict', `known: ${isKnown}`);
+    t.true(await exists(person));
+    if (!isKnown) await paying.sync(); // no event has come: the customer is fetched because somebody asked
+  }
+  t.regex((await close(person)).text, /has a subscription/);
+});
+
+test.serial(
+  'an account whose first payment can still be made is not closed until that has expired',
+  async (t) => {
+    const person = await people().newPerson();
+    const account = await paying.services.accounts.db.accounts.findOne({ where: { email: person.email } });
+    const customer = await paying.customerOf(account?.id ?? '');
+    paying.fake.subscribe({ customer, price: paying.price('pro'), paid: false });
+    await paying.settle();
+    t.is(codes(await close(person)), '409 conflict');
+    t.true(await exists(person));
+    await paying.fake.advance(dayMs);
+    await paying.settle();
+    const { email, password } = person;
+    const again = await people().ask('POST', '/auth/login', { body: { email, password }, headers: from() });
+    t.is((await close({ ...person, session: sessionIn(again) })).status, 204);
+  },
+);
+
+test.serial(
+  'the page of a purchase that is being begun while its account is closed is closed, too',
+  async (t) => {
+    const person = await people().newPerson();
+    const held = paying.fake.hold({ path: '/v1/checkout/sessions', method: 'POST' });
+    const begun = begin(person);
+    await held.arrived;
+    t.is((await close(person)).status, 204);
+    held.release();
+    t.is(codes(await begun), '401 unauthorized');
+    t.deepEqual(
+      paying.fake.sessions().map(({ status }) => status),
+      ['expired'],
+    );
+  },
+);
+
+test.serial(
+  'a purchase that is begun while the page of an earlier one is being closed keeps its account',
+  async (t) => {
+    const { person, id } = await buyer();
+    const held = paying.fake.hold({ path: `/v1/checkout/sessions/${id}` });
+    const closing = close(person);
+    await held.arrived;
+    await paying.rows('update accounts.checkouts set closed_at = created_at returning id');
+    t.is((await begin(person)).status, 200);
+    held.release();
+    t.is(codes(await closing), '409 conflict');
+    t.true(await exists(person));
+  },
+);
