@@ -35,6 +35,8 @@ const retryMs = { first: 15_000, most: hourMs };
 /** How soon after a fetch the next one is due without any event: a status that Stripe is about to change is looked at more often. */
 const reconcileMs = { unsettled: hourMs, other: 24 * hourMs };
 const checkSessionsMs = hourMs;
+/** How long a payment by a slow method, such as a bank debit or a voucher, is waited for. */
+const slowPaymentMs = 60 * 24 * hourMs;
 
 export interface Syncing {
   /** Begins to fetch the customers that are due, as many as there are places for; waits for a place if there is none. @returns how many. */
@@ -166,8 +168,8 @@ async function lookAfter(
 }
 
 /**
- * Asks Stripe how open checkouts stand, for those whose events never came: a paid one has its customer fetched, an expired one is
- * closed. @returns how many.
+ * Asks Stripe how open checkouts stand, for those whose events never came: a paid one has its customer fetched, one that has
+ * expired, or has waited for its payment for too long, is closed. @returns how many.
  */
 export async function checkSessions(deps: SyncDeps): Promise<number> {
   const { db, clock, log, billing } = deps;
@@ -179,6 +181,9 @@ export async function checkSessions(deps: SyncDeps): Promise<number> {
       const session = sessionId === null ? null : await fetchSession(billing.stripe, sessionId);
       if (session?.status === 'complete' && session.customerId !== null) {
         await askForCustomer(db, null, session.customerId, now);
+        const isGivenUp = now.getTime() >= expiresAt.getTime() + slowPaymentMs;
+        // A payment that comes after all is noted as long as the row is there.
+        if (!session.isPaid && isGivenUp) await closeCheckout(db, null, id, now);
       } else if (session?.status === 'expired' || expiresAt <= now) {
         await closeCheckout(db, null, id, now);
       }

@@ -273,6 +273,23 @@ test.serial('a purchase whose events never came is found by asking Stripe', asyn
   t.is(await stateOf(bought.token), 'key');
 });
 
+test.serial('a payment by a slow method is waited for, but not for ever', async (t) => {
+  const [late, never] = [await begin(), await begin()];
+  for (const { session } of [late, never]) paying.fake.completeCheckout(session, { paid: false });
+  const lookedAt = async (days: number) => {
+    paying.clock.advance(days * dayMs);
+    const { length } = paying.fake.requests;
+    await paying.checkSessions();
+    return paying.fake.requests.slice(length).filter(({ path }) => path.startsWith('/v1/checkout/')).length;
+  };
+  t.is(await lookedAt(60), 2);
+  paying.fake.settleCheckout(late.session, true);
+  t.is(await lookedAt(1), 2);
+  await paying.sync();
+  t.is(await stateOf(late.token), 'key');
+  t.is(await lookedAt(1), 0);
+});
+
 test.serial(
   'nothing in the database or in a log gives the token away, and its key is not stored',
   async (t) => {
