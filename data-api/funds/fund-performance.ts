@@ -130,7 +130,7 @@ export const getFundReturns = endpoint({
       const { state, navs, benchmark, places } = await call.stage('sql', async () => ({
         state: await findDataState(database, datasets),
         navs: await readAdjusted(database, fund, asOf),
-        benchmark: query.benchmark ? await readBenchmark(database, fund.benchmarkSeries) : null,
+        benchmark: query.benchmark ? await readBenchmark(database, fund) : null,
         places: isNewest ? await readCategoryPlaces(database, fund.fundNo, query.include_stale) : [],
       }));
       const fiscalYearStart = fund.fiscalYearStart ?? firstDayOf(usualFirstMonth);
@@ -238,8 +238,9 @@ export const getFundAnalytics = endpoint({
       const { state, navs, riskFree, benchmark } = await call.stage('sql', async () => ({
         state: await findDataState(database, datasets),
         navs: await readAdjusted(database, fund, asOf),
-        riskFree: await requireLevels(database, query.risk_free ?? null, 'risk_free'),
-        benchmark: await readBenchmark(database, query.benchmark ?? fund.benchmarkSeries),
+        riskFree:
+          query.risk_free === undefined ? null : await requireLevels(database, query.risk_free, 'risk_free'),
+        benchmark: await readBenchmark(database, fund, query.benchmark),
       }));
       const figures = await call.stage('compute', () =>
         fundAnalytics(navs, {
@@ -293,23 +294,27 @@ async function readAdjusted(database: Queryable, { fundNo }: Fund, asOf: string)
   return adjustNavs(await readNavHistory(database, fundNo, asOf), await readPayouts(database, fundNo));
 }
 
-async function readBenchmark(database: Queryable, seriesId: string | null) {
-  const found = await requireLevels(database, seriesId, 'benchmark');
-  if (found === null) return null;
+/**
+ * The levels of the series asked for, else of the fund's benchmark. The latter may have been deleted or not be loaded yet: it is none then.
+ * @throws Failure `invalid_parameter` if the series asked for does not exist.
+ */
+async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, asked?: string) {
+  const seriesId = asked ?? benchmarkSeries;
+  if (seriesId === null) return null;
+  const found =
+    asked === undefined
+      ? await readLevels(database, seriesId)
+      : await requireLevels(database, asked, 'benchmark');
+  if (found === undefined) return null;
   const levels = adjustNavs(
     found.points.map(({ date, value }) => ({ date, nav: value })),
     [],
   );
-  return { seriesId: found.seriesId, levels };
+  return { seriesId, levels };
 }
 
 /** @throws Failure `invalid_parameter` if the series does not exist. */
-async function requireLevels(
-  database: Queryable,
-  seriesId: string | null,
-  param: string,
-): Promise<SeriesLevels | null> {
-  if (seriesId === null) return null;
+async function requireLevels(database: Queryable, seriesId: string, param: string): Promise<SeriesLevels> {
   const found = await readLevels(database, seriesId);
   return found ?? fail('invalid_parameter', `"${param}" must be the id of a series that exists.`, { param });
 }

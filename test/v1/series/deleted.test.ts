@@ -110,3 +110,45 @@ test.serial('a source whose series are all deleted is none', async (t) => {
   t.deepEqual(await sourcesOfStatus(), ['Office']);
   t.false((await service.call('/v1/sources')).text.includes('Bureau'));
 });
+
+test.serial(
+  'a fund whose benchmark is deleted is served without one, and with it again once it is restored',
+  async (t) => {
+    const set = { frequency: 'daily', unit: 'Index', source: 'Exchange', category: 'shares' };
+    const levels = ['series_id,date,value', 'SHARES,2024-01-31,100', 'SHARES,2024-02-29,104'];
+    await service.load('observations', levels, { create: true, set });
+    await service.load('funds', [
+      'fund_id,name,currency,benchmark_series,source',
+      'f1,Fund,PKR,SHARES,Register',
+    ]);
+    await service.load('nav', ['fund,date,nav', 'f1,2024-01-31,10', 'f1,2024-02-29,11']);
+    const paths = ['/v1/funds/f1/returns', '/v1/funds/f1/analytics'];
+    const benchmarks = async () =>
+      Promise.all(
+        paths.map(async (path) => {
+          const { status, json } = await service.call(path);
+          return [status, (json as { data?: { benchmark: unknown } }).data?.benchmark];
+        }),
+      );
+    t.deepEqual(
+      await benchmarks(),
+      paths.map(() => [200, 'SHARES']),
+    );
+
+    await deleteSeries(database, { ...how, id: 'SHARES' });
+    t.deepEqual(
+      await benchmarks(),
+      paths.map(() => [200, null]),
+    );
+    const { data } = (await service.call('/v1/funds/f1/returns')).json as { data: { periods: object[] } };
+    t.like(data.periods.at(-1), { period: 'since_inception', value_pct: 10, benchmark_pct: null });
+    const asked = await service.call('/v1/funds/f1/analytics?benchmark=SHARES');
+    t.like(asked.json, { error: { code: 'invalid_parameter', param: 'benchmark' } });
+
+    await restoreSeries(database, { ...how, id: 'SHARES' });
+    t.deepEqual(
+      await benchmarks(),
+      paths.map(() => [200, 'SHARES']),
+    );
+  },
+);
