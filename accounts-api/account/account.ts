@@ -112,7 +112,7 @@ export const changeAccount = endpoint({
       const account = await call.stage('sql', () => findAccount(deps, accountId));
       if (body.email !== undefined) {
         const { ip } = clientInfoOf(request);
-        await proveHolder(deps, account, { caller: signedInOf(call), password: body.password, ip });
+        await proveHolder(deps, account, { caller: signedInOf(call), password: body.password });
         await deps.throttle.mail('change_email', { email: body.email, ip });
       }
       await call.stage('sql', () =>
@@ -160,14 +160,15 @@ async function applyChange(
 async function proveHolder(
   deps: ServiceDeps,
   account: Account,
-  { caller, password, ip }: { caller: SignedIn; password: string | undefined; ip: string },
+  { caller, password }: { caller: SignedIn; password: string | undefined },
 ): Promise<void> {
   if (account.passwordHash === null) return requireFresh(deps, caller);
   if (password === undefined) {
     fail('invalid_body', '"password": is required to change the e-mail address.', { param: 'password' });
   }
-  const { email, passwordHash } = account;
-  if (await deps.throttle.signIn({ email, ip }, () => deps.passwords.matches(passwordHash, password))) return;
+  const { passwordHash } = account;
+  const matches = () => deps.passwords.matches(passwordHash, password);
+  if (await deps.throttle.signIn({ sessionOf: account }, matches)) return;
   failPassword();
 }
 

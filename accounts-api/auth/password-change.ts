@@ -41,7 +41,7 @@ export const changePassword = endpoint({
       }
       checkPassword(deps, account, 'new', body.new);
       // Throttled here too: a stolen session must not allow guessing the password.
-      const isRight = await deps.throttle.signIn({ email: account.email, ip: clientInfo.ip }, () =>
+      const isRight = await deps.throttle.signIn({ sessionOf: account }, () =>
         deps.passwords.matches(account.passwordHash, body.current),
       );
       const failCurrent = () =>

@@ -134,7 +134,7 @@ async function finishSignUp(
   const [linked] = signups;
   if (linked === undefined) failGone();
   let signup = linked;
-  await requirePassword(deps, { email: linked.email, password, clientInfo }, async (given) => {
+  await requirePassword(deps, { mailbox: linked.email, password }, async (given) => {
     for (const each of signups) {
       signup = each;
       if (await deps.passwords.matches(each.passwordHash, given)) return true;
@@ -164,8 +164,8 @@ async function confirmEmail(
   const account = await deps.db.accounts.findByPk(link.account_id);
   if (account === null) failGone();
   if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
-    const { email, passwordHash } = account;
-    await requirePassword(deps, { email, password, clientInfo }, (given) =>
+    const { passwordHash } = account;
+    await requirePassword(deps, { mailbox: link.email, password }, (given) =>
       deps.passwords.matches(passwordHash, given),
     );
   }
@@ -198,16 +198,19 @@ async function confirmEmail(
   }
 }
 
-/** @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays valid. */
+/**
+ * @param mailbox where the link was mailed to.
+ * @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays valid.
+ */
 async function requirePassword(
   deps: ServiceDeps,
-  { email, password, clientInfo }: { email: string; password: string | undefined; clientInfo: ClientInfo },
+  { mailbox, password }: { mailbox: string; password: string | undefined },
   matches: (given: string) => Promise<boolean>,
 ): Promise<void> {
   if (password === undefined) {
     fail('invalid_body', '"password": is required: the one given at sign-up.', { param: 'password' });
   }
-  if (!(await deps.throttle.signIn({ email, ip: clientInfo.ip }, () => matches(password)))) {
+  if (!(await deps.throttle.signIn({ linkTo: mailbox }, () => matches(password)))) {
     fail('invalid_credentials', 'Incorrect password. The link is still valid.');
   }
 }

@@ -106,6 +106,26 @@ for (const [where, redisUrl] of stores) {
     },
   );
 
+  test.serial(
+    `${where}: sessions and links are counted apart from strangers, each as an account is`,
+    async (t) => {
+      const throttle = await throttleOf(t, redisUrl());
+      const [email, of] = [someone(), holder()];
+      const triers = [
+        { email, ip: somewhere() },
+        { sessionOf: of },
+        { linkTo: email },
+        { sessionOf: { ...of, credentialVersion: 2 } },
+      ];
+      for (const who of triers) {
+        for (let i = 0; i < 6; i += 1) await throttle.signIn(who, wrong);
+        await t.throwsAsync(throttle.signIn(who, wrong), { code: 'rate_limited' });
+      }
+      const sameMailbox = { linkTo: email.toUpperCase() };
+      await t.throwsAsync(throttle.signIn(sameMailbox, wrong), { code: 'rate_limited' });
+    },
+  );
+
   test.serial(`${where}: a right password, or a reset, forgets the tries before it`, async (t) => {
     const throttle = await throttleOf(t, redisUrl());
     const email = someone();

@@ -1,6 +1,7 @@
 // Limits sign-in attempts, mails to an e-mail address, and uses of links. Attempts are counted before any password is hashed: in
 // Redis for all instances, or in this process. Hides the limiters, and that this process counts while Redis is away.
-// Nobody can lock an owner out: delays end by themselves, and a device that has signed in before is counted separately.
+// Nobody can lock an owner out: delays end by themselves, and attempts on a device that has signed in before, with a session or
+// with a mailed link are counted apart from those of strangers.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../../kernel/clock.ts';
@@ -14,15 +15,10 @@ export interface Throttle {
    * Counts an attempt at a password, then has it compared. Five per quarter of an hour are free; each further one waits twice as
    * long as the previous one, up to a quarter of an hour. One client IP may fail 30 times in that time. A correct password
    * resets the count; an attempt whose comparison throws is not counted (503: too many at once).
-   * All known devices of an account count together, apart from everyone else.
-   * @param device the token of an earlier sign-in, as received, and the account that it must be of.
    * @param compare returns whether the password is correct.
    * @returns the result of `compare`. @throws Failure `rate_limited` before it, and whatever it throws.
    */
-  signIn(
-    who: { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined },
-    compare: () => Promise<boolean>,
-  ): Promise<boolean>;
+  signIn(who: Trier, compare: () => Promise<boolean>): Promise<boolean>;
   /** Resets the failed attempts at an account, after its owner was verified in another way. */
   forgive(email: string): Promise<void>;
   /**
@@ -38,11 +34,22 @@ export interface Throttle {
   deviceToken(of: DeviceHolder): string;
 }
 
-/** The account that a device has signed in to. */
+/** The account that a device or a session has signed in to. */
 export interface DeviceHolder {
   id: string;
   credentialVersion: number;
 }
+
+/**
+ * Who tries a password: somebody with an e-mail address, with a valid session of an account, or with a valid link mailed to a mailbox.
+ * Those with known devices of an account count together, those with its sessions, and those with links to the mailbox: each apart
+ * from everyone else, whatever their IP addresses.
+ * `device`: the token of an earlier sign-in, as received, and the account that it must be of.
+ */
+export type Trier =
+  | { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined }
+  | { sessionOf: DeviceHolder }
+  | { linkTo: string };
 
 /** What a mail that somebody asks for is about; a purchase without an account counts like one. */
 export type MailKind = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password' | 'checkout';
@@ -90,14 +97,26 @@ export function createThrottle({
   const devices = createDeviceTokens(secret, clock);
   const account = (email: string) => `account:${hashed(email)}`;
 
+  /**
+   * Others who use up the attempts of an account, or of a shared IP address, do not affect whoever has proved something before.
+   * Each sign-in makes a token and a session, and each request a link, so that somebody may have many: they count together.
+   */
+  function countedBy(trier: Trier): { who: string; network: string | null } {
+    const apart = (kind: string, { id, credentialVersion }: DeviceHolder) => ({
+      who: `${kind}:${id}:${credentialVersion}`,
+      network: null,
+    });
+    if ('sessionOf' in trier) return apart('sessions', trier.sessionOf);
+    if ('linkTo' in trier) return { who: `links:${hashed(trier.linkTo)}`, network: null };
+    const { email, ip, device } = trier;
+    if (device !== undefined && devices.isValid(device.token, device.of)) return apart('devices', device.of);
+    return { who: account(email), network: limitKey(ip) };
+  }
+
   return {
-    async signIn({ email, ip, device }, compare) {
-      const known = device !== undefined && devices.isValid(device.token, device.of) ? device.of : null;
-      const network = limitKey(ip);
-      // Others who use up the attempts of the account, or of a shared IP address, do not affect a known device. Devices count
-      // together: each sign-in makes a token, so that somebody may have many.
-      if (known === null) await failuresOfIp.take(network);
-      const who = known === null ? account(email) : `devices:${known.id}:${known.credentialVersion}`;
+    async signIn(trier, compare) {
+      const { who, network } = countedBy(trier);
+      if (network !== null) await failuresOfIp.take(network);
       const count = await tries.take(who);
       const wait = waitSeconds(count);
       if (wait > 0) {
@@ -111,12 +130,12 @@ export function createThrottle({
       try {
         const isRight = await compare();
         if (isRight) await tries.forget(who);
-        if (isRight && known === null) await failuresOfIp.giveBack(network);
+        if (isRight && network !== null) await failuresOfIp.giveBack(network);
         if (isRight) await gate.forget(who);
         return isRight;
       } catch (error) {
         await tries.giveBack(who);
-        if (known === null) await failuresOfIp.giveBack(network);
+        if (network !== null) await failuresOfIp.giveBack(network);
         if (wait > 0) await gate.forget(who);
         throw error;
       }
