@@ -240,7 +240,7 @@ async function readMessages(
   return new Map([...byWebhook].map(([id, those]) => [id, those.map(({ message }) => message)]));
 }
 
-/** The headers of Standard Webhooks; null if a secret cannot be decrypted. */
+/** The headers of Standard Webhooks; null if the secret cannot be decrypted. A previous one that cannot be signs nothing. */
 function signedHeaders(
   { secrets }: WebhookTools,
   queue: EndpointQueue,
@@ -249,7 +249,9 @@ function signedHeaders(
 ): Record<string, string> | null {
   try {
     const opened = queue.secretsBy(({ id: webhookId, secret, previous_secret: previous }) =>
-      [secret, ...(previous === null ? [] : [previous])].map((each) => secrets.open(webhookId, each)),
+      [secret, ...(previous !== null && secrets.knows(previous) ? [previous] : [])].map((each) =>
+        secrets.open(webhookId, each),
+      ),
     );
     const timestamp = Math.floor(now.getTime() / 1000);
     return {

@@ -13,6 +13,8 @@ export interface Secrets {
   mint(webhookId: string): { value: string; sealed: string };
   /** The bytes that sign. @throws SecretUnreadable if it was sealed by a key that is no longer known. */
   open(webhookId: string, sealed: string): Buffer;
+  /** Whether a secret was sealed by a key that is known. */
+  knows(sealed: string): boolean;
   /** The same secret, sealed by the present key. @throws SecretUnreadable */
   renew(webhookId: string, sealed: string): string;
   /** The id of the present key, with which every sealed secret begins. */
@@ -43,9 +45,11 @@ export function createSecrets(keys: readonly string[]): Secrets {
     return `${present.id}.${sealed.toString('base64')}`;
   }
 
+  const keyOf = (sealed: string) => known.find(({ id }) => id === sealed.split('.')[0])?.key;
+
   function open(webhookId: string, sealed: string): Buffer {
-    const [id, text = ''] = sealed.split('.');
-    const key = known.find((each) => each.id === id)?.key;
+    const [, text = ''] = sealed.split('.');
+    const key = keyOf(sealed);
     if (key === undefined) throw new SecretUnreadable(webhookId);
     const bytes = Buffer.from(text, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes));
@@ -59,6 +63,7 @@ export function createSecrets(keys: readonly string[]): Secrets {
       return { value: prefix + secret.toString('base64'), sealed: seal(webhookId, secret) };
     },
     open,
+    knows: (sealed) => keyOf(sealed) !== undefined,
     renew: (webhookId, sealed) => seal(webhookId, open(webhookId, sealed)),
     keyId: present.id,
     keyIds: known.map(({ id }) => id),

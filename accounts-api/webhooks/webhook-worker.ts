@@ -7,10 +7,9 @@ import type { Jobs } from '../jobs.ts';
 import { startDelivery, type DeliveryTiming } from './delivery.ts';
 import { pruneEvents, pruneMessagesOfDeleted, selectBacklog, type Backlog } from './delivery.sql.ts';
 import { fanOut, plansWithWebhooks } from './fan-out.ts';
-import { SecretUnreadable } from './secrets.ts';
 import type { DeliveryCounts } from './sending/record.ts';
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
-import { countWebhooks, selectOutdatedSecrets } from './webhooks.sql.ts';
+import { countWebhooks, deletePreviousSecrets, selectOutdatedSecrets } from './webhooks.sql.ts';
 
 const keptMs = 30 * 24 * 60 * 60_000;
 const pruneEveryMs = 60 * 60_000;
@@ -101,26 +100,30 @@ export async function removeMessagesOfDeleted({ db }: Pick<Deps, 'db'>): Promise
   while ((await pruneMessagesOfDeleted(db, removeBatch)) === removeBatch);
 }
 
-/** Encrypts with the present key what was encrypted with a previous one, so that the previous one can be removed. */
+/**
+ * Encrypts with the present key what was encrypted with a previous one, so that the previous one can be removed. Deletes previous secrets
+ * whose time is over. One that cannot be decrypted stays as it is: its key may be set yet.
+ */
 export async function renewSecrets(
-  { db, log }: Deps & { log: Log },
+  { db, log, clock }: Deps & { log: Log },
   { secrets }: WebhookTools,
 ): Promise<void> {
+  await deletePreviousSecrets(db, clock.now());
+  const renewed = (webhook: string, sealed: string) => {
+    if (secrets.knows(sealed)) return secrets.renew(webhook, sealed);
+    log.error({ webhook }, 'a secret of a webhook cannot be decrypted; set WEBHOOK_SECRET_KEY_PREVIOUS');
+    return sealed;
+  };
   for (let after = ''; ;) {
     const last = await db.inLedgerTransaction(async (transaction) => {
       const batch = { keyId: secrets.keyId, after, limit: renewBatch };
       const rows = await selectOutdatedSecrets(db, transaction, batch);
       for (const { id, secret, previous_secret: previous } of rows) {
-        try {
-          const previousSecret = previous === null ? null : secrets.renew(id, previous);
-          await db.webhooks.update(
-            { secret: secrets.renew(id, secret), previousSecret },
-            { where: { id }, transaction },
-          );
-        } catch (error) {
-          if (!(error instanceof SecretUnreadable)) throw error;
-          log.error({ err: error }, 'the secret of a webhook cannot be decrypted');
-        }
+        const previousSecret = previous === null ? null : renewed(id, previous);
+        await db.webhooks.update(
+          { secret: renewed(id, secret), previousSecret },
+          { where: { id }, transaction },
+        );
       }
       return rows.length === renewBatch ? rows.at(-1)?.id : undefined;
     });
@@ -141,13 +144,14 @@ export async function describeWebhooks(
   { settings, isServed }: { settings: WebhookSettings; isServed: boolean },
 ): Promise<string> {
   const { keyIds } = openWebhookTools(settings).secrets;
-  const { all, unreadable } = await countWebhooks(db, keyIds);
+  const now = clock.now();
+  const { all, unreadable } = await countWebhooks(db, { keyIds, now });
   if (unreadable > 0) {
     throw new Error(
       `the secrets of ${unreadable} webhooks were encrypted with an unknown key; set WEBHOOK_SECRET_KEY_PREVIOUS`,
     );
   }
-  const backlog = await selectBacklog(db, { now: clock.now(), plans: plansWithWebhooks(plans) });
+  const backlog = await selectBacklog(db, { now, plans: plansWithWebhooks(plans) });
   const { outbox, outboxSeconds, pending, overdueSeconds } = backlog;
   const waited = Math.round(Math.max(outboxSeconds, overdueSeconds));
   const waiting = `${outbox} events and ${pending} messages wait`;

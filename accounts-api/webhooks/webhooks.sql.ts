@@ -29,15 +29,27 @@ export async function selectOutdatedSecrets(
   );
 }
 
-/** How many endpoints there are, and how many of them have a secret that was sealed by an unknown key. */
+/** Deletes the previous secrets that nothing is signed with any more. */
+export async function deletePreviousSecrets(db: AccountsDatabase, now: Date): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.webhooks set previous_secret = null, previous_secret_until = null where previous_secret_until <= $1`,
+    { bind: [now], type: QueryTypes.RAW },
+  );
+}
+
+/**
+ * How many endpoints there are, and how many of them have a secret, or a previous one that messages are signed with, too, which
+ * was sealed by an unknown key.
+ */
 export async function countWebhooks(
   db: AccountsDatabase,
-  keyIds: readonly string[],
+  { keyIds, now }: { keyIds: readonly string[]; now: Date },
 ): Promise<{ all: number; unreadable: number }> {
   const rows = await db.sequelize.query<{ all: number; unreadable: number }>(
-    `select count(*)::int as all, (count(*) filter (where split_part(secret, '.', 1) <> all($1::text[])))::int as unreadable
+    `select count(*)::int as all, (count(*) filter (where split_part(secret, '.', 1) <> all($1::text[])
+       or previous_secret_until > $2 and split_part(previous_secret, '.', 1) <> all($1::text[])))::int as unreadable
      from accounts.webhooks`,
-    { bind: [keyIds], type: QueryTypes.SELECT },
+    { bind: [keyIds, now], type: QueryTypes.SELECT },
   );
   return rows[0] ?? { all: 0, unreadable: 0 };
 }

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { describeWebhooks, pruneWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
+import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
 import { until } from '../run/until.ts';
 import { untilAttempted } from './events.ts';
 import { localWebhooks } from './settings.ts';
@@ -71,6 +72,17 @@ test.serial(
     await t.throwsAsync(described(true, ['another key']), {
       message: /secrets of 1 webhooks .* WEBHOOK_SECRET_KEY_PREVIOUS/,
     });
+    const { sealed: previousSecret } = createSecrets(['another key']).mint(it.webhook.id);
+    const hasPrevious = (previousSecretUntil: Date) =>
+      it.service.deps.db.webhooks.update(
+        { previousSecret, previousSecretUntil },
+        { where: { id: it.webhook.id } },
+      );
+    const now = it.service.clock.now();
+    await hasPrevious(new Date(now.getTime() + 1));
+    await t.throwsAsync(described(), { message: /secrets of 1 webhooks/ });
+    await hasPrevious(now);
+    t.regex(await described(), /^1 endpoints,/, 'nothing is signed with it any more');
     await it.tell();
     await it.service.as(it.client, `/v1/webhooks/${it.webhook.id}/test`, { method: 'POST' });
     it.service.clock.advance(300_000);

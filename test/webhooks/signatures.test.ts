@@ -5,6 +5,7 @@ import { Webhook as Svix } from 'svix';
 import { renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
 import { openWebhookTools } from '../../accounts-api/webhooks/settings.ts';
+import { noteSecret } from '../run/traces.ts';
 import { until } from '../run/until.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { dataOf } from '../services/accounts-service.ts';
@@ -88,6 +89,52 @@ test.serial(
     await it.tell();
     const request = await it.receiver.next();
     t.truthy(new Standard(it.webhook.secret).verify(request.body, signatureHeaders(request)));
+  },
+);
+
+test.serial(
+  'a previous secret that cannot be decrypted keeps no message from being sent, signed by the present one',
+  async (t) => {
+    const it = await stage(t);
+    const next = 'a key that replaced one which is lost';
+    const { value, sealed } = createSecrets([next]).mint(it.webhook.id);
+    const { db, clock } = it.service.deps;
+    const stored = await db.webhooks.findByPk(it.webhook.id);
+    const previousSecretUntil = new Date(clock.now().getTime() + 24 * hour);
+    await stored?.update({ secret: sealed, previousSecret: stored.secret, previousSecretUntil });
+    await work(t, it, { secretKeys: [next] });
+    await it.tell();
+    const request = await it.receiver.next();
+    t.truthy(new Standard(noteSecret(value)).verify(request.body, signatureHeaders(request)));
+    t.is(request.headers['webhook-signature']?.split(' ').length, 1);
+  },
+);
+
+test.serial(
+  'each secret is encrypted anew whatever the other one is, and a previous one is deleted after its 24 hours',
+  async (t) => {
+    const it = await stage(t);
+    const [next, lost] = ['the next key of the installation, long', 'a key that nobody has any more'];
+    const { db, clock } = it.service.deps;
+    const keysOf = async () => {
+      const stored = await db.webhooks.findByPk(it.webhook.id);
+      return [stored?.secret, stored?.previousSecret].map((sealed) => sealed?.split('.')[0]);
+    };
+    const renew = (...secretKeys: string[]) =>
+      renewSecrets({ ...it.service.deps, log: silentLog }, openWebhookTools({ ...testWebhooks, secretKeys }));
+    const previousSecretUntil = new Date(clock.now().getTime() + 24 * hour);
+    const previousSecret = createSecrets([lost]).mint(it.webhook.id).sealed;
+    await db.webhooks.update({ previousSecret, previousSecretUntil }, { where: { id: it.webhook.id } });
+    const [nextId, lostId] = [next, lost].map((key) => createSecrets([key]).keyId);
+    await renew(next, testIdentitySecret);
+    t.deepEqual(await keysOf(), [nextId, lostId]);
+    await renew(lost);
+    t.deepEqual(await keysOf(), [nextId, lostId]);
+    await renew(testIdentitySecret, lost);
+    t.deepEqual(await keysOf(), [nextId, createSecrets([testIdentitySecret]).keyId]);
+    it.service.clock.advance(24 * hour);
+    await renew(testIdentitySecret);
+    t.deepEqual(await keysOf(), [nextId, undefined]);
   },
 );
 
