@@ -47,6 +47,12 @@ const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   synonyms: 0.2,
 };
 
+/**
+ * What a cursor holds: the corrected words or nothing, the place of the last hit, and the corrected query for display, which those of
+ * the version before do not have.
+ */
+type Opened = [string, number, number, number, string?];
+
 /** Where nothing matches, the query is tried again with the nearest known words: `meta.corrected`. */
 export const getSearch = endpoint({
   summary: 'Full-text search by id, name and words; tolerates typing errors.',
@@ -83,10 +89,10 @@ export const getSearch = endpoint({
       const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
       const filter = { type, frequency, source, category };
       const pageQuery = JSON.stringify(['search', q, sort, filter]);
-      const opened =
-        cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, number, number, number]);
+      const opened = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as Opened);
       const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
       const corrected = opened?.[0] || null;
+      const correctedText = opened?.[4] || null;
       const alternatives = corrected === null ? synonyms.alternativesIn(q) : null;
       const state = await call.stage('lookup', () => findDataState(database, searched));
 
@@ -95,7 +101,7 @@ export const getSearch = endpoint({
         const words = alternatives === null ? null : await findAlternatives(database, alternatives);
         const asTyped: SearchQuery = { q, corrected, synonyms: words, filter };
         const hits = await findHits(database, asTyped, page);
-        if (hits.length > 0 || after !== null) return { hits, asked: asTyped, corrected: null };
+        if (hits.length > 0 || after !== null) return { hits, asked: asTyped, corrected: correctedText };
         const correction = await findCorrection(database, q);
         if (correction === undefined) return { hits, asked: asTyped, corrected: null };
         const meant = { ...asTyped, corrected: correction.words, synonyms: null };
@@ -112,10 +118,11 @@ export const getSearch = endpoint({
           const counts = facets ? await call.stage('facets', () => countFacets(database, asked)) : null;
           const shown = hits.slice(0, limit);
           const last = hits.length > limit ? shown.at(-1) : undefined;
+          const place = last && [last.rank, last.finerRank, last.entryNo];
           const nextCursor =
-            last === undefined
+            place === undefined
               ? null
-              : cursors.seal([asked.corrected ?? '', last.rank, last.finerRank, last.entryNo], pageQuery);
+              : cursors.seal([asked.corrected ?? '', ...place, corrected ?? ''], pageQuery);
           const meta = { corrected, ...(counts === null ? {} : { facets: toFacets(searchFacets, counts) }) };
           const text = await call.stage('render', () =>
             renderList(shown.map(toResult), { fields, format, nextCursor, extra: { meta } }),

@@ -161,15 +161,17 @@ test('facets count the hits by type, frequency, source and category', async (t) 
   ]);
 });
 
-test('pages put together are the whole list, in the same order, also of a corrected query', async (t) => {
+test('pages put together are the whole list, in the same order, also of a corrected query, and each tells of it', async (t) => {
   const queries: Record<string, string>[] = [
     { q: 'prices' },
     { q: 'prices', sort: 'updated' },
     { q: 'pricse' },
   ];
   for (const parameters of queries) {
-    const whole = idsOf(await search(parameters));
+    const answer = await search(parameters);
+    const whole = idsOf(answer);
     t.is(whole.length, 4);
+    t.is(answer.meta.corrected, parameters['q'] === 'pricse' ? 'price' : null);
     const paged: string[] = [];
     let cursor: string | null = null;
     do {
@@ -178,6 +180,7 @@ test('pages put together are the whole list, in the same order, also of a correc
         limit: '1',
         ...(cursor === null ? {} : { cursor }),
       });
+      t.is(page.meta.corrected, answer.meta.corrected);
       paged.push(...idsOf(page));
       cursor = page.pagination.next_cursor;
     } while (cursor !== null);
