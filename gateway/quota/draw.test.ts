@@ -19,6 +19,13 @@ const setField = script(`return redis.call('hset', KEYS[1], ARGV[1], ARGV[2])`);
 const getField = script(`return redis.call('hget', KEYS[1], ARGV[1])`);
 const later = '9999999999999';
 
+/** Makes the field one that was written so many seconds ago. */
+async function age(key: string, field: string, seconds: number): Promise<void> {
+  const value = await redis.run(getField, key, [field]);
+  if (typeof value !== 'string') throw new Error(`The allotment has no ${field}.`);
+  await redis.run(setField, key, [field, value.replace(/\d+$/, String(Date.now() - 1000 * seconds))]);
+}
+
 interface Ask {
   wanted?: string;
   limit?: number | null;
@@ -60,7 +67,9 @@ const step = fc.oneof(
 
 /** A share as its gateway knows it, and as Redis does. */
 interface Share {
+  token: string;
   hasDrawn: boolean;
+  hasLapsed: boolean;
   underWay: number;
   ended: [served: number, back: number];
   told: [served: number, back: number];
@@ -73,18 +82,22 @@ test('a request gets all its calls or none, of what is granted and neither under
       let [granted, drawn, elsewhere] = [0, 0, 0];
       const shares = new Map<string, Share>();
       const lapsed = new Set<string>();
-      const shareOf = (name: string): Share => {
-        const found = shares.get(name) ?? { underWay: 0, ended: [0, 0], told: [0, 0], hasDrawn: false };
-        shares.set(name, found);
-        return found;
+      const newShare = (name: string): Share => {
+        const state = { hasDrawn: false, hasLapsed: false, underWay: 0 };
+        const share: Share = { token: randomUUID(), ...state, ended: [0, 0], told: [0, 0] };
+        shares.set(name, share);
+        return share;
       };
+      const shareOf = (name: string): Share => shares.get(name) ?? newShare(name);
       const hear = (one: Share) => {
-        drawn -= one.ended[1] - one.told[1];
+        if (one.hasLapsed) drawn += one.ended[0] - one.told[0];
+        else drawn -= one.ended[1] - one.told[1];
         one.told = [...one.ended];
       };
-      const inRedis = (one: Share) => one.underWay + one.ended[0] + one.ended[1] - one.told[0] - one.told[1];
+      const inRedis = (one: Share) =>
+        one.hasLapsed ? 0 : one.underWay + one.ended[0] + one.ended[1] - one.told[0] - one.told[1];
       for (const each of steps) {
-        const mine = shareOf(each.share);
+        let mine = shareOf(each.share);
         if (each.what === 'end') {
           const served = Math.min(each.served, mine.underWay);
           const back = Math.min(each.back, mine.underWay - served);
@@ -92,20 +105,19 @@ test('a request gets all its calls or none, of what is granted and neither under
           mine.ended = [mine.ended[0] + served, mine.ended[1] + back];
           if (!each.isTold || !mine.hasDrawn || lapsed.has(each.share)) continue;
           for (let times = 0; times < 2; times += 1) {
-            const words = ['new', each.share, ...mine.ended.map(String), String(mine.told[0])];
-            t.is(await redis.run(tell, key, words), 1);
+            const words = ['new', mine.token, ...mine.ended.map(String)];
+            t.is(await redis.run(tell, key, words), mine.hasLapsed ? 0 : 1);
             hear(mine);
           }
           continue;
         }
         if (each.what === 'lapse') {
-          const value = await redis.run(getField, key, [`share:${each.share}`]);
-          if (typeof value !== 'string') continue;
-          const old = value.replace(/\d+$/, String(Date.now() - 80_000));
-          await redis.run(setField, key, [`share:${each.share}`, old]);
+          if (!mine.hasDrawn || mine.hasLapsed) continue;
+          await age(key, `share:${mine.token}`, 80);
           lapsed.add(each.share);
           continue;
         }
+        if (mine.hasLapsed && mine.underWay > 0) mine = newShare(each.share); // as its gateway does
         const { wanted, limit, credit } = each;
         const runs = wanted.map(({ requests, calls }) => `${requests} ${calls}`).join(' ');
         const words = credit && [
@@ -115,7 +127,7 @@ test('a request gets all its calls or none, of what is granted and neither under
         ];
         lapsed.delete(each.share); // it is seen again before others were short
         const answer = await ask(key, {
-          ...{ wanted: runs, limit, share: each.share, ended: mine.ended },
+          ...{ wanted: runs, limit, share: mine.token, ended: mine.ended },
           ...(words !== null && { credit: words }),
         });
         if (credit?.isOurs === true) {
@@ -123,13 +135,13 @@ test('a request gets all its calls or none, of what is granted and neither under
           elsewhere = credit.elsewhere;
         }
         hear(mine);
-        mine.hasDrawn = true;
+        Object.assign(mine, { hasDrawn: true, hasLapsed: false });
         const most = limit === null ? granted : Math.min(granted, limit - elsewhere);
         const sum = wanted.reduce((total, { requests, calls }) => total + requests * calls, 0);
         if (most - drawn < sum) {
           for (const name of lapsed) {
             drawn -= inRedis(shareOf(name));
-            shares.delete(name); // its gateway draws by another one, if it lives
+            shareOf(name).hasLapsed = true;
           }
           lapsed.clear();
         }
@@ -156,13 +168,46 @@ test('a draw that Redis runs too late draws nothing and makes no allotment', asy
   t.deepEqual(await ask(key, { limit: 10 }), ['new', [0], 0, 0, 0, 0]);
 });
 
-test('calls that a gateway served before its share lapsed stay drawn, and it is told that the share is gone', async (t) => {
+test('calls that a gateway served before its share lapsed stay drawn, once however often it tells of them, and it is told that the share is gone', async (t) => {
   const key = `test:draw:${randomUUID()}`;
   await ask(key, { wanted: '' });
-  t.like(await ask(key, { wanted: '4 1', credit: ['new', '4', '0'] }), { 1: [4], 3: 4 });
-  await redis.run(setField, key, ['share:a', `4 0 0 ${Date.now() - 80_000}`]);
-  t.like(await ask(key, { wanted: '1 1', share: 'b' }), { 1: [1], 3: 1 });
-  t.is(await redis.run(tell, key, ['new', 'a', '3', '1', '0']), 0);
-  t.like(await ask(key, { wanted: '1 1', share: 'b' }), { 1: [0], 3: 4 });
-  t.is(await redis.run(tell, key, ['another', 'b', '1', '0', '0']), 0);
+  t.like(await ask(key, { wanted: '5 1', credit: ['new', '5', '0'] }), { 1: [5], 3: 5 });
+  t.is(await redis.run(tell, key, ['new', 'a', '1', '0']), 1);
+  await age(key, 'share:a', 80);
+  t.like(await ask(key, { wanted: '1 1', share: 'b' }), { 1: [1], 3: 2 });
+  for (let times = 0; times < 2; times += 1) {
+    t.is(await redis.run(tell, key, ['new', 'a', '1', '0']), 0, 'as it was told before');
+    t.like(await ask(key, { wanted: '', share: 'b' }), { 3: 2 });
+  }
+  for (let times = 0; times < 2; times += 1) {
+    t.is(await redis.run(tell, key, ['new', 'a', '3', '1']), 0);
+    t.like(await ask(key, { wanted: '', share: 'b' }), { 3: 4 });
+  }
+  t.like(await ask(key, { wanted: '2 1', share: 'b' }), { 1: [1], 3: 5 });
+  t.is(await redis.run(tell, key, ['another', 'b', '1', '0']), 0);
+});
+
+test('calls that a gateway served stay drawn also if it draws by the share that has lapsed before it tells of them', async (t) => {
+  const key = `test:draw:${randomUUID()}`;
+  await ask(key, { wanted: '' });
+  await ask(key, { wanted: '3 1', credit: ['new', '5', '0'] });
+  await age(key, 'share:a', 80);
+  t.like(await ask(key, { wanted: '4 1', share: 'b' }), { 1: [4], 3: 4 });
+  t.like(await ask(key, { wanted: '', ended: [1, 2] }), { 3: 5 });
+  t.is(await redis.run(tell, key, ['new', 'a', '1', '2']), 1, 'the share is there again');
+  t.like(await ask(key, { wanted: '1 1', ended: [1, 2] }), { 1: [0], 3: 5 });
+});
+
+test('what a share that has lapsed had served is forgotten after an hour', async (t) => {
+  const key = `test:draw:${randomUUID()}`;
+  await ask(key, { wanted: '2 1' });
+  await age(key, 'share:a', 80);
+  await ask(key, { share: 'b' });
+  t.is(await redis.run(getField, key, ['share:a']), null);
+  await age(key, 'lapsed:a', 3_500);
+  await ask(key, { share: 'b' });
+  t.not(await redis.run(getField, key, ['lapsed:a']), null);
+  await age(key, 'lapsed:a', 3_700);
+  await ask(key, { share: 'b' });
+  t.is(await redis.run(getField, key, ['lapsed:a']), null);
 });

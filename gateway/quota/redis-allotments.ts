@@ -7,7 +7,7 @@ import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/
 import { expectedIn, type AccountMonth, type Credit, type Drawn, type Holder } from './allotments.ts';
 import { Hold } from './hold.ts';
 import type { Journal } from './journal.ts';
-import { allotmentKey, createShares, endedLua, type Ended, type Share, type Shares } from './redis-shares.ts';
+import { allotmentKey, createShares, endsLua, type Ended, type Share, type Shares } from './redis-shares.ts';
 
 export interface RedisAllotments extends Holder {
   /** The request for calls that the allotment already holds, for use in another script. */
@@ -34,7 +34,7 @@ export interface DrawQuestion {
 }
 
 /** Needs server.lua. */
-export const drawLua = endedLua + luaFile(new URL('draw.lua', import.meta.url));
+export const drawLua = endsLua + luaFile(new URL('draw.lua', import.meta.url));
 const drawScript = script(drawLua, serverLua);
 const discardScript = script(luaFile(new URL('discard.lua', import.meta.url)));
 

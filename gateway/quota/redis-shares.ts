@@ -44,8 +44,11 @@ export interface Shares {
   close(): void;
 }
 
-export const endedLua = luaFunction('ended', luaFile(new URL('ended.lua', import.meta.url)));
-export const tellLua = endedLua + luaFile(new URL('tell.lua', import.meta.url));
+/** What the scripts that are told of ended calls have in common. */
+export const endsLua =
+  luaFunction('ended', luaFile(new URL('ended.lua', import.meta.url))) +
+  luaFunction('lapsed', luaFile(new URL('lapsed.lua', import.meta.url)));
+export const tellLua = endsLua + luaFile(new URL('tell.lua', import.meta.url));
 const tellScript = script(tellLua);
 
 /** Redis is told of served calls by the next draw, or when there was none for this time. */
@@ -101,10 +104,10 @@ export function createShares({ redis, journal, nowMs }: SharesOptions): Shares {
   }
 
   async function tellOf(share: Share): Promise<void> {
-    const { key, allotment, token, ended, told } = share;
+    const { key, allotment, token, ended } = share;
     if (allotment === undefined) return;
     const askedAtMs = nowMs();
-    const words = [allotment, token, ...[ended.served, ended.putBack, told.served].map(String)];
+    const words = [allotment, token, String(ended.served), String(ended.putBack)];
     try {
       const isThere = (await redis.run(tellScript, key, words)) === 1;
       if (isThere) confirm(share, askedAtMs, ended);

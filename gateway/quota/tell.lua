@@ -1,11 +1,12 @@
--- Tells an allotment how calls of a gateway have ended, and that the gateway runs. Needs ended.lua as `ended`.
--- KEYS: the allotment. ARGV: its id, the gateway's share, the totals served and put back, the total served that was told before.
+-- Tells an allotment how calls of a gateway have ended, and that the gateway runs. Needs ended.lua as `ended` and
+-- lapsed.lua as `lapsed`.
+-- KEYS: the allotment. ARGV: its id, the gateway's share, the totals served and put back.
 -- Returns 1; or 0 if the allotment is another, or the share has lapsed: then its calls under way may have been drawn by others.
 local share = 'share:' .. ARGV[2]
 local allotment = redis.call('hmget', KEYS[1], 'id', 'drawn', share)
 if allotment[1] ~= ARGV[1] then return 0 end
 if not allotment[3] then
-  redis.call('hincrby', KEYS[1], 'drawn', ARGV[3] - ARGV[5]) -- served before it lapsed
+  redis.call('hincrby', KEYS[1], 'drawn', lapsed(KEYS, { ARGV[2], ARGV[3] }))
   return 0
 end
 local time = redis.call('time')
