@@ -60,8 +60,8 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       for (let attempt = 1; ; attempt += 1) {
         const url = upstreams.pick(failed);
         try {
-          await transport.send(url, request, response, { headers, body });
-          upstreams.answered(url);
+          // A client that left before the answer says nothing of the instance.
+          if (await transport.send(url, request, response, { headers, body })) upstreams.answered(url);
           return;
         } catch (error) {
           if (body instanceof Upload && body.failure !== undefined) throw body.failure;

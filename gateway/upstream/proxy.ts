@@ -11,6 +11,7 @@ import { BadAnswer } from './answer-parser.ts';
 interface Attempt {
   outgoing: Outgoing;
   timedOut: boolean;
+  hasHead: boolean;
   fail(error: Error): void;
 }
 
@@ -32,14 +33,16 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
         const attempt: Attempt = {
           outgoing,
           timedOut: false,
+          hasHead: false,
           fail(error) {
-            if (response.destroyed || response.writableEnded) return resolve(); // the client left, or was answered
+            // The client left, or was answered.
+            if (response.destroyed || response.writableEnded) return resolve(attempt.hasHead);
             reject(toFailed(error, attempt.timedOut));
           },
         };
         attempts.set(request, attempt);
         request.headers = headersOf(outgoing);
-        response.once('close', resolve);
+        response.once('close', () => resolve(attempt.hasHead));
         const proxy = proxies.get(url);
         if (proxy === undefined) throw new Error(`There is no proxy for ${url}.`);
         void proxy(request, response, (error) => {
@@ -84,7 +87,9 @@ function proxyTo(
             attempt.fail(new BadAnswer('The service would speak another protocol.'));
           });
         });
-        proxy.on('proxyRes', (answer) => {
+        proxy.on('proxyRes', (answer, request) => {
+          const attempt = attempts.get(request);
+          if (attempt !== undefined) attempt.hasHead = true;
           for (const name of Object.keys(answer.headers)) {
             if (staysInside(name)) delete answer.headers[name];
           }

@@ -8,9 +8,12 @@ import { callOf, type Call } from '../call.ts';
 import { endAtEndOfTurn } from '../end-of-turn.ts';
 import { createUpstreamConnections, type AttemptFailed, type Exchange, type Sent } from './connections.ts';
 
-/** Sends one request to one instance. Resolves when the answer is sent whole, or the client has left. @throws AttemptFailed. */
+/**
+ * Sends one request to one instance. Resolves when the answer is sent whole, or the client has left: with whether the head of an answer
+ * has come. @throws AttemptFailed.
+ */
 export interface Transport {
-  send(url: string, request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): Promise<void>;
+  send(url: string, request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): Promise<boolean>;
   close(): void;
 }
 
@@ -57,7 +60,7 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
       return new Promise((resolve, reject) => {
         const service = services.get(url);
         if (service === undefined) throw new Error(`There are no connections to ${url}.`);
-        if (response.closed) return resolve(); // the client has left
+        if (response.closed) return resolve(false); // the client has left
         const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
         const text = requestText(method, request.url ?? '/', service.host, headers);
         const relay = new Relay(response, callOf(request), resolve, reject);
@@ -84,16 +87,17 @@ function requestText(method: string, target: string, host: string, headers: read
 class Relay implements Exchange {
   readonly #response: ServerResponse;
   readonly #call: Call;
-  readonly #done: () => void;
+  readonly #done: (hasHead: boolean) => void;
   readonly #failed: (error: AttemptFailed) => void;
   #sent: Sent | undefined;
+  #hasHead = false;
   /** The response is answered, or will be at the end of the turn. */
   #isAnswered = false;
 
   constructor(
     response: ServerResponse,
     call: Call,
-    done: () => void,
+    done: (hasHead: boolean) => void,
     failed: (error: AttemptFailed) => void,
   ) {
     this.#response = response;
@@ -123,6 +127,7 @@ class Relay implements Exchange {
     }
     // Bytes that a service sends after an answer would be read as the answer to the next call on the connection.
     if (answersTo !== call.requestId) throw new BadAnswer('The answer is to another request.');
+    this.#hasHead = true;
     if (call.capture?.onHead(status, handedOn, validity) === true) this.#isAnswered = true;
     else this.#response.writeHead(status, handedOn);
   }
@@ -151,12 +156,12 @@ class Relay implements Exchange {
 
   onFailed(error: AttemptFailed): void {
     this.#sent = undefined;
-    if (this.#response.closed || this.#response.writableEnded) this.#done();
+    if (this.#response.closed || this.#response.writableEnded) this.#done(this.#hasHead);
     else this.#failed(error);
   }
 
   #onClose(): void {
     this.#sent?.abort();
-    this.#done();
+    this.#done(this.#hasHead);
   }
 }

@@ -189,6 +189,44 @@ test.serial('calls go to the instances of a service in turn, and skip an unreach
   t.is((await fetch(`${several.url}/readyz`)).status, 200);
 });
 
+for (const [kind, method, path, failed] of [
+  ['read', 'GET', '/v1/catalog', ['0', '1']],
+  ['write', 'POST', '/auth/login', ['1', '0']],
+] as const) {
+  test(`an instance that failed counts as up once the head of an answer has come, not because the client of a ${kind} left`, async (t) => {
+    const service = await startRecordingUpstream('data-api');
+    t.teardown(() => service.close());
+    const alone = await startTestGateway({
+      ...{ dataApiUrls: [service.url], accountsApiUrls: [service.url] },
+      metrics: { host: '127.0.0.1', port: 0 },
+    });
+    t.teardown(() => alone.close());
+    /** Of data-api and of accounts-api. */
+    const states = async (): Promise<readonly string[]> => {
+      const text = await (await fetch(`${alone.gateway.metricsUrl}/metrics`)).text();
+      return [...(text.match(/(?<=^almanac_gateway_upstream_up.* )\d$/gm) ?? [])];
+    };
+    const left = { before: new AbortController(), within: new AbortController() };
+    const call = (signal: AbortSignal) =>
+      fetch(alone.url + path, { method, signal, ...(kind === 'write' && { body: '{}' }) });
+    const lastCallIsCut = () =>
+      within('the call to the service is cut', service.received.at(-1)?.cut ?? Promise.resolve());
+
+    service.answer = (_request, response) => void response.destroy();
+    t.is((await call(left.within.signal)).status, 502);
+    t.deepEqual(await states(), failed);
+    service.answer = () => left.before.abort();
+    await t.throwsAsync(call(left.before.signal));
+    await lastCallIsCut();
+    t.deepEqual(await states(), failed, 'nothing came');
+    service.answer = (_request, response) => void response.writeHead(200).write('first');
+    await call(left.within.signal);
+    left.within.abort();
+    await lastCallIsCut();
+    t.deepEqual(await states(), ['1', '1']);
+  });
+}
+
 test.serial('when the client leaves, the request to the service is aborted', async (t) => {
   const left = new AbortController();
   dataApi.answer = () => left.abort();
