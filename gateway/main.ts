@@ -348,15 +348,18 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     },
     beginDrain: () => void (draining = true),
     async close() {
-      // Calls of clients that left early, and of late answers, are still to be put back.
-      await answers.close();
-      await month.allTaken();
-      await redis?.allAnswered(redisAnswersWithinMs);
-      redisAllotments?.tell();
-      await redis?.allAnswered(redisAnswersWithinMs);
-      redisAllotments?.close();
-      processAllotments.close();
-      await journal.close();
+      try {
+        // Calls of clients that left early, and of late answers, are still to be put back.
+        await answers.close();
+        await month.allTaken();
+        await redis?.allAnswered(redisAnswersWithinMs);
+        redisAllotments?.tell();
+        await redis?.allAnswered(redisAnswersWithinMs);
+        redisAllotments?.close();
+        processAllotments.close();
+      } finally {
+        await journal.close(); // the usage of the last calls, whatever else fails
+      }
       await lease.close();
       await dataLease.close();
       accounts.close();

@@ -102,9 +102,11 @@ export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers
       if (account.underWay === 0 && account.waiting.size === 0) accounts.delete(accountId);
       else admitWaiting(accountId, account);
   }
+  const notExchanged = (error: unknown) =>
+    log.error({ err: error }, 'the answers under way were not exchanged');
   const timer = setInterval(() => {
     exchanging ??= look()
-      .catch((error: unknown) => log.error({ err: error }, 'the answers under way were not exchanged'))
+      .catch(notExchanged)
       .finally(() => void (exchanging = undefined));
   }, exchangeEveryMs);
   timer.unref();
@@ -120,7 +122,7 @@ export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers
     async close() {
       clearInterval(timer);
       await exchanging;
-      await exchange(new Map());
+      await exchange(new Map()).catch(notExchanged);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
+import { startRedis } from '../services/redis.ts';
 import { until } from '../run/until.ts';
 import {
   closedOnce,
@@ -99,4 +100,18 @@ test('a service that is stopped under load ends, and no call is lost if another 
   const seen = new Set(statuses);
   seen.delete(429); // the load is beyond the plan's rate: an answer, not a loss
   t.deepEqual([...seen], [200]);
+});
+
+test('a gateway that stops reports its usage, whatever other gateways have left in Redis', async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  const gateway = await startTestGateway({ accounts, redisUrl: redis.url, settleEveryMs: 60_000 });
+  t.teardown(() => gateway.close());
+  const client = await accounts.newClient('free');
+  const headers = { 'x-api-key': client.key };
+  t.is((await fetch(`${gateway.url}/v1/series/A`, { headers })).status, 200);
+  const farAhead = Date.now() + 3_600_000; // or it would expire
+  await redis.command('hset', 'almanac:answers', 'another', `${farAhead} {"of":"another version"}`);
+  await gateway.close();
+  t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
 });
