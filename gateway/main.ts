@@ -138,7 +138,7 @@ const answerWithinMs = 300_000;
 const responseCacheMb = 64;
 const uploadMb = 64;
 
-/** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, or the port is taken. */
+/** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, the port is taken, or the journal cannot be kept. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
   const { log } = options;
   const configDirectory = options.configDirectory ?? path.resolve(import.meta.dirname, '../config');
@@ -173,7 +173,12 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
     const url = await listen(server, options.host, options.port);
     // By port, which is ours alone once we listen: no two gateways of a machine share a directory.
     if (options.journalDirectory !== undefined) {
-      gateway.keepJournalIn(path.join(options.journalDirectory, new URL(url).port));
+      try {
+        gateway.keepJournalIn(path.join(options.journalDirectory, new URL(url).port));
+      } catch (error) {
+        await closeServer(server);
+        throw error;
+      }
     }
     return {
       url,

@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import test from 'ava';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
+import { freePort } from '../services/instance.ts';
 import { startRedis } from '../services/redis.ts';
 import { until } from '../run/until.ts';
 import {
@@ -114,4 +115,12 @@ test('a gateway that stops reports its usage, whatever other gateways have left 
   await redis.command('hset', 'almanac:answers', 'another', `${farAhead} {"of":"another version"}`);
   await gateway.close();
   t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 1, billed: 1 });
+});
+
+test('a gateway that cannot keep its journal does not start, and leaves its port', async (t) => {
+  const port = await freePort();
+  const journalDirectory = import.meta.filename; // no directory can be made within a file
+  await t.throwsAsync(startTestGateway({ port, journalDirectory }), { code: 'ENOTDIR' });
+  const next = await startTestGateway({ port });
+  await next.close();
 });
