@@ -1,4 +1,5 @@
 // Allotments in a process: for any draws and top-ups what a few lines of arithmetic say; and what is kept is soon drawn or returned.
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
@@ -13,11 +14,15 @@ function setUp() {
   const clock = fakeClock(noon);
   const told: { allotment: string; calls: number; returned: number }[] = [];
   const open = new Set<string>();
-  let flushes = 0;
+  let [flushes, inMonth] = [0, 0];
   const journal = {
     spent: (_account: string, _month: string, allotment: string, calls: number, returned: number) =>
       void told.push({ allotment, calls, returned }),
-    flush: () => Promise.resolve(void (flushes += 1)),
+    async flush() {
+      flushes += 1;
+      await endOfTurn();
+      inMonth = sum('returned');
+    },
   };
   const renewed: string[][] = [];
   const accounts = {
@@ -40,7 +45,8 @@ function setUp() {
     return { ...drawn, hold: drawn.holds[0] ?? null };
   };
   const sum = (of: 'calls' | 'returned') => told.reduce((total, each) => total + each[of], 0);
-  return { clock, told, allotments, draw, sum, open, renewed, nowMs, flushes: () => flushes };
+  const counts = { flushes: () => flushes, inMonth: () => inMonth };
+  return { clock, told, allotments, draw, sum, open, renewed, nowMs, ...counts };
 }
 
 const step = fc.record({
@@ -117,6 +123,16 @@ test('what is not drawn is returned by itself, and told at once: another gateway
   t.is(flushes(), 0);
   await until('it is returned', () => flushes() === 1);
   t.deepEqual(told.at(-1), { allotment, calls: 0, returned: 7 });
+});
+
+test('a draw that finds a call kept for too long resolves once the month has it again, so that the top-up can have it', async (t) => {
+  const { clock, allotments, draw, inMonth } = setUp();
+  t.teardown(() => allotments.close());
+  const { hold } = await draw(1, 1, { granted: 1 });
+  hold?.end(false);
+  clock.advance(10);
+  t.like(await draw(1, 1), { hold: null, left: 0 });
+  t.is(inMonth(), 1);
 });
 
 test('the months of accounts, and an account’s months, are apart', async (t) => {

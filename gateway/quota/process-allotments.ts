@@ -197,7 +197,7 @@ export function createProcessAllotments({
     const allotment = allotmentOf(month);
     const now = nowMs();
     if (toppedUp?.allotment === allotment.id) credit(allotment, toppedUp, limit);
-    else if (allotment.keepUntilMs <= now) giveBack(allotment);
+    else if (allotment.keepUntilMs <= now && giveBack(allotment) > 0) returned = journal.flush();
     const withinLimit = limit === null ? Infinity : limit - allotment.elsewhere - allotment.drawn;
     let free = Math.min(leftIn(allotment), withinLimit);
     let lacking = 0;
