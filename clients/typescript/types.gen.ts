@@ -6963,7 +6963,7 @@ export type GetOperatorLoadsResponses = {
             reason: string | null;
             status: 'in_force' | 'retracted' | 'erased';
             /**
-             * The retraction that put it out of force, or erased it.
+             * The retraction that put it out of force, or erased it; of a retraction: the next one.
              */
             retracted_by: number | null;
             /**
@@ -7046,7 +7046,7 @@ export type GetOperatorLoadsByLoadResponses = {
             reason: string | null;
             status: 'in_force' | 'retracted' | 'erased';
             /**
-             * The retraction that put it out of force, or erased it.
+             * The retraction that put it out of force, or erased it; of a retraction: the next one.
              */
             retracted_by: number | null;
             /**

@@ -1,19 +1,18 @@
 // /v1/operator/loads: the record of loads, and their retraction. The same rules and records as of `almanac loads`.
 import { z } from 'zod';
-import type { Queryable } from '../../kernel/database.ts';
-import { memberOf } from '../../kernel/entries.ts';
+import { dateIn } from '../../kernel/clock.ts';
+import { entryOf, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import type { Dataset } from '../datasets/dataset.ts';
-import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
 import { actingFor } from '../publisher/acting.sql.ts';
-import { findUnkeptAmong, listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
-import { notKept, unretractableDataset } from '../undo/retract-rows.ts';
-import { retract, retractionReport, unknownDataset } from '../undo/retract.ts';
-import { endpoint, numberOf, requireNoReleaseSoon } from './endpoint.ts';
+import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-list.sql.ts';
+import type { RetractableLoad } from '../undo/retract.sql.ts';
+import { findLoads, unretractableBecause } from '../undo/retractable.ts';
+import { retract, retractionReport } from '../undo/retract.ts';
+import { endpoint, numberOf, requireNoReleaseSoon, type OperatorDeps } from './endpoint.ts';
 import { refuseWaiting } from './refuse-waiting.ts';
 
 const count = z.int().min(0);
@@ -38,7 +37,10 @@ const rowSchema = z.object({
   erases: z.boolean().describe('Of a retraction: it took the load out of the history too.'),
   reason: z.string().nullable(),
   status: z.enum(['in_force', 'retracted', 'erased']),
-  retracted_by: z.int().nullable().describe('The retraction that put it out of force, or erased it.'),
+  retracted_by: z
+    .int()
+    .nullable()
+    .describe('The retraction that put it out of force, or erased it; of a retraction: the next one.'),
   retractable: z.boolean().describe('It can be retracted as it is.'),
   not_retractable_because: z.string().nullable().describe('Why it cannot; null where it can.'),
   erasable: z.boolean().describe('It can be taken out of the history.'),
@@ -73,8 +75,9 @@ export const listAllLoads = endpoint({
   },
   rows: rowSchema,
   handler:
-    ({ database, cursors }) =>
+    (deps) =>
     ({ query, call }) => {
+      const { database, cursors } = deps;
       const { dataset, kind, status, sort } = query;
       const wish = {
         ...(dataset === undefined ? {} : { dataset }),
@@ -89,8 +92,8 @@ export const listAllLoads = endpoint({
           const last = place === null ? undefined : Number(place[0]);
           const from = sort === 'load' ? { after: last ?? 0 } : last === undefined ? {} : { before: last };
           const found = await call.stage('sql', () => listLoads(database, { ...wish, ...from, limit }));
-          const unkept = await call.stage('sql', () => unkeptOf(database, found));
-          return found.map((load) => ({ row: rowOf(load, unkept), place: [load.load_no] }));
+          const rows = await call.stage('sql', () => rowsOf(deps, found));
+          return rows.map((row) => ({ row, place: [row.load] }));
         },
       });
     },
@@ -102,16 +105,17 @@ export const readLoad = endpoint({
   params,
   answers: { 200: loadSchema },
   handler:
-    ({ database }) =>
+    (deps) =>
     async ({ params: given, call }) => {
+      const { database } = deps;
       const loadNo = numberOf(memberOf(given, 'load'), 'load');
-      const [load] = await call.stage('sql', () => listLoads(database, { loadNo, limit: 1 }));
-      if (load === undefined) fail('not_found', `There is no load ${loadNo}.`);
+      const found = await call.stage('sql', () => listLoads(database, { loadNo, limit: 1 }));
+      const [row] = await call.stage('sql', () => rowsOf(deps, found));
+      if (row === undefined) fail('not_found', `There is no load ${loadNo}.`);
       const { count: seriesCount, series } = await call.stage('sql', () =>
         seriesOfLoad(database, loadNo, seriesNamedMax),
       );
-      const unkept = await call.stage('sql', () => unkeptOf(database, [load]));
-      return one({ ...rowOf(load, unkept), series_count: seriesCount, series });
+      return one({ ...row, series_count: seriesCount, series });
     },
 });
 
@@ -167,46 +171,29 @@ export const retractLoad = endpoint({
     },
 });
 
-const retractableTables = datasetNames.filter((name) => datasetNamed(name).retractable === true);
-
-const unkeptOf = (on: Queryable, found: readonly LoadEntry[]) =>
-  findUnkeptAmong(
-    on,
-    found.map(({ load_no: loadNo }) => loadNo),
-    retractableTables,
+/** @returns the loads as they are told, in the same order. */
+async function rowsOf(
+  { database, clock, seriesTimeZone }: OperatorDeps,
+  entries: readonly LoadEntry[],
+): Promise<z.output<typeof rowSchema>[]> {
+  const loads = await findLoads(
+    database,
+    entries.map(({ load_no: loadNo }) => loadNo),
   );
+  const today = dateIn(seriesTimeZone, clock.now());
+  return entries.map((entry) => rowOf(entry, entryOf(loads, entry.load_no), today));
+}
 
-/** @param unkept as of `findUnkeptAmong`. */
-function rowOf(entry: LoadEntry, unkept: ReadonlyMap<number, number>): z.output<typeof rowSchema> {
-  const {
-    load_no: load,
-    is_erased: isErased,
-    loaded_by: by,
-    retracts,
-    retracted_by: retractedBy,
-    ...rest
-  } = entry;
-  const dataset = datasetNames.includes(entry.dataset) ? datasetNamed(entry.dataset) : undefined;
-  const keepsHistory = dataset?.kind === 'points';
-  const because = unretractableBecause(entry, dataset, unkept.get(load));
+function rowOf(entry: LoadEntry, retractable: RetractableLoad, today: string): z.output<typeof rowSchema> {
+  const { load_no: load, is_erased: _, loaded_by: by, retracts, ...rest } = entry;
+  const because = unretractableBecause(retractable, { erase: false, today });
   return {
     ...rest,
-    ...{ load, by, retracts, retracted_by: retractedBy },
+    ...{ load, by, retracts },
     kind: retracts === null ? 'load' : 'retraction',
     status: statusOf(entry),
     retractable: because === null,
     not_retractable_because: because,
-    erasable: keepsHistory && retracts === null && !isErased,
+    erasable: unretractableBecause(retractable, { erase: true, today }) === null,
   };
-}
-
-function unretractableBecause(
-  { load_no: load, dataset: name, retracted_by: by, is_erased: isErased }: LoadEntry,
-  dataset: Dataset | undefined,
-  unkept: number | undefined,
-): string | null {
-  if (dataset === undefined) return unknownDataset(load, name);
-  if (dataset.kind === 'table' && dataset.retractable !== true) return unretractableDataset(load, dataset);
-  if (by !== null) return `Load ${load} is ${isErased ? 'erased' : 'retracted already'}, by load ${by}.`;
-  return unkept === undefined ? null : notKept(load, dataset, unkept);
 }

@@ -55,21 +55,6 @@ export async function findLaterLoads(
   return found.map((load) => load.load_no);
 }
 
-/** The first load of the dataset after the given one that did not keep what it changed: of an older version, while that was still running. */
-export async function findUnkept(
-  on: Transaction,
-  dataset: string,
-  loadNos: readonly number[],
-): Promise<number | undefined> {
-  const [found] = await on.query<{ load_no: number }>(
-    `select load_no from data.loads
-     where dataset = $1 and load_no >= any($2) and states_columns is null and retracts is null
-     order by load_no limit 1`,
-    [dataset, loadNos],
-  );
-  return found?.load_no;
-}
-
 const isInForce = `l.retracts is null and not upper_inf(l.out_of_force)`;
 
 /**

@@ -1,5 +1,6 @@
 // The statement that reads the record of loads, for the operator.
 import type { Queryable } from '../../kernel/database.ts';
+import { allRetractions } from './retract.sql.ts';
 
 export interface LoadEntry {
   load_no: number;
@@ -22,7 +23,7 @@ export interface LoadEntry {
   retracts: number | null;
   erases: boolean;
   reason: string | null;
-  /** The retraction that put it out of force, or erased it; null while it is in force. */
+  /** The retraction that put it out of force, or erased it; of a retraction, the next one of the same file. Null while it is in force. */
   retracted_by: number | null;
   is_erased: boolean;
   /** The role of the database, its address and program, and the account of an operator; null: of a version that did not record it. */
@@ -55,14 +56,17 @@ export function listLoads(
   { loadNo, dataset, kind, status, before, after, limit }: LoadQuery,
 ): Promise<LoadEntry[]> {
   return on.query<LoadEntry>(
-    `select * from (
+    `with recursive ${allRetractions}
+     select * from (
        select l.load_no, to_char(l.loaded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as loaded_at, l.dataset,
          l.source_name, l.vintage, l.complete, l.rows_read, l.rows_rejected, l.points_new, l.points_revised,
          l.points_unchanged, l.points_deleted, l.part_of, l.retracts, l.erases, l.reason,
-         coalesce(l.erased_by, (
-           select max(r.load_no) from data.loads r
-           where r.retracts = case when l.retracts is null then coalesce(l.part_of, l.load_no) else l.load_no end
-             and (l.retracts is not null or upper_inf(l.out_of_force)))) as retracted_by,
+         coalesce(l.erased_by, case
+           when l.retracts is not null then (
+             select min(r.load_no) from retractions o join retractions r using (file_no)
+             where o.load_no = l.load_no and r.load_no > l.load_no)
+           when upper_inf(l.out_of_force) then (
+             select max(r.load_no) from retractions r where r.file_no = coalesce(l.part_of, l.load_no)) end) as retracted_by,
          l.erased_by is not null as is_erased, l.loaded_by
        from data.loads l
      ) l
@@ -76,30 +80,6 @@ export function listLoads(
       ...[kind ?? null, status ?? null, limit],
     ],
   );
-}
-
-/**
- * Of these loads those that cannot be retracted because it was not kept what loads of their dataset replaced, each with the first load that did
- * not keep it: itself, or one that came after it. @param datasets those whose loads keep it.
- */
-export async function findUnkeptAmong(
-  on: Queryable,
-  loadNos: readonly number[],
-  datasets: readonly string[],
-): Promise<Map<number, number>> {
-  const isUnkept = 'states_columns is null and retracts is null';
-  // The newest first: as a rule there is none, and nothing else is read.
-  const found = await on.query<{ load_no: number; unkept: number }>(
-    `with newest as materialized (
-       select dataset, max(load_no) as newest_no from data.loads where ${isUnkept} and dataset = any($2) group by dataset
-     )
-     select l.load_no, (
-       select min(u.load_no) from data.loads u where u.dataset = l.dataset and u.load_no >= l.load_no and ${isUnkept}) as unkept
-     from data.loads l join newest using (dataset)
-     where l.load_no = any($1) and l.load_no <= newest_no`,
-    [loadNos, datasets],
-  );
-  return new Map(found.map(({ load_no: loadNo, unkept }) => [loadNo, unkept]));
 }
 
 /** The ids of series that the load changed or stated whole, sorted; at most so many. */

@@ -1,60 +1,12 @@
 // Takes loads of a table back, or puts them into force again: the rows are then what the loads in force state. A table has no vintages, so
-// it is as if the load had not been made. Hides which tables can be: those whose rows nothing else names.
+// it is as if the load had not been made.
 import type { Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Dataset, LoadDay } from '../datasets/dataset.ts';
 import { storedName } from '../load/load-table.sql.ts';
 import type { LoadCounts } from '../load/statements.sql.ts';
-import {
-  findLaterLoads,
-  findStatedRows,
-  findUnkept,
-  foldRows,
-  storeFold,
-  type FoldedTable,
-} from './fold-rows.sql.ts';
+import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
 import { setInForce, type LoadsOfFile } from './retract.sql.ts';
-
-/** @throws Failure `conflict` if the dataset cannot be retracted, or it is not known what its loads stated. */
-export async function refuseRows(
-  on: Transaction,
-  dataset: Dataset,
-  { loadNo, file, erase }: { loadNo: number; file: LoadsOfFile; erase: boolean },
-): Promise<void> {
-  const which = `Load ${loadNo}`;
-  if (dataset.retractable !== true) fail('conflict', unretractableDataset(loadNo, dataset));
-  if (erase)
-    fail(
-      'conflict',
-      `${which} is of the dataset ${dataset.name}, of which no earlier state is answered: retract it without --erase.`,
-    );
-  const unkept = await findUnkept(on, dataset.name, file.loadNos);
-  if (unkept === undefined) return;
-  fail('conflict', notKept(loadNo, dataset, file.loadNos.includes(unkept) ? loadNo : unkept));
-}
-
-/** Why a load of a dataset that can be retracted cannot. @param unkept the load that is of an earlier version: itself, or one after it. */
-export function notKept(loadNo: number, { name }: Dataset, unkept: number): string {
-  const whose = unkept === loadNo ? 'It' : `Load ${unkept}, which came after it,`;
-  return (
-    `Load ${loadNo} cannot be retracted. ${whose} is of a version of Almanac that did not keep what loads of ${name} replace. ` +
-    'Load the earlier file again.'
-  );
-}
-
-/** Why no load of the dataset can be retracted. */
-export const unretractableDataset = (loadNo: number, dataset: Dataset): string =>
-  `Load ${loadNo} ${insteadOf(dataset)}`;
-
-/** What to do instead of retracting a load of the dataset. */
-function insteadOf({ name, whole }: Dataset): string {
-  const of = `is of the dataset ${name}`;
-  if (whole !== undefined)
-    return `${of}, of which a file states all rows of a ${whole.join(' and ')}: it cannot be retracted. Load the earlier file again.`;
-  if (name === 'calendar')
-    return `${of}, whose entries are cancelled, not removed: it cannot be retracted. Load them with the status cancelled, or the earlier file again.`;
-  return `${of}, whose rows describe what other rows name: it cannot be retracted. Load the earlier file again.`;
-}
 
 /** @param options.retraction the number of the retraction, as a load. @returns what it changes. */
 export async function retractRows(

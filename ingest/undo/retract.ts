@@ -4,8 +4,7 @@ import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { dateIn, type Clock } from '../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Dataset } from '../datasets/dataset.ts';
-import { datasetNames, datasetNamed } from '../datasets/datasets.ts';
+import { datasetNamed } from '../datasets/datasets.ts';
 import { tellOfPoints, tellOfRows } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { createHistory } from '../load/history.sql.ts';
@@ -28,15 +27,13 @@ import { refold } from './refold.ts';
 import {
   countFoldedSeries,
   findLaterVintage,
-  findLoad,
-  findLoadsOfFile,
   insertRetraction,
   setErased,
   setInForce,
   type LoadsOfFile,
-  type RetractableLoad,
 } from './retract.sql.ts';
-import { refuseRows, retractRows } from './retract-rows.ts';
+import { retractRows } from './retract-rows.ts';
+import { findLoads, unretractableBecause } from './retractable.ts';
 import { findFoldChanges, forgetStatements, takeBackAll } from './rewrite.sql.ts';
 import { createFold, findPointsOf, foldAt } from './said.sql.ts';
 
@@ -96,28 +93,27 @@ async function retractWithin(on: Transaction, options: RetractOptions): Promise<
   const now = clock.now();
   const today = dateIn(options.seriesTimeZone, now);
   const load =
-    (await findLoad(on, options.loadNo)) ?? fail('not_found', `There is no load ${options.loadNo}.`);
-  const root = await rootOf(on, load);
-  const dataset = datasetOf(root);
-  const file = await findLoadsOfFile(on, root.file_load_no);
-  if (dataset.kind === 'table') await refuseRows(on, dataset, { loadNo: load.load_no, file, erase });
-  refuseUnretractable({ load, file, erase, today });
-  const retracted = { ...load, load_no: load.retracts === null ? root.file_load_no : load.load_no };
+    (await findLoads(on, [options.loadNo])).get(options.loadNo) ??
+    fail('not_found', `There is no load ${options.loadNo}.`);
+  const because = unretractableBecause(load, { erase, today });
+  if (because !== null) fail('conflict', because);
+  const dataset = datasetNamed(load.dataset);
+  const retracted = { ...load, load_no: load.retracts === null ? load.fileLoadNo : load.load_no };
   const loadNo = await insertRetraction(on, { retracted, vintage: today, erases: erase, reason });
   const row: LoadRow = { loadNo, vintage: today, complete: false };
-  const { loadNos } = file;
+  const { loadNos } = load;
 
   const { fiscalYearFirstMonth = usualFirstMonth } = options;
   const day = { now, today, fiscalYearFirstMonth };
   const counts =
     dataset.kind === 'table'
-      ? await retractRows(on, dataset, { file, retraction: loadNo, day })
-      : await retractPoints(on, row, file, erase);
+      ? await retractRows(on, dataset, { file: load, retraction: loadNo, day })
+      : await retractPoints(on, row, load, erase);
   await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
   const told = { ...options, dataset: dataset.name, isRelease: false };
   if (dataset.kind === 'table') await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
   else await tellOfPoints(on, new Map([[loadNo, counts]]), counts, told);
-  const effect = erase ? 'erased' : file.isOutOfForce ? 'in_force' : 'out_of_force';
+  const effect = erase ? 'erased' : load.isOutOfForce ? 'in_force' : 'out_of_force';
   await insertAuditEvent(on, {
     action: 'load.retracted',
     subject: String(load.load_no),
@@ -131,18 +127,9 @@ async function retractWithin(on: Transaction, options: RetractOptions): Promise<
     dataset: dataset.name,
     loads: loadNos,
     effect,
-    since: erase ? file.firstVintage : today,
+    since: erase ? load.firstVintage : today,
   };
 }
-
-/** @throws Failure `conflict` if this version does not know the dataset any more. */
-function datasetOf({ load_no: number, dataset }: RetractableLoad): Dataset {
-  if (datasetNames.includes(dataset)) return datasetNamed(dataset);
-  return fail('conflict', unknownDataset(number, dataset));
-}
-
-export const unknownDataset = (loadNo: number, dataset: string): string =>
-  `Load ${loadNo} is of the dataset ${dataset}, which this version does not know.`;
 
 async function retractPoints(
   on: Transaction,
@@ -156,57 +143,6 @@ async function retractPoints(
   if (erase) await setErased(on, loadNos, row.loadNo);
   else await setInForce(on, { loadNos, day: row.vintage, inForce: file.isOutOfForce });
   return erase ? eraseHistory(on, row, file, points) : storeFold(on, row, points);
-}
-
-/** What a load, its retraction, the retraction of that, … are about. */
-async function rootOf(on: Transaction, load: RetractableLoad): Promise<RetractableLoad> {
-  let root = load;
-  while (root.retracts !== null) {
-    const retracted = await findLoad(on, root.retracts);
-    if (retracted === undefined) throw new Error(`load ${root.load_no} retracts none`);
-    root = retracted;
-  }
-  return root;
-}
-
-interface Wanted {
-  load: RetractableLoad;
-  file: LoadsOfFile;
-  erase: boolean;
-  today: string;
-}
-
-/** @throws Failure `conflict` that says why the load cannot be retracted so, and what can be done. */
-function refuseUnretractable({ load, file, erase, today }: Wanted): void {
-  const [number, which] = [load.load_no, `Load ${load.load_no}`];
-  if (file.erasedBy !== null)
-    fail(
-      'conflict',
-      `${which} cannot be retracted: load ${file.erasedBy} has erased it. Load the file again.`,
-    );
-  if (load.retracts !== null && erase)
-    fail(
-      'conflict',
-      `${which} is a retraction, which has no points of its own to erase. Without --erase it can be retracted.`,
-    );
-  if (load.retracts !== null && file.lastRetraction !== number)
-    fail('conflict', `${which} is not in force any more: load ${file.lastRetraction} came after it.`);
-  if (load.retracts === null && file.isOutOfForce && !erase)
-    fail(
-      'conflict',
-      `${which} is retracted already, by load ${file.lastRetraction}. Retract that to have it in force again, or erase it (--erase).`,
-    );
-  if (file.lastVintage > today)
-    fail(
-      'conflict',
-      `${which} has the vintage ${file.lastVintage}, which is after today, ${today} (SERIES_TIME_ZONE).`,
-    );
-  if (file.unknownRestatements.length > 0)
-    fail(
-      'conflict',
-      `${which} is of a version of Almanac that did not keep what the loads of a day repeat, and load ` +
-        `${file.unknownRestatements.join(', ')} of its day did: it cannot be told what would remain. Load the earlier file with a new vintage.`,
-    );
 }
 
 async function createTables(on: Transaction): Promise<void> {

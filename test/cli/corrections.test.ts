@@ -20,6 +20,7 @@ test.serial('loads are listed, shown and retracted, as text and with --json as o
   const listed = documentOf(t, await almanac(['loads', 'list', '--limit', '1', '--json']));
   const [newest] = listed['loads'] as Record<string, unknown>[];
   t.like(newest, { dataset: 'observations', source_name: csv, points_new: 2, retracted_by: null });
+  t.is(newest?.['not_retractable_because'], null);
   const load = String(newest?.['load_no']);
   t.like(documentOf(t, await almanac(['loads', 'show', load, '--json'])), {
     count: 1,
@@ -43,6 +44,11 @@ test.serial('loads are listed, shown and retracted, as text and with --json as o
   const again = await almanac(['loads', 'retract', load]);
   t.is(again.code, 1);
   t.regex(again.stderr, /is retracted already, by load \d+/);
+  const { not_retractable_because: because } = documentOf(
+    t,
+    await almanac(['loads', 'show', load, '--json']),
+  );
+  t.true(again.stderr.includes(String(because)), again.stderr);
   const erased = await almanac(['loads', 'retract', load, '--erase']);
   t.regex(
     erased.stdout,

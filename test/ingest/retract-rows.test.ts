@@ -235,7 +235,7 @@ test.serial('other datasets are refused, each with the reason and with what to d
     /^conflict: Load \d+ is of the dataset series, whose rows describe what other rows name: .* Load the earlier file again\.$/,
   );
   const nav = await loaded('nav', ['fund,date,nav', `${fund},2024-01-01,10`]);
-  t.regex(await refusal(nav, { erase: true }), /retract it without --erase\.$/);
+  t.regex(await refusal(nav, { erase: true }), /retract it without erasing it\.$/);
   t.deepEqual(await navs(fund), ['2024-01-01 10 -']);
 });
 

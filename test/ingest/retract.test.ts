@@ -286,8 +286,16 @@ test.serial(
       new RegExp(`not in force any more: load ${second.loadNo} came after`),
     );
     const third = await retracted(wrong, { erase: true });
-    for (const loadNo of [wrong, first.loadNo, third.loadNo])
-      t.regex(await refusal(loadNo), new RegExp(`load ${third.loadNo} has erased it`));
+    const erased = [
+      [wrong, `load ${third.loadNo} has erased it`],
+      [first.loadNo, `load ${third.loadNo} has erased load ${wrong}`],
+      [third.loadNo, `it has erased load ${wrong}`],
+    ] as const;
+    for (const [loadNo, why] of erased)
+      t.is(
+        await refusal(loadNo),
+        `conflict: Load ${loadNo} cannot be retracted: ${why}. Load the file again.`,
+      );
   },
 );
 

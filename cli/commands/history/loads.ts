@@ -1,9 +1,11 @@
 // almanac loads: lists loads, shows one, retracts one.
 import { datasetNamed } from '../../../ingest/datasets/datasets.ts';
 import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/undo/load-list.sql.ts';
+import { findLoads, unretractableBecause } from '../../../ingest/undo/retractable.ts';
 import { retract, retractionReport, type Retraction } from '../../../ingest/undo/retract.ts';
-import { systemClock } from '../../../kernel/clock.ts';
+import { dateIn, systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
+import { entryOf } from '../../../kernel/entries.ts';
 import { fail } from '../../../kernel/errors.ts';
 import type { Settings } from '../../../kernel/settings/settings.ts';
 import {
@@ -20,6 +22,7 @@ import { withData } from '../../installation.ts';
 const aLoad = ['<load>', 'its number, as in almanac loads list'] as const;
 /** The most series that are named. */
 const namedMax = 20;
+const nameWidth = 'not_retractable_because  '.length;
 
 export const loads: DeclareCommand = (command, terminal) => {
   command.description('A load can be retracted: the data are then as if it had not been loaded.');
@@ -40,7 +43,9 @@ export const loads: DeclareCommand = (command, terminal) => {
         ...(before === undefined ? {} : { before: loadNumber(before) }),
         limit: wholeNumber(limit, '--limit takes a whole number'),
       };
-      const found = await withLoads(terminal, (database) => listLoads(database, wish));
+      const found = await withLoads(terminal, async (database, settings) =>
+        withReasons(database, await listLoads(database, wish), settings),
+      );
       if (json) return printJson(terminal, { loads: found });
       printTable(terminal, heading, found.map(rowOf));
     });
@@ -52,16 +57,20 @@ export const loads: DeclareCommand = (command, terminal) => {
     .addHelpText('after', examples('almanac loads show 412'))
     .action(async (load, { json }) => {
       const loadNo = loadNumber(load);
-      const [entry, of] = await withLoads(terminal, async (database) => {
-        const [found] = await listLoads(database, { loadNo, limit: 1 });
+      const [entry, of] = await withLoads(terminal, async (database, settings) => {
+        const [found] = await withReasons(
+          database,
+          await listLoads(database, { loadNo, limit: 1 }),
+          settings,
+        );
         return [found, await seriesOfLoad(database, loadNo, json ? 1_000_000 : namedMax)] as const;
       });
       if (entry === undefined) fail('not_found', `There is no load ${loadNo}.`);
       if (json) return printJson(terminal, { ...entry, ...of });
       for (const [name, value] of Object.entries(entry))
-        if (value !== null) terminal.stdout.write(`${name.padEnd(18)}${String(value)}\n`);
+        if (value !== null) terminal.stdout.write(`${name.padEnd(nameWidth)}${String(value)}\n`);
       const more = of.count > of.series.length ? ` and ${of.count - of.series.length} more` : '';
-      terminal.stdout.write(`${'series'.padEnd(18)}${of.series.join(', ') || 'none'}${more}\n`);
+      terminal.stdout.write(`${'series'.padEnd(nameWidth)}${of.series.join(', ') || 'none'}${more}\n`);
     });
   command
     .command('retract')
@@ -99,6 +108,19 @@ function withLoads<T>(
   work: (database: Database, settings: Settings) => Promise<T>,
 ): Promise<T> {
   return withData(env, 'loads', (database, { settings }) => work(database, settings));
+}
+
+/** The loads, each with why it cannot be retracted as it is; null where it can. */
+async function withReasons(database: Database, entries: readonly LoadEntry[], { seriesTimeZone }: Settings) {
+  const loads = await findLoads(
+    database,
+    entries.map(({ load_no: loadNo }) => loadNo),
+  );
+  const how = { erase: false, today: dateIn(seriesTimeZone, systemClock.now()) };
+  return entries.map((entry) => ({
+    ...entry,
+    not_retractable_because: unretractableBecause(entryOf(loads, entry.load_no), how),
+  }));
 }
 
 const loadNumber = (text: string): number =>

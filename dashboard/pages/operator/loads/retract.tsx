@@ -61,7 +61,7 @@ export function Retract({ load, reload }: RetractProps) {
     <section aria-labelledby="retract">
       <h2 id="retract">Retract</h2>
       <div role="status">{done !== undefined && <Done load={load.load} report={done} />}</div>
-      {load.status === 'retracted' && load.retracted_by !== null && (
+      {isRetractedFile(load) && load.retracted_by !== null && (
         <p class="sm below">
           It is retracted by <LoadLink to={load.retracted_by} />. Retract that to have it in force again.
         </p>
@@ -230,13 +230,16 @@ function Done({ load, report: { load: by, effect, since } }: { load: number; rep
   );
 }
 
-function CannotBe({ load: { not_retractable_because: because, status } }: { load: Load }) {
-  if (status === 'retracted') return null;
-  if (status === 'erased')
+/** Not a retraction: one that is not in force any more stays so. */
+const isRetractedFile = ({ status, retracts }: Load) => status === 'retracted' && retracts === null;
+
+function CannotBe({ load }: { load: Load }) {
+  if (isRetractedFile(load)) return null;
+  if (load.status === 'erased')
     return <p class="sm below">It is erased. To have its data in force again, load the file again.</p>;
   return (
     <p class="sm below">
-      {because} <Link href="/docs/corrections">How corrections work</Link>
+      {load.not_retractable_because} <Link href="/docs/corrections">How corrections work</Link>
     </p>
   );
 }
