@@ -17,6 +17,13 @@ export interface Reject {
  */
 export type IngestFailureCode = 'usage' | 'invalid_file' | 'invalid_rows';
 
+/** Why a release cannot be due then: for callers that do not name the two options as the command line does. */
+export interface DueFault {
+  by: 'instant' | 'calendarId';
+  /** Without a full stop. */
+  reason: string;
+}
+
 export class IngestFailure extends Error {
   readonly code: IngestFailureCode;
   /** The first thousand refused cells, in file order; the report file has all of them. */
@@ -25,6 +32,7 @@ export class IngestFailure extends Error {
   readonly rowsRejected: number;
   /** What to add to the command so that its columns can be used. */
   readonly fix: readonly string[];
+  readonly due: DueFault | undefined;
 
   constructor(
     code: IngestFailureCode,
@@ -34,6 +42,7 @@ export class IngestFailure extends Error {
       rowsRejected?: number;
       cause?: unknown;
       fix?: readonly string[];
+      due?: DueFault | undefined;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -42,6 +51,7 @@ export class IngestFailure extends Error {
     this.rejects = options.rejects ?? [];
     this.rowsRejected = options.rowsRejected ?? 0;
     this.fix = options.fix ?? [];
+    this.due = options.due;
   }
 }
 

@@ -5,7 +5,7 @@ import { dateIn } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
-import { parseInstant, type Due } from '../publisher/accept.ts';
+import { anInstant, instantOf, type Due } from '../publisher/accept.ts';
 import { findNextRelease } from '../publisher/embargo.sql.ts';
 import { entryOf } from '../publisher/uploads/entry.ts';
 import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
@@ -134,6 +134,7 @@ export const publishUpload = endpoint({
   body: z.strictObject({
     ...wish,
     release_at: text(40)
+      .refine((instant) => instantOf(instant) !== undefined, `must be ${anInstant}`)
       .optional()
       .describe('Under embargo until this instant, with its offset: `2026-12-16T10:00:00Z`.'),
     release_with: text(200)
@@ -165,13 +166,7 @@ function dueOf(instant: string | undefined, calendarId: string | undefined): Due
   if (instant !== undefined && calendarId !== undefined)
     fail('invalid_body', 'release_at and release_with exclude each other.', { param: 'release_with' });
   if (calendarId !== undefined) return { calendarId };
-  if (instant === undefined) return undefined;
-  try {
-    parseInstant(instant);
-  } catch (error) {
-    throw refusalOf(error);
-  }
-  return { instant };
+  return instant === undefined ? undefined : { instant };
 }
 
 async function taskOf(

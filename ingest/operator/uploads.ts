@@ -178,7 +178,11 @@ async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buff
 
 /** What the client is told of a file that cannot be used; any other error as it is. */
 export function refusalOf(error: unknown): unknown {
-  if (error instanceof IngestFailure) return new Failure('invalid_body', error.message);
+  if (error instanceof IngestFailure) {
+    if (error.due === undefined) return new Failure('invalid_body', error.message);
+    const param = error.due.by === 'instant' ? 'release_at' : 'release_with';
+    return new Failure('invalid_body', `"${param}": ${error.due.reason}.`, { param });
+  }
   if (error instanceof ProcessEnded)
     return new Failure(
       'invalid_body',

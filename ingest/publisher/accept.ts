@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { dateIn } from '../../kernel/clock.ts';
 import { inSavepoints, type Database, type Transaction } from '../../kernel/database.ts';
-import { IngestFailure, misuse } from '../load/failure.ts';
+import { IngestFailure, misuse, type DueFault } from '../load/failure.ts';
 import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
 import { load, withPackage } from '../load/load.ts';
 import { lockLoads, relaxLimits } from '../load/statements.sql.ts';
@@ -45,12 +45,13 @@ export async function acceptUnderEmbargo(
 ): Promise<Accepted> {
   const own = 'instant' in due ? parseInstant(due.instant) : null;
   const calendarId = 'calendarId' in due ? due.calendarId : null;
+  const by = own === null ? 'calendarId' : 'instant';
   const { input, sourceName, ...options } = withPackage({ ...given, clock: { now: () => new Date() } });
   return database.transaction(async (on) => {
     await relaxLimits(on);
     const at = own ?? (await instantInCalendar(on, calendarId ?? ''));
     const createdAt = await clock.now(on);
-    refusePast(at, createdAt);
+    refusePast(at, createdAt, by);
     const releaseNo = await insertRelease(on, {
       ...{ at: own, calendarId, dataset: options.dataset, createdAt },
       sourceName: sourceName ?? (typeof input === 'string' ? input : '-'),
@@ -66,39 +67,46 @@ export async function acceptUnderEmbargo(
     );
     const leadMs = Math.min(leadMsMax, Math.round(summary.seconds * 3_000) + marginMs);
     const acceptedAt = await clock.now(on);
-    refusePast(at, acceptedAt);
+    refusePast(at, acceptedAt, by);
     await acceptRelease(on, releaseNo, { ...file, leadMs, checked: reportOf(summary), at: acceptedAt });
     await alongside?.(on);
     return { releaseNo, at, leadMs, summary };
   });
 }
 
-/** @throws IngestFailure unless the text is an instant with its offset. */
-export function parseInstant(text: string): Date {
+/** The instant that the text states with its offset; undefined: it states none. */
+export function instantOf(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)$/i;
+  if (!form.test(text)) return undefined;
   try {
-    if (form.test(text)) return new Date(Temporal.Instant.from(text).epochMilliseconds);
+    return new Date(Temporal.Instant.from(text).epochMilliseconds);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // such as the 30th of February
+    if (error instanceof RangeError) return undefined; // such as the 30th of February
+    throw error;
   }
-  return misuse(
-    `--release-at takes an instant with its offset, such as 2026-12-16T10:00:00Z or 2026-12-16T15:00:00+05:00, not "${text}".`,
-  );
 }
+
+export const anInstant =
+  'an instant with its offset, such as 2026-12-16T10:00:00Z or 2026-12-16T15:00:00+05:00';
+
+const parseInstant = (text: string): Date =>
+  instantOf(text) ?? misuse(`--release-at takes ${anInstant}, not "${text}".`);
 
 async function instantInCalendar(on: Transaction, calendarId: string): Promise<Date> {
   const { at, held } = await selectCalendarEntry(on, calendarId);
   if (at !== null && held === null) return at;
-  return misuse(
-    `--release-with ${calendarId}: ${held}. It takes the release_id of an entry that states a time, is not cancelled and not delayed.`,
-  );
+  const takes = 'the release_id of an entry that states a time, is not cancelled and not delayed';
+  throw new IngestFailure('usage', `--release-with ${calendarId}: ${held}. It takes ${takes}.`, {
+    due: { by: 'calendarId', reason: `must be ${takes}. Of "${calendarId}": ${held}` },
+  });
 }
 
-function refusePast(at: Date, now: Date): void {
+function refusePast(at: Date, now: Date, by: DueFault['by']): void {
   if (at > now) return;
-  misuse(
-    `${at.toISOString()} is past (it is ${now.toISOString()} by the clock of the database): load the file without embargo.`,
-  );
+  const past = `${at.toISOString()} is past (it is ${now.toISOString()} by the clock of the database)`;
+  throw new IngestFailure('usage', `${past}: load the file without embargo.`, {
+    due: { by, reason: `${past}. Leave it out to publish now` },
+  });
 }
 
 async function* bytesOf(input: Readable | string): AsyncGenerator<Buffer> {

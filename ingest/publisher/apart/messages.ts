@@ -1,6 +1,6 @@
 // What is said between the publisher and a process that works apart. Hides how an error gets from one to the other.
 import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
-import { IngestFailure, type IngestFailureCode, type Reject } from '../../load/failure.ts';
+import { IngestFailure, type DueFault, type IngestFailureCode, type Reject } from '../../load/failure.ts';
 import type { TaskName } from './tasks.ts';
 
 /** The one message to the process. */
@@ -24,14 +24,15 @@ export type SentFailure =
       message: string;
       rejects: readonly Reject[];
       rowsRejected: number;
+      due: DueFault | undefined;
     }
   | { kind: 'failure'; code: ErrorCode; message: string; headers: Record<string, string> }
   | { kind: 'fault'; message: string; stack: string | undefined; code: string | undefined };
 
 export function toSent(error: unknown): SentFailure {
   if (error instanceof IngestFailure) {
-    const { code, message, rejects, rowsRejected } = error;
-    return { kind: 'ingest', code, message, rejects: rejects.slice(0, 20), rowsRejected };
+    const { code, message, rejects, rowsRejected, due } = error;
+    return { kind: 'ingest', code, message, rejects: rejects.slice(0, 20), rowsRejected, due };
   }
   if (error instanceof Failure)
     return { kind: 'failure', code: error.code, message: error.message, headers: error.headers };

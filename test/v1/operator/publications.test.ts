@@ -194,19 +194,40 @@ test.serial(
     const { id: first } = await newUpload('facts.csv', rows('1', '2'));
     t.is((await publish(first, { table: 0, set })).status, 201);
     const { id } = await newUpload('facts.csv', rows('1', '2', '3'));
-    for (const [body, why] of [
-      [{ release_at: '2020-01-01T00:00:00Z' }, /is past/],
-      [{ release_at: 'tomorrow' }, /an instant with its offset/],
-      [{ release_with: 'no-such-entry' }, /the calendar has no such entry/],
-      [{ release_at: '2099-01-01T00:00:00Z', release_with: 'x' }, /exclude each other/],
+    await services.database.query(
+      `insert into data.releases (release_id, title, source, release_at, time_zone, time_confirmed)
+       values ('past-entry', 'Past', 'Tests', '2020-01-01T09:00:00Z', 'UTC', true)`,
+    );
+    for (const [body, param, why] of [
+      [
+        { release_at: '2020-01-01T00:00:00Z' },
+        'release_at',
+        /^"release_at": 2020-01-01T00:00:00\.000Z is past \(it is /,
+      ],
+      [
+        { release_at: 'tomorrow' },
+        'release_at',
+        /^"release_at": must be an instant with its offset, such as /,
+      ],
+      [{ release_at: '2099-02-30T00:00:00Z' }, 'release_at', /^"release_at": must be an instant/],
+      [
+        { release_with: 'no-such-entry' },
+        'release_with',
+        /^"release_with": must be the release_id of an entry .*\. Of "no-such-entry": the calendar has no such entry\.$/,
+      ],
+      [{ release_with: 'past-entry' }, 'release_with', /^"release_with": 2020-01-01T09:00:00\.000Z is past/],
+      [{ release_at: '2099-01-01T00:00:00Z', release_with: 'x' }, 'release_with', /exclude each other/],
       [
         { release_at: '2099-01-01T00:00:00Z', set: { unit: 'Percent' } },
+        undefined,
         /the facts of series that exist stay as they are/,
       ],
     ] as const) {
       const refused = await publish(id, { table: 0, ...body });
       t.is(codeOf(refused), 'invalid_body', JSON.stringify(body));
+      t.is((refused.json as { error: { param?: string } }).error.param, param);
       t.regex(messageOf(refused), why);
+      t.notRegex(messageOf(refused), /--/, 'it names no flag of the command line');
     }
     const whole = await newUpload('whole.csv', 'date,A,B\n2024-01-31,1,\n2024-02-29,2,\n');
     const entry = `file: whole.csv\nheader: 1\nfirst: 2\ndate: { column: date }\nvalues: '*'\nfull: true\nseries: { id: 'W.{column}', name: '{column}', unit: Index, frequency: monthly, source: Tests }`;
