@@ -6,9 +6,7 @@ import type { Cursors } from '../../kernel/http/cursor.ts';
 import { operatorAccountOf, operatorErrors } from '../../kernel/http/operator.ts';
 import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/http/service-endpoint.ts';
 import type { Apart } from '../publisher/apart/run-apart.ts';
-import { findNextRelease } from '../publisher/embargo.sql.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
-import { retryAfter } from './refuse-waiting.ts';
 
 /** What the endpoints need. */
 export interface OperatorDeps {
@@ -41,23 +39,4 @@ export function numberOf(text: string, what: string): number {
   return /^[1-9]\d{0,14}$/.test(text)
     ? Number(text)
     : fail('not_found', `There is no ${what} ${text.slice(0, 40)}.`);
-}
-
-/** How long before a release is prepared no call of an operator begins a change: it would hold the lock that the release needs. */
-const clearMs = 30_000;
-
-/** @throws Failure `unavailable` if a release is to be prepared in a moment, so that it is not late. */
-export async function requireNoReleaseSoon({
-  database,
-  releaseClock,
-}: Pick<OperatorDeps, 'database' | 'releaseClock'>): Promise<void> {
-  const next = await findNextRelease(database);
-  if (next === null) return;
-  const leftMs = next.beginsAt.getTime() - (await releaseClock.now(database)).getTime();
-  if (leftMs < clearMs)
-    fail(
-      'unavailable',
-      `Release ${next.releaseNo} is due ${next.at.toISOString()}. Try again when it is made.`,
-      retryAfter,
-    );
 }

@@ -12,7 +12,8 @@ import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-
 import type { RetractableLoad } from '../undo/retract.sql.ts';
 import { findLoads, unretractableBecause } from '../undo/retractable.ts';
 import { retract, retractionReport } from '../undo/retract.ts';
-import { endpoint, numberOf, requireNoReleaseSoon, type OperatorDeps } from './endpoint.ts';
+import { beforeRelease } from './before-release.ts';
+import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 import { refuseWaiting } from './refuse-waiting.ts';
 
 const count = z.int().min(0);
@@ -157,15 +158,16 @@ export const retractLoad = endpoint({
     (deps) =>
     async ({ requester, params: given, body, call }) => {
       const loadNo = numberOf(memberOf(given, 'load'), 'load');
-      await call.stage('lookup', () => requireNoReleaseSoon(deps));
       const { seriesTimeZone, fiscalYearFirstMonth, clock } = deps;
       const { erase, reason, dry_run: dryRun } = body;
       const result = await call.stage('sql', () =>
-        retract(actingFor(deps.database, requester), {
-          ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock },
-          ...(reason === undefined ? {} : { reason }),
-          onWaiting: refuseWaiting,
-        }),
+        beforeRelease(deps, (signal) =>
+          retract(actingFor(deps.database, requester), {
+            ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock, signal },
+            ...(reason === undefined ? {} : { reason }),
+            onWaiting: refuseWaiting,
+          }),
+        ),
       );
       return one(retractionReport(result, dryRun));
     },

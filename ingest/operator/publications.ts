@@ -2,18 +2,17 @@
 // is done in a process of its own, which is ended when a release is to be prepared: a release waits for no call of an operator.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
-import { Failure, fail } from '../../kernel/errors.ts';
+import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { anInstant, instantOf, type Due } from '../publisher/accept.ts';
-import { findNextRelease } from '../publisher/embargo.sql.ts';
 import { entryOf } from '../publisher/uploads/entry.ts';
 import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';
-import { endpoint, requireNoReleaseSoon, type OperatorDeps } from './endpoint.ts';
-import { retryAfter } from './refuse-waiting.ts';
+import { beforeRelease } from './before-release.ts';
+import { endpoint, type OperatorDeps } from './endpoint.ts';
 import { uploadOf } from './uploads-schema.ts';
-import { refusalOf, requireUpload } from './uploads.ts';
+import { requireUpload } from './uploads.ts';
 
 const count = z.int().min(0);
 const countsSchema = {
@@ -188,41 +187,6 @@ async function taskOf(
     ...{ table, entry: entryOf(entry ?? found.entry, { name, facts: set }) },
     ...{ seriesTimeZone, fiscalYearFirstMonth, now },
   };
-}
-
-/** Until the next release is prepared its work must be over, so that the load lock is free. */
-const freeBeforeMs = 5_000;
-/** Work is over long before; timers of more than 24 days end at once. */
-const timerMsMax = 86_400_000;
-
-/** @param work ends when its signal is aborted. @throws Failure `unavailable` then, and if a release is due in a moment. */
-export async function beforeRelease<Result>(
-  deps: Pick<OperatorDeps, 'database' | 'releaseClock'>,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const { database, releaseClock } = deps;
-  await requireNoReleaseSoon(deps);
-  const next = await findNextRelease(database);
-  const [due, done] = [new AbortController(), new AbortController()];
-  if (next !== null) {
-    const leftMs = next.beginsAt.getTime() - freeBeforeMs - (await releaseClock.now(database)).getTime();
-    void releaseClock.pause(Math.min(leftMs, timerMsMax), done.signal).then(() => {
-      due.abort(
-        new Failure(
-          'unavailable',
-          `Release ${next.releaseNo} is due ${next.at.toISOString()}. Try again when it is made.`,
-          retryAfter,
-        ),
-      );
-    });
-  }
-  try {
-    return await work(due.signal);
-  } catch (error) {
-    throw refusalOf(error);
-  } finally {
-    done.abort();
-  }
 }
 
 function checkOf(checked: CheckedTable, command: string): z.output<typeof checkSchema> {

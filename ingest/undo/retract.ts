@@ -2,7 +2,7 @@
 // itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
 import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { dateIn, type Clock } from '../../kernel/clock.ts';
-import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
+import { inTransaction, unlessAborted, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { tellOfPoints, tellOfRows } from '../events/load-events.ts';
@@ -50,6 +50,8 @@ export interface RetractOptions {
   clock: Clock;
   noGateway?: boolean;
   onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void;
+  /** Gives the retraction up while it is under way: nothing is changed, and its reason is thrown. */
+  signal?: AbortSignal;
 }
 
 export interface Retraction extends LoadCounts {
@@ -79,11 +81,13 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
  * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
  */
 export async function retract(database: Database, options: RetractOptions): Promise<Retraction> {
-  const result = await inTransaction(database, options.dryRun === true, async (on) => {
-    await relaxLimits(on);
-    await lockLoads(on, options.onWaiting);
-    return retractWithin(on, options);
-  });
+  const result = await inTransaction(database, options.dryRun === true, (on) =>
+    unlessAborted(on, options.signal, async () => {
+      await relaxLimits(on);
+      await lockLoads(on, options.onWaiting);
+      return retractWithin(on, options);
+    }),
+  );
   if (options.dryRun !== true && options.noGateway !== true) await inForce();
   return result;
 }

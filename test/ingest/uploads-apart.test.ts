@@ -8,7 +8,7 @@ import { storePieces } from '../../ingest/publisher/stored-file.ts';
 import { insertUpload, insertUploadPiece } from '../../ingest/publisher/uploads/uploads.sql.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import { lockLoads } from '../../ingest/load/statements.sql.ts';
-import { beforeRelease } from '../../ingest/operator/publications.ts';
+import { beforeRelease } from '../../ingest/operator/before-release.ts';
 import { acceptUnderEmbargo } from '../../ingest/publisher/accept.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { entryOf } from '../../ingest/publisher/uploads/entry.ts';
