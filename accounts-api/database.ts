@@ -4,7 +4,7 @@ import { QueryTypes, Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
 import { createDatabaseCircuit, SteadyClient } from '../kernel/database-circuit.ts';
-import { createLog, type Log } from '../kernel/log.ts';
+import { createLog, type Log } from '../kernel/log/log.ts';
 import { poolMetrics } from '../kernel/metrics/database.ts';
 import { watchStatements } from '../kernel/metrics/statements.ts';
 import type { Metric } from '../kernel/metrics/text.ts';

@@ -1,6 +1,6 @@
 // The dependencies of the handlers besides the database, built by main.ts.
 import type { Cursors } from '../kernel/http/cursor.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import type { Billing } from './billing/connection.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';

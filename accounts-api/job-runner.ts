@@ -2,7 +2,7 @@
 // Hides leases: those of the jobs under way are renewed until they end, however long they take, and lapse with the process.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PgBoss } from 'pg-boss';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 
 export interface JobRunner {
   /** Fetches no more jobs and waits for those under way, for half a minute; then hands the rest back, to be run again. */

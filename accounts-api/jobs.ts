@@ -4,7 +4,7 @@
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import { runJobs } from './job-runner.ts';
 
 /** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */

@@ -9,7 +9,7 @@ import { redisMetrics } from '../kernel/metrics/redis.ts';
 import { createServiceMetrics } from '../kernel/metrics/service.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { StripeSettings } from '../kernel/settings/settings.ts';

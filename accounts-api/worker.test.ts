@@ -3,7 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { dataOf, startAccountsService, type AccountsService } from '../test/services/accounts-service.ts';
 import { holdersOf } from '../test/auth/holders.ts';
-import { createLog, type Log } from '../kernel/log.ts';
+import { createLog, type Log } from '../kernel/log/log.ts';
 import { until } from '../test/run/until.ts';
 import { silentLog } from '../test/services/harness.ts';
 import { startScriptedSmtp } from '../test/services/scripted-smtp.ts';

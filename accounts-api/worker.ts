@@ -2,7 +2,7 @@
 // A job runs at least once: a link is minted each time its mail is sent, and every one of them is valid.
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import type { Metric } from '../kernel/metrics/text.ts';

@@ -12,7 +12,7 @@ import { newId } from '../accounts-api/ids.ts';
 import { openJobs, type Jobs, type MailJob } from '../accounts-api/jobs.ts';
 import { createAccount } from '../accounts-api/operator/operator.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { createLog } from '../kernel/log.ts';
+import { createLog } from '../kernel/log/log.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { projectRoot } from '../kernel/project.ts';
 import { backendCpuUs, startBenchPostgres, withClient } from './instruments/postgres.ts';

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { start } from '../data-api/main.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
-import { createLog } from '../kernel/log.ts';
+import { createLog } from '../kernel/log/log.ts';
 import { startBenchPostgres } from './instruments/postgres.ts';
 
 const entriesTotal = 1_000_000;

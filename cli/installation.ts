@@ -7,7 +7,7 @@ import type { WebhookSettings } from '../accounts-api/webhooks/settings.ts';
 import { fullDisk, isDiskFull } from '../embedded/disk.ts';
 import { hasEmbeddedDatabase, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import { openDatabase, type Database } from '../kernel/database.ts';
-import { createLog } from '../kernel/log.ts';
+import { createLog } from '../kernel/log/log.ts';
 import { openPlans, type PlansFile } from '../kernel/plans.ts';
 import {
   SettingsError,

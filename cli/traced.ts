@@ -1,5 +1,5 @@
 // A service with its tracing: opened before it, if OTEL_EXPORTER_OTLP_ENDPOINT is set, and closed after it.
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import type { Settings } from '../kernel/settings/settings.ts';
 import { openTracing, type Tracing } from '../kernel/tracing/tracing.ts';
 

@@ -2,7 +2,7 @@
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { createLog } from '../kernel/log.ts';
+import { createLog } from '../kernel/log/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';

@@ -1,7 +1,7 @@
 // What main passes to the handlers of this service.
 import type { Clock } from '../kernel/clock.ts';
 import type { Database, Queryable } from '../kernel/database.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { ResponseCache } from '../kernel/http/response-cache.ts';
 import type { Synonyms } from './discovery/synonyms.ts';

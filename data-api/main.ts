@@ -11,7 +11,7 @@ import type { Metric } from '../kernel/metrics/text.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import { programVersion } from '../kernel/project.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';

@@ -4,7 +4,7 @@ import type { Queryable } from '../kernel/database.ts';
 import { fail, toFailure } from '../kernel/errors.ts';
 import type { Handler, Route } from '../kernel/http/server.ts';
 import { answerLeaseMs } from '../kernel/http/validity.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import type { Loads } from './loads.ts';
 import { readNewestLoad } from './loads.sql.ts';
 

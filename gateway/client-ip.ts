@@ -1,7 +1,7 @@
 // Finds the client of a call behind as many proxies as are trusted: its IP address, and whether it is on TLS.
 // Hides the spellings of an entry, and says once in the log if the proxies and TRUSTED_PROXY_HOPS do not fit.
 import { isIP } from 'node:net';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 
 export interface Clients {
   /**

@@ -1,7 +1,7 @@
 // Sends the gateway's own failures: each as the contract's envelope, logged once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toEnvelope, toFailure } from '../kernel/errors.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import { callIfOpen } from './call.ts';
 
 /** Answers a thrown value. If an answer has begun or the client has left, it cuts the connection: nothing else is left to do. */

@@ -1,6 +1,6 @@
 // A gateway's lease on what it keeps: credentials, or answers of data-api. Whoever changes what is leased waits until the lease has
 // ended, or until the change is known to be in force here, before saying that it is done. Hides the renewal.
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 
 /** The period of a lease. The same object while leases follow each other without a gap, on the same generation. */
 export interface Term<Generation> {

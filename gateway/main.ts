@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
 import { credentialLeaseMs } from '../kernel/credentials/cache.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import { serveMetrics } from '../kernel/metrics/server.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import { openRedis } from '../kernel/redis.ts';

@@ -11,7 +11,7 @@ import {
 import type { Duplex } from 'node:stream';
 import { Failure, toEnvelope } from '../kernel/errors.ts';
 import { headBytesMax } from '../kernel/http/server.ts';
-import type { Log } from '../kernel/log.ts';
+import type { Log } from '../kernel/log/log.ts';
 import { answerFailure } from './failure.ts';
 import { callIfOpen } from './call.ts';
 import type { RunCompiled } from './compiled.ts';

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import pg from 'pg';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 
 /** Fails what waits for PostgreSQL while it is stalled. Its code is that of a broken connection. */
 export class DatabaseStalled extends Error {

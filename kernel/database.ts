@@ -2,7 +2,7 @@
 // Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
 import pg from 'pg';
 import { createDatabaseCircuit, cut, SteadyClient } from './database-circuit.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 import { poolMetrics } from './metrics/database.ts';
 import { watchStatements, type StatementWatch } from './metrics/statements.ts';
 import type { Metric } from './metrics/text.ts';

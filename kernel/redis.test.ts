@@ -13,7 +13,7 @@ import {
   script,
   type RedisLink,
 } from './redis.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, type Log } from './log/log.ts';
 import { projectRoot } from './project.ts';
 
 test('one server, a cluster and sentinels are told apart by their URL', (t) => {

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as Redis from 'redis';
 import { createDeadline, TooLate } from './deadline.ts';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 
 /** The kinds of server that REDIS_URL can name. */
 export type RedisTarget =

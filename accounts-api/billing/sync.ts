@@ -1,7 +1,7 @@
 // Fetches customers from Stripe and puts in force what they pay for. An event says only that something changed: the state is fetched,
 // so late, repeated and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called
 // inside a transaction.
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import type { Deps } from '../database.ts';
 import { isMissing, type Billing } from './connection.ts';
 import {

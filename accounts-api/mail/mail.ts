@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport } from 'nodemailer';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 
 export interface Mail {
   to: string;

@@ -1,5 +1,5 @@
 // How jobs and quota allotments stand, for /metrics of the worker.
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { AccountsDatabase } from '../database.ts';

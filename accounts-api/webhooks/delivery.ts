@@ -4,7 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import { randomBase32 } from '../../kernel/credentials/base32.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import {
   commitAtLeisure,
   leaseWebhooks,

@@ -1,6 +1,6 @@
 // The worker's part in webhooks: turns events into messages, sends them, deletes old ones, and renews the encryption of secrets.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';

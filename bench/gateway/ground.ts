@@ -12,7 +12,7 @@ import { load as ingest } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { migrate } from '../../migrations/run.ts';

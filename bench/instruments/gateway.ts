@@ -8,7 +8,7 @@ import { createAccount, createKey } from '../../accounts-api/operator/operator.t
 import { start as startDataApi } from '../../data-api/main.ts';
 import { start as startGateway } from '../../gateway/main.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 
 const identitySecret = 'a secret of the bench, long enough';

@@ -7,7 +7,7 @@ import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { ask } from './client.ts';
 import { figuresOf, print } from './figures.ts';
 import { backendCpuUs, startBenchPostgres, withClient } from './postgres.ts';

@@ -1,7 +1,7 @@
 // The data-api alone as a measured server: `data-api.ts <database url> <identity secret>`.
 import { start } from '../../data-api/main.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { serveMeasured } from '../instruments/server.ts';
 
 const [databaseUrl = '', identitySecret = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 import { openRedis, script } from '../../kernel/redis.ts';
 import { readServer, type DatedFigures } from '../../kernel/metrics/database.ts';
 import { readRedisMemory } from '../../kernel/metrics/redis.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import type { Settings } from '../../kernel/settings/settings.ts';
 import { withDatabase } from '../installation.ts';
 

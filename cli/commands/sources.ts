@@ -8,7 +8,7 @@ import { selectSources, type Source } from '../../ingest/publisher/sources/sourc
 import { withoutQuery } from '../../ingest/publish/file-groups.ts';
 import { instantText } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { examples, jsonFlag, printJson, printTable, type DeclareCommand, type Terminal } from '../command.ts';
 import { withData, type Installation } from '../installation.ts';
 

@@ -12,7 +12,7 @@ import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';

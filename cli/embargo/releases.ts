@@ -6,7 +6,7 @@ import { historyReport, lateBy, releaseReport } from '../../ingest/publisher/rel
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import type { Database } from '../../kernel/database.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import {
   UsageError,
   examples,

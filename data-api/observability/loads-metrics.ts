@@ -1,6 +1,6 @@
 // How the data stands, for /metrics: the loads of each dataset, and the age of the newest.
 import type { Queryable } from '../../kernel/database.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { selectLoads, type DatasetLoads } from './loads-metrics.sql.ts';

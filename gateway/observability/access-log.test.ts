@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import test from 'ava';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import { createClients } from '../client-ip.ts';
 import { requestId } from '../policies/request-id.ts';

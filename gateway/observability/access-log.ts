@@ -2,7 +2,7 @@
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { flatText } from '../../kernel/flat-text.ts';
-import { lineWriter, withoutSecrets, type Log } from '../../kernel/log.ts';
+import { lineWriter, withoutSecrets, type Log } from '../../kernel/log/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
 import { inSpareTime } from '../end-of-turn.ts';
 import type { GatewayRoutes, Place } from '../routes.ts';

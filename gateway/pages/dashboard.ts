@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { encodingFor } from '../../kernel/http/reply.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { callOf, headerLine } from '../call.ts';
 import { readDashboard, type DashboardFiles } from './dashboard-files.ts';
 import type { Policy } from '../policy.ts';

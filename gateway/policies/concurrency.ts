@@ -2,7 +2,7 @@
 // failed, or left by its client. An answer that exceeds its deadline as a whole is ended: 504, or cut off if it has begun.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { answerFailure } from '../failure.ts';
 import type { Policy } from '../policy.ts';

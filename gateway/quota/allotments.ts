@@ -2,7 +2,7 @@
 // some are made before calls are lacking. The holders store the allotments, in Redis or in this process (redis-allotments.ts,
 // process-allotments.ts).
 import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import type { Accounts } from '../accounts.ts';
 import { createAccountsCache } from './accounts-cache.ts';
 import type { Hold } from './hold.ts';

@@ -3,7 +3,7 @@
 // way for that long. So a call itself asks Redis nothing, and the answers of a gateway that is gone count for two seconds.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 
 /** An answer under way. */

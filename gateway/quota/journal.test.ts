@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { systemClock } from '../../kernel/clock.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { until } from '../../test/run/until.ts';
 import { BatchRefused, createJournal } from './journal.ts';

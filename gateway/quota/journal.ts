@@ -3,7 +3,7 @@
 // files it also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
 import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';

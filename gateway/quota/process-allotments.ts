@@ -2,7 +2,7 @@
 // those not drawn soon are returned, so that another gateway can have them. Hides the lease under which its calls may be served.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import type { Accounts } from '../accounts.ts';
 import { createAccountsCache } from './accounts-cache.ts';
 import {

@@ -4,7 +4,7 @@ import { Agent } from 'undici';
 import { z } from 'zod';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { answerLeaseMs, newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { createLease, type Lease } from '../lease.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 

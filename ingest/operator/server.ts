@@ -5,7 +5,7 @@ import type { ServiceCertificate } from '../../kernel/http/certificate.ts';
 import { createCursors } from '../../kernel/http/cursor.ts';
 import { startService, type RunningService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { createServiceMetrics } from '../../kernel/metrics/service.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';

@@ -1,7 +1,7 @@
 // Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh,
 // loads what is put into the watched folder, and serves operators. Any number may run beside each other.
 import { openDatabase } from '../../kernel/database.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream';
 import { dateIn } from '../../kernel/clock.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../kernel/database.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { load } from '../load/load.ts';
 import { lockLoads, relaxLimits, tryLockReleases } from '../load/statements.sql.ts';
 import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';

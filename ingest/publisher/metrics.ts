@@ -1,5 +1,5 @@
 // How releases stand, for /metrics: those that wait, those that need somebody, and how late the oldest is.
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { countReleases } from './embargo.sql.ts';

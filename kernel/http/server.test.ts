@@ -5,7 +5,7 @@ import test from 'ava';
 import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';
 import { openDatabase } from '../database.ts';
 import { fail } from '../errors.ts';
-import { createLog } from '../log.ts';
+import { createLog } from '../log/log.ts';
 import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './server.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from '../identity.ts';
 

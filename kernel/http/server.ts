@@ -11,7 +11,7 @@ import type { ServiceCertificate } from './certificate.ts';
 import { entryAt } from '../entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
 import { anonymous, identityHeader, type Identity, type Open } from '../identity.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '../metrics/service.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 import { inCall } from './call-context.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import test from 'ava';
-import { createLog } from '../log.ts';
+import { createLog } from '../log/log.ts';
 import { certificateEnd, certificateMetrics } from './certificate.ts';
 
 // Of nobody: for almanac.example, signed by itself, valid until `until`.

@@ -1,6 +1,6 @@
 // How long the certificate of the public URL is valid, as a client sees it. Asked once an hour.
 import { connect } from 'node:tls';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { askedFigures } from './figures.ts';
 import type { Metric } from './text.ts';
 

@@ -1,5 +1,5 @@
 // The metrics of a database: the pools of connections to it, and what the server says of itself.
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { selectServerFigures, type ServerFigures } from './database.sql.ts';
 import { askedFigures } from './figures.ts';
 import { histogramSamples } from './histogram.ts';

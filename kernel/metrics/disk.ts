@@ -1,6 +1,6 @@
 // The free space of the directories that a process writes to.
 import { statfs } from 'node:fs/promises';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { askedFigures } from './figures.ts';
 import type { Metric } from './text.ts';
 

@@ -1,6 +1,6 @@
 // Figures that are asked of a database or of Redis when /metrics is read, and only then. What could not be asked is absent from
 // the answer, so that no old figure passes for a present one.
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import type { Metric, Sample } from './text.ts';
 
 export interface Figures<T> {

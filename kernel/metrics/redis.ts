@@ -1,5 +1,5 @@
 // How Redis stands, for /metrics and `almanac check`: whether it is in use, its memory, and whether it evicts keys.
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { script, type RedisLink } from '../redis.ts';
 import { askedFigures } from './figures.ts';
 import type { Metric } from './text.ts';

@@ -1,7 +1,7 @@
 // Traces for OpenTelemetry: spans that are begun and ended by hand, sent by OTLP over HTTP. Hides OpenTelemetry's packages, which
 // are loaded only by `openTracing`: where tracing is off, a caller has no Tracing, and checks for that.
 import type { Context, Span as OpenTelemetrySpan, SpanKind } from '@opentelemetry/api';
-import type { Log } from '../log.ts';
+import type { Log } from '../log/log.ts';
 import { programVersion } from '../project.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;

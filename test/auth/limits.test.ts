@@ -394,7 +394,7 @@ const freshSites: {
   call: (holder: Holder) => Promise<Answer>;
 }[] = [
   {
-    at: 'account.ts requireFresh',
+    at: 'closing.ts requireFresh',
     what: 'closing the account',
     hasPassword: true,
     call: (holder) => service.signedIn(holder, '/v1/account', { method: 'DELETE' }),

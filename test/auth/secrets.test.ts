@@ -1,7 +1,7 @@
 // No secret is kept: after all kinds of requests, no table and no log line holds a secret that was issued or entered.
 import { createHash, createHmac } from 'node:crypto';
 import test from 'ava';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { startServices } from '../services/services.ts';
 import { dump } from '../start/sinks.ts';
 import { newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange } from './raw.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { revokeKey } from '../../accounts-api/operator/operator.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { exchange, lines } from './raw.ts';

@@ -5,7 +5,7 @@ import { QueryTypes } from 'sequelize';
 import { reclaimLostAllotments } from '../../accounts-api/quota/allotments.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { start, type RunningGateway } from '../../gateway/main.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { startProxy, type Proxy } from '../services/proxy.ts';

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
-import { createLog, type Log } from '../../kernel/log.ts';
+import { createLog, type Log } from '../../kernel/log/log.ts';
 import { createDatabaseCircuit } from '../../kernel/database-circuit.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';

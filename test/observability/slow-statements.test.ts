@@ -4,7 +4,7 @@ import pg from 'pg';
 import { start as startAccounts } from '../../accounts-api/main.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
-import { createLog, type Log } from '../../kernel/log.ts';
+import { createLog, type Log } from '../../kernel/log/log.ts';
 import { createTestDatabase, fakeClock, testIdentitySecret } from '../services/harness.ts';
 import { projectPlans } from '../services/services.ts';
 import { testSignIn } from '../services/sign-in.ts';

@@ -5,7 +5,7 @@ import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../../accounts-api/database.ts';
 import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
-import { createLog, type Log } from '../../kernel/log.ts';
+import { createLog, type Log } from '../../kernel/log/log.ts';
 import { keepRows, logTrace } from '../run/traces.ts';
 import { eventsIn } from './outbox.ts';
 

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import path from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';

@@ -1,6 +1,6 @@
 // POST /v1/checkout and GET /v1/billing/portal, through a gateway: what is charged, that nothing is bought twice, whose portal it is.
 import test, { type ExecutionContext } from 'ava';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { startPaying, type Paying } from '../billing/paying.ts';
 
 let paying: Paying;

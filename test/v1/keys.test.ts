@@ -5,7 +5,7 @@ import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import type { KeyRecord } from '../../accounts-api/keys/keys.ts';
 import { isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import {
   assertError,
   dataOf,

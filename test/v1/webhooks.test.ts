@@ -3,7 +3,7 @@ import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
 import type { WebhookRecord } from '../../accounts-api/webhooks/webhook-fields.ts';
-import { createLog } from '../../kernel/log.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { holdersOf } from '../auth/holders.ts';
 import {

@@ -7,7 +7,7 @@ import type { ExecutionContext } from 'ava';
 import type { DeliveryTiming } from '../../accounts-api/webhooks/delivery.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { startWorker, type RunningWorker } from '../../accounts-api/worker.ts';
-import type { Log } from '../../kernel/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { within } from '../run/until.ts';
 import type { AccountsService } from '../services/accounts-service.ts';

@@ -2,7 +2,7 @@
 // nothing: what it has not committed is rolled back.
 import { setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../../kernel/database.ts';
-import { createLog } from '../../../kernel/log.ts';
+import { createLog } from '../../../kernel/log/log.ts';
 import { actAs } from '../acting.sql.ts';
 import { toSent, type Order, type Told } from './messages.ts';
 import { tasks, type TaskContext } from './tasks.ts';

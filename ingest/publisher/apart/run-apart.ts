@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Log } from '../../../kernel/log.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 import { fromSent, type Order, type Told } from './messages.ts';
 import type { TaskName, Tasks } from './tasks.ts';
 

@@ -2,7 +2,7 @@
 // all of it is one transaction, with the lock: a process that is killed has loaded the file or not, and the next one goes on from there.
 import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
 import { dateIn } from '../../../kernel/clock.ts';
-import type { Log } from '../../../kernel/log.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import { relaxLimits } from '../../load/statements.sql.ts';
 import {

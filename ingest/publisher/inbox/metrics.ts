@@ -1,5 +1,5 @@
 // How the watched folder stands, for /metrics: what waits in it, for how long, and what was rejected and is still there.
-import type { Log } from '../../../kernel/log.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 import { askedFigures } from '../../../kernel/metrics/figures.ts';
 import type { Metric } from '../../../kernel/metrics/text.ts';
 import type { Inbox } from './watch.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { writeEvents } from '../../../kernel/events/outbox.sql.ts';
-import type { Log } from '../../../kernel/log.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 import type { AddressGuard } from '../../../kernel/outbound/address-guard.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import { tableSchema, type TableDescription } from '../../publish/description.ts';

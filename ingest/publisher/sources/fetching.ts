@@ -1,7 +1,7 @@
 // The work of the publisher on sources: fetches those that are due, several at once, until it is stopped. Several publishers may run: each
 // source is leased by one of them.
 import type { Database } from '../../../kernel/database.ts';
-import type { Log } from '../../../kernel/log.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
 import type { ReleaseClock } from '../release-clock.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';

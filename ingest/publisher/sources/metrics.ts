@@ -1,5 +1,5 @@
 // How sources stand, for /metrics: those that are fresh, those that fail, and how late the oldest fetch is.
-import type { Log } from '../../../kernel/log.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 import { askedFigures } from '../../../kernel/metrics/figures.ts';
 import type { Metric } from '../../../kernel/metrics/text.ts';
 import { failuresTold, type FetchDeps } from './fetch-source.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { openSync } from 'node:fs';
 import test from 'ava';
-import { LogOutput, type Files } from './log-output.ts';
+import { LogOutput, type Files } from './output.ts';
 
 /** A file that accepts as many bytes of each write as it is told, or fails with the code that it is told. */
 function fakeFile() {

@@ -1,7 +1,7 @@
 // Structured logs, one JSON line each. Hides redaction: no field of a log line ever holds a key, a token or a raw query.
 import { pino, type Logger } from 'pino';
-import { flatText } from './flat-text.ts';
-import { LogOutput } from './log-output.ts';
+import { flatText } from '../flat-text.ts';
+import { LogOutput } from './output.ts';
 
 export type Log = Logger;
 
