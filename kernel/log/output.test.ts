@@ -94,6 +94,16 @@ test('what waits is written at the end, but for what is on its way already', (t)
   t.deepEqual(lines(), ['b'.repeat(70_000), 'c', 'a'.repeat(70_000)]);
 });
 
+test('lines that are gathered when the process ends are written before it does', (t) => {
+  const { files, lines, isAsked } = fakeFile();
+  const output = new LogOutput(1, files);
+  output.write('a\n');
+  output.write('b\n');
+  output.writeNow();
+  t.false(isAsked());
+  t.deepEqual(lines(), ['a', 'b']);
+});
+
 test('a process whose log is on a full disk goes on, and ends', (t) => {
   const program = `
     const { createLog } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});

@@ -27,7 +27,7 @@ export interface Files {
  * Writes lines in batches instead of one by one. Lines are kept as bytes: as strings, the garbage collector would copy them with each collection of
  * the young generation. Lines that wait are written when the process ends by itself, by an error or by a signal that it handles. pino's own
  * destination measures its whole buffer again with each line, 9 % of a gateway's time (2026-11-20), ends the process when a write fails, and then
- * tries again for ever (sonic-boom 4.2.0, `flushBufferSync`).
+ * tries again for ever (sonic-boom 4.2.1, `flushBufferSync`).
  */
 export class LogOutput {
   #bytes = Buffer.allocUnsafeSlow(gatherBytes);
@@ -44,6 +44,8 @@ export class LogOutput {
   #lostLines = 0;
   /** Its reader has gone. */
   #isClosed = false;
+  /** The process is about to end: nothing is begun that it would not wait for. */
+  #isEnding = false;
   readonly #fd: number;
   readonly #files: Files;
 
@@ -65,6 +67,7 @@ export class LogOutput {
 
   /** Writes all that waits, or gives up at the first fault: the process is about to end. */
   writeNow(): void {
+    this.#isEnding = true;
     this.#flush();
     const giveUpAtMs = performance.now() + busyAtEndMs;
     const rest = this.#isWriting ? this.#waiting.slice(1) : this.#waiting; // the first is on its way already
@@ -103,7 +106,7 @@ export class LogOutput {
 
   #writeNext(): void {
     const [next] = this.#waiting;
-    if (this.#isWriting || next === undefined) return;
+    if (this.#isWriting || this.#isEnding || next === undefined) return;
     const bytes = this.#isTorn ? Buffer.concat([newline, next]) : next;
     this.#waitingBytes += bytes.length - next.length;
     this.#isTorn = false;
