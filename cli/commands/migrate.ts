@@ -18,7 +18,9 @@ export const migrate: DeclareCommand = (command, terminal) => {
     )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac migrate', 'almanac migrate --wait'))
-    .action(({ wait, json }) => (wait === true ? waitForOthers(terminal) : bringUp(terminal, json === true)));
+    .action(({ wait, json }) =>
+      wait === true ? waitForOthers(terminal, json === true) : bringUp(terminal, json === true),
+    );
 };
 
 async function bringUp(terminal: Terminal, asJson: boolean): Promise<void> {
@@ -36,11 +38,15 @@ async function bringUp(terminal: Terminal, asJson: boolean): Promise<void> {
   );
 }
 
-async function waitForOthers({ env, stdout }: Terminal): Promise<void> {
-  const { databaseUrl = '' } = readSettings(env, { service: 'migrate --wait', settings: ['DATABASE_URL'] });
-  const print = (reason: string) => void stdout.write(`waiting: ${reason}\n`);
+async function waitForOthers(terminal: Terminal, asJson: boolean): Promise<void> {
+  const { databaseUrl = '' } = readSettings(terminal.env, {
+    service: 'migrate --wait',
+    settings: ['DATABASE_URL'],
+  });
+  const print = (reason: string) => void terminal.stderr.write(`waiting: ${reason}\n`);
   await waitForMigrations(databaseUrl, { withinMs: waitMs, print });
-  stdout.write('up to date\n');
+  if (asJson) return printJson(terminal, { migrated: [] });
+  terminal.stdout.write('up to date\n');
 }
 
 /** @throws Error if a password is set and cannot be given: whoever sets one relies on it. */

@@ -12,10 +12,10 @@ import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
 import type { RunningService } from '../../kernel/http/server.ts';
-import { createLog } from '../../kernel/log/log.ts';
+import { createLog, standardOutput, type Log } from '../../kernel/log/log.ts';
 import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
-import { readSettings } from '../../kernel/settings/settings.ts';
+import { readSettings, type Settings } from '../../kernel/settings/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
 import { examples, type DeclareCommand, type Output, type Terminal } from '../command.ts';
 import { builtDashboard } from '../dashboard.ts';
@@ -47,6 +47,9 @@ const startDataApi = async (options: DataApiOptions) => (await imports.dataApi()
 const startAccountsApi = async (options: AccountsApiOptions) => (await imports.accountsApi()).start(options);
 const startWorker = async (options: WorkerOptions) => (await imports.worker()).startWorker(options);
 const startPublisher = async (options: PublisherOptions) => (await imports.publisher()).start(options);
+
+const serviceLog = (service: string, { logLevel }: Settings): Log =>
+  createLog(service, logLevel, standardOutput());
 
 // Any constants of our own; the lock says that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
@@ -84,7 +87,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
       : imports.seed().then(({ loadDemoData }) => loadDemoData(installation));
   const demoEnded = demo.then(nothing, nothing);
   try {
-    const log = createLog('services', settings.logLevel);
+    const log = serviceLog('services', settings);
     const dataApi = await startTraced('data-api', settings.tracing, startDataApi, {
       ...{ ...dataApiOptions(installation, plans), ...loopback },
     });
@@ -187,7 +190,7 @@ async function serveDatabaseService(
   const needs = { service: name, settings: ['DATABASE_URL', 'IDENTITY_SECRET'] } as const;
   const { settings, plans } = readConfiguration(env, needs);
   const installation = await openInstallation(settings);
-  const log = createLog('services', settings.logLevel);
+  const log = serviceLog('services', settings);
   const reload = (certificate?: ServiceCertificate) => {
     const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
     signals.reloadOnHangUp([plans.prepareReload, renew], log);
@@ -228,7 +231,7 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
     previousIdentitySecret: settings.previousIdentitySecret,
     plans,
     clock: systemClock,
-    log: createLog('services', settings.logLevel),
+    log: serviceLog('services', settings),
     schema: knownMigrations(),
     slowStatementMs: settings.slowStatementMs,
   };
@@ -311,7 +314,7 @@ function operatorOptions(
 }
 
 function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Installation) {
-  const log = createLog('publisher', settings.logLevel);
+  const log = serviceLog('publisher', settings);
   const { slowStatementMs, seriesTimeZone, fiscalYearFirstMonth, inboxDir: directory } = settings;
   const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
@@ -354,7 +357,7 @@ function gatewayOptions(
       ? { dashboard: beforeBuild.then(() => builtDashboard({ signal: stopping })) }
       : {}),
     clock: systemClock,
-    log: createLog('gateway', settings.logLevel),
+    log: serviceLog('gateway', settings),
   };
 }
 

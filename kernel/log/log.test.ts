@@ -19,8 +19,8 @@ test('lines are written of a log of createLog only: of another the destination i
 test('standard output has all lines in order, short or long, in whatever letters, also of a process that exits at once', (t) => {
   const lengths = [...Array.from({ length: 3_000 }, (_, i) => i % 97), 200_000, 3, 40_000, 30_000];
   const program = `
-    const { createLog } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
-    const log = createLog('test', 'info');
+    const { createLog, standardOutput } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
+    const log = createLog('test', 'info', standardOutput());
     for (const length of ${JSON.stringify(lengths)}) log.info('€'.repeat(length));
     process.exit();`;
   const words = ['--input-type=module', '--eval', program];

@@ -48,12 +48,25 @@ interface Destination {
   write(line: string): void;
 }
 
-let output: LogOutput | undefined;
+const outputs = new Map<number, LogOutput>();
+
+function outputOf(descriptor: 1 | 2): LogOutput {
+  const output = outputs.get(descriptor) ?? new LogOutput(descriptor);
+  outputs.set(descriptor, output);
+  return output;
+}
+
+/** Where services log. A command does not: its standard output has its result alone. */
+export const standardOutput = (): Destination => outputOf(1);
+
 /** The destination of each log. */
 const destinations = new WeakMap<Log, Destination>();
 
-/** @param service the name of the part of Almanac that logs. @param level a pino level, or `silent`. */
-export function createLog(service: string, level: string, destination?: Destination): Log {
+/**
+ * @param service the name of the part of Almanac that logs. @param level a pino level, or `silent`.
+ * @param destination standard error by default.
+ */
+export function createLog(service: string, level: string, destination: Destination = outputOf(2)): Log {
   const options = {
     level,
     base: { service },
@@ -61,10 +74,15 @@ export function createLog(service: string, level: string, destination?: Destinat
     serializers: { path: (path: unknown) => (typeof path === 'string' ? withoutSecrets(path) : path) },
     redact: { paths: secretFields.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
   };
-  const writesTo = destination ?? (output ??= new LogOutput());
-  const log = pino(options, writesTo);
-  destinations.set(log, writesTo);
+  const log = pino(options, destination);
+  destinations.set(log, destination);
   return log;
+}
+
+/** The descriptor that a log writes to, for the output of a child process: beside its parent's log. */
+export function descriptorOf(log: Log): number {
+  const destination = destinations.get(log);
+  return destination instanceof LogOutput ? destination.descriptor : 2;
 }
 
 /**

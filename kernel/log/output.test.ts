@@ -106,8 +106,8 @@ test('lines that are gathered when the process ends are written before it does',
 
 test('a process whose log is on a full disk goes on, and ends', (t) => {
   const program = `
-    const { createLog } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
-    const log = createLog('test', 'info');
+    const { createLog, standardOutput } = await import(${JSON.stringify(new URL('log.ts', import.meta.url))});
+    const log = createLog('test', 'info', standardOutput());
     for (let i = 0; i < 3; i += 1) {
       log.info('x'.repeat(100_000));
       await new Promise(setImmediate);

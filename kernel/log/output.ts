@@ -1,5 +1,6 @@
-// Standard output, for log lines. Hides that lines are gathered, that they are bytes, and what happens if they cannot be written: a disk that is full,
-// a terminal that is gone or a reader that stalls costs lines, which a later line counts, and neither stops the process nor fills its memory.
+// Standard output or standard error, for log lines. Hides that lines are gathered, that they are bytes, and what happens if they cannot be
+// written: a disk that is full, a terminal that is gone or a reader that stalls costs lines, which a later line counts, and neither stops the
+// process nor fills its memory.
 import { write, writeSync } from 'node:fs';
 
 const gatherBytes = 64 * 1024;
@@ -46,11 +47,11 @@ export class LogOutput {
   #isClosed = false;
   /** The process is about to end: nothing is begun that it would not wait for. */
   #isEnding = false;
-  readonly #fd: number;
+  readonly descriptor: number;
   readonly #files: Files;
 
-  constructor(fd = 1, files: Files = { write, writeSync }) {
-    this.#fd = fd;
+  constructor(descriptor: number, files: Files = { write, writeSync }) {
+    this.descriptor = descriptor;
     this.#files = files;
     process.on('exit', () => this.writeNow());
   }
@@ -74,7 +75,7 @@ export class LogOutput {
     for (let bytes of rest) {
       while (bytes.length > 0) {
         try {
-          bytes = bytes.subarray(this.#files.writeSync(this.#fd, bytes));
+          bytes = bytes.subarray(this.#files.writeSync(this.descriptor, bytes));
         } catch (error) {
           if (!isBusy(error as NodeJS.ErrnoException) || performance.now() > giveUpAtMs) return;
           sleep(busyMs);
@@ -111,7 +112,7 @@ export class LogOutput {
     this.#waitingBytes += bytes.length - next.length;
     this.#isTorn = false;
     this.#isWriting = true;
-    this.#files.write(this.#fd, bytes, (error, written) => {
+    this.#files.write(this.descriptor, bytes, (error, written) => {
       this.#isWriting = false;
       if (isBusy(error)) {
         setTimeout(() => this.#writeNext(), busyMs);

@@ -2,7 +2,7 @@
 // nothing: what it has not committed is rolled back.
 import { setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../../kernel/database.ts';
-import { createLog } from '../../../kernel/log/log.ts';
+import { createLog, standardOutput } from '../../../kernel/log/log.ts';
 import { actAs } from '../acting.sql.ts';
 import { toSent, type Order, type Told } from './messages.ts';
 import { tasks, type TaskContext } from './tasks.ts';
@@ -25,7 +25,7 @@ process.once('message', (order: Order) => {
 });
 
 async function perform({ task, given, databaseUrl, applicationName, accountId }: Order): Promise<unknown> {
-  const log = createLog('publisher', 'warn');
+  const log = createLog('publisher', 'warn', standardOutput());
   // A load, its check within it, and the pieces of its file.
   const opened = openDatabase(databaseUrl, log, {
     applicationName,

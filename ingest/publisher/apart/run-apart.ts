@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Log } from '../../../kernel/log/log.ts';
+import { descriptorOf, type Log } from '../../../kernel/log/log.ts';
 import { fromSent, type Order, type Told } from './messages.ts';
 import type { TaskName, Tasks } from './tasks.ts';
 
@@ -71,7 +71,7 @@ async function runOne(
   const child = fork(new URL('./process.ts', import.meta.url), {
     execArgv: [...flagsFor(process.execArgv), `--max-old-space-size=${heapMb}`],
     env: childEnv(),
-    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    stdio: ['ignore', descriptorOf(log), 'pipe', 'ipc'],
     serialization: 'advanced',
   });
   let stderr = '';
