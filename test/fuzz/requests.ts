@@ -4,6 +4,7 @@ import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
 import type { Random } from '../chaos/random.ts';
 import { endpoints } from '../v1/endpoint-requests.ts';
+import { drawFile, fileNames } from './files.ts';
 import { fieldValue, hostileText, parameterText, rawTexts, type Schema } from './values.ts';
 
 export interface FuzzRequest {
@@ -22,13 +23,16 @@ export interface Actor {
   password: string;
   etag: string | undefined;
   cursor: string | undefined;
+  id: string | undefined;
 }
+
+const fileType = 'application/octet-stream';
 
 interface Operation {
   method: string;
   path: string;
   parameters?: readonly { name: string; in: string; schema?: Schema; required?: boolean }[];
-  requestBody?: { content: { 'application/json': { schema: Schema } } };
+  requestBody?: { content: Record<string, { schema: Schema }> };
 }
 
 const document = JSON.parse(readFileSync(path.join(projectRoot, 'openapi/openapi.json'), 'utf8')) as {
@@ -101,12 +105,13 @@ function targetOf(random: Random, operation: Operation, actor: Actor): string {
   const known = endpoints.filter(({ route }) => route.replaceAll(/:(\w+)/g, '{$1}') === operation.path);
   const example = known.length > 0 ? random.pick(known) : undefined;
   const [examplePath = operation.path, exampleQuery = ''] = example?.path.split('?') ?? [];
-  const at = /\{/.test(examplePath) || random.below(6) === 0 ? filledIn(random, operation.path) : examplePath;
+  const at =
+    /\{/.test(examplePath) || random.below(6) === 0 ? filledIn(random, operation.path, actor) : examplePath;
   const pairs = exampleQuery === '' || random.below(8) === 0 ? [] : [exampleQuery];
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
   for (let n = random.pick([0, 1, 1, 2, 3, 5]); n > 0 && parameters.length > 0; n -= 1) {
     const { name, schema = {} } = random.pick(parameters);
-    pairs.push(`${name}=${encoded(random, valueOf(random, name, schema, { example, actor }))}`);
+    pairs.push(`${name}=${encoded(random, valueOf(random, name, schema, { operation, example, actor }))}`);
   }
   if (random.below(20) === 0)
     pairs.push(`${encodeURIComponent(hostileText(random))}=${encoded(random, hostileText(random))}`);
@@ -121,17 +126,32 @@ function valueOf(
   random: Random,
   name: string,
   schema: Schema,
-  { example, actor }: { example: (typeof endpoints)[number] | undefined; actor: Actor },
+  {
+    operation,
+    example,
+    actor,
+  }: { operation: Operation; example: (typeof endpoints)[number] | undefined; actor: Actor },
 ): string {
   if (name === 'cursor' && actor.cursor !== undefined && random.below(3) > 0) return actor.cursor;
-  return parameterText(random, schema, example?.values[name] ?? []);
+  const isFileName = name === 'name' && typeOf(operation) === fileType;
+  return parameterText(random, schema, isFileName ? fileNames : (example?.values[name] ?? []));
 }
 
-function filledIn(random: Random, template: string): string {
-  return template.replaceAll(
-    /\{\w+\}/g,
-    () => encoded(random, random.below(3) === 0 ? 'CPI' : hostileText(random)) || 'x',
-  );
+/** The type of the body that the operation takes. */
+function typeOf({ requestBody }: Operation): string | undefined {
+  return requestBody && Object.keys(requestBody.content)[0];
+}
+
+function filledIn(random: Random, template: string, { id = 'CPI' }: Actor): string {
+  const text = () =>
+    random.pick<() => string>([
+      () => 'CPI',
+      () => id,
+      () => String(random.between(1, 40)),
+      () => hostileText(random),
+      () => hostileText(random),
+    ])();
+  return template.replaceAll(/\{\w+\}/g, () => encoded(random, text()) || 'x');
 }
 
 /** As a careful client would write it, or not. */
@@ -140,7 +160,8 @@ function encoded(random: Random, text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-function bodyOf(random: Random, { requestBody }: Operation, actor: Actor): Buffer | undefined {
+function bodyOf(random: Random, operation: Operation, actor: Actor): Buffer | undefined {
+  const type = typeOf(operation);
   switch (random.below(12)) {
     case 0:
       return undefined;
@@ -171,10 +192,11 @@ function bodyOf(random: Random, { requestBody }: Operation, actor: Actor): Buffe
         Buffer.from(`{"name":"${'x'.repeat(60_000)}"}`),
       ]);
     default: {
-      const schema = requestBody?.content['application/json'].schema ?? {};
+      if (type === fileType) return drawFile(random);
+      const schema = type === undefined ? undefined : operation.requestBody?.content[type]?.schema;
       return Buffer.from(
         JSON.stringify(
-          fieldValue(random, schema, {
+          fieldValue(random, schema ?? {}, {
             email: actor.email,
             password: actor.password,
             current: actor.password,
@@ -207,6 +229,7 @@ const values: Record<string, readonly string[]> = {
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
+    'application/octet-stream',
     'x',
     '',
   ],
@@ -230,15 +253,15 @@ const values: Record<string, readonly string[]> = {
 
 function headersOf(
   random: Random,
-  { requestBody }: Operation,
+  operation: Operation,
   actor: Actor,
   body: Buffer | undefined,
 ): Record<string, string> {
   const headers: Record<string, string> = { ...credentialOf(random, actor) };
   // As many clients as there are requests, so that limits by IP address seldom hide what is behind them.
   headers['x-forwarded-for'] = `10.${random.below(256)}.${random.below(256)}.${random.below(256)}`;
-  if (body !== undefined && requestBody !== undefined && random.below(12) > 0)
-    headers['content-type'] = 'application/json';
+  const type = typeOf(operation);
+  if (body !== undefined && type !== undefined && random.below(12) > 0) headers['content-type'] = type;
   for (let n = random.pick([0, 0, 0, 1, 1, 2, 4]); n > 0; n -= 1) {
     const name = random.pick(Object.keys(values));
     headers[name] = random.pick(values[name] ?? []);
