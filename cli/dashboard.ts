@@ -24,6 +24,7 @@ export const dashboardSources = [
   'domain/periods.ts',
   'kernel/dates.ts',
   'kernel/entries.ts',
+  'kernel/formula.ts',
   'docs',
   'package.json',
   'package-lock.json',

@@ -1,7 +1,8 @@
 // Writes points as text: the JSON envelope of the contract, or CSV, from the same columns.
 // Values keep their published digits: no number is ever parsed here.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
-import { csvCells, csvLine, csvText, harmless } from '../../kernel/http/list.ts';
+import { harmless } from '../../kernel/formula.ts';
+import { csvCells, csvLine, csvText } from '../../kernel/http/list.ts';
 import type { Points } from './points.ts';
 import type { Footnote, Series } from './series.sql.ts';
 

@@ -3,7 +3,8 @@
 import type { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import { csvCells, csvLine, csvText, formatParam, harmless } from '../../kernel/http/list.ts';
+import { harmless } from '../../kernel/formula.ts';
+import { csvCells, csvLine, csvText, formatParam } from '../../kernel/http/list.ts';
 import {
   flagParam,
   integerParam,

@@ -1,6 +1,7 @@
 // Collects rejected rows: the first thousand in memory, and all of them in a CSV report if one is requested.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
+import { harmless } from '../../kernel/formula.ts';
 import { IngestFailure, type Reject } from './failure.ts';
 
 const keptInMemory = 1_000;
@@ -36,7 +37,8 @@ export class Rejects {
       this.#report = opened(this.#reportFile);
       writeSync(this.#report, 'line,column,value,expected\n');
     }
-    writeSync(this.#report, stringify([[line, column, shown, expected]]));
+    const texts = [column, shown, expected].map(harmless); // whoever made the file may have chosen them
+    writeSync(this.#report, stringify([[line, ...texts]], { quoted_match: /[\r\n]/ }));
   }
 
   /** @throws IngestFailure if a row was refused. */

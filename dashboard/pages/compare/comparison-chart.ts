@@ -4,6 +4,7 @@ import { pointAt, ratio, rebased, valueAt } from '../../../domain/chart/comparis
 import type { ChartLine } from '../../../domain/chart/layout.ts';
 import { segmentNo, type ChartPoint } from '../../../domain/chart/line-points.ts';
 import { periodName } from '../../../domain/chart/text.ts';
+import { csvOfRows } from '../../text/csv.ts';
 import type { SizelessChart } from '../series/shown.ts';
 import { textOf, type CompareState } from './compare-state.ts';
 import type { Loaded } from './compared-points.ts';
@@ -196,10 +197,6 @@ function unitsOf(all: readonly Loaded[]): string {
 export function comparisonCsv({ rows, dates }: Comparison): string {
   const columns = rows.map(({ line }) => new Map(line.points.map(({ date, value }) => [date, value])));
   const head = ['date', ...rows.map(({ loaded }) => textOf(loaded.compared))];
-  const body = dates.map((date) => [date, ...columns.map((column) => String(column.get(date) ?? ''))]);
-  return [head, ...body].map((cells) => `${cells.map(quoted).join(',')}\r\n`).join('');
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const body = dates.map((date) => [date, ...columns.map((column) => column.get(date) ?? null)]);
+  return csvOfRows([head, ...body]);
 }

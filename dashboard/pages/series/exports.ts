@@ -1,5 +1,6 @@
 // Texts made of a view: the CSV of a preview, the code that embeds its chart, the citation.
 import { queryOf, pathOf } from '../../../clients/typescript/client.ts';
+import { csvOfRows } from '../../text/csv.ts';
 import { dayText } from '../../text/times.ts';
 import type { Shown } from './shown.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
@@ -14,19 +15,13 @@ export function csvOf(
   const rows = lines.flatMap(({ dims, points }) =>
     points
       .filter(({ date, value }) => date >= from && date <= to && value !== null)
-      .map(({ date, value }) => [date, String(value), ...dimensions.map((name) => dims[name] ?? '')]),
+      .map(({ date, value }) => ({
+        date,
+        cells: [date, value, ...dimensions.map((name) => dims[name] ?? '')],
+      })),
   );
-  const sorted = rows.sort(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0));
-  return [['date', 'value', ...dimensions], ...sorted]
-    .map((row) => `${row.map(cell).join(',')}\r\n`)
-    .join('');
-}
-
-/** A text that a spreadsheet would run as a formula begins with a quote, as in the CSV of the API. */
-function cell(text: string): string {
-  const isNumber = /^-?[\d.]+(?:e[+-]?\d+)?$/.test(text);
-  const harmless = !isNumber && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const sorted = rows.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
+  return csvOfRows([['date', 'value', ...dimensions], ...sorted.map(({ cells }) => cells)]);
 }
 
 /** HTML that shows the chart of the preview. */

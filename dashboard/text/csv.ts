@@ -1,0 +1,15 @@
+// CSV that the browser writes, in the form of the API's: RFC 4180, formulas defused.
+import { harmless } from '../../kernel/formula.ts';
+
+/** A number is written as it is, a text so that no spreadsheet runs it, and null as an empty cell. */
+export type Cell = string | number | null;
+
+export function csvOfRows(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');
+}
+
+function cellText(cell: Cell): string {
+  if (cell === null) return '';
+  const text = typeof cell === 'number' ? String(cell) : harmless(cell);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

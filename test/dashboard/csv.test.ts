@@ -1,0 +1,75 @@
+// CSV that the browser writes: of a view of a series, and of a comparison.
+import { parse } from 'csv-parse/sync';
+import test from 'ava';
+import fc from 'fast-check';
+import { comparisonCsv } from '../../dashboard/pages/compare/comparison-chart.ts';
+import { csvOf } from '../../dashboard/pages/series/exports.ts';
+import { digits } from '../../kernel/digits.ts';
+import { listCsv } from '../../kernel/http/list.ts';
+
+type Shown = Parameters<typeof csvOf>[0];
+
+const signs = [
+  '=',
+  '+',
+  '-',
+  '@',
+  '\t',
+  '\r',
+  '\n',
+  '＝',
+  '＋',
+  '－',
+  '＠',
+  '﹦',
+  '−',
+  '⁼',
+  '₊',
+  '\u200b=',
+  ' =',
+];
+const anyText = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.tuple(fc.constantFrom(...signs, "'", '"', ','), fc.string()).map((parts) => parts.join('')),
+);
+
+/** One line of one point. */
+function csvOfPoint(dimension: string, value: number, text: string): string {
+  const date = '2024-01-31';
+  const shown = { dates: [date], window: { first: 0, last: 0 } } as unknown as Shown;
+  const points = [{ date, value }];
+  return csvOf(shown, [dimension], [{ dims: Object.fromEntries([[dimension, text]]), points }]);
+}
+
+test('the CSV of a view is that of the API, whatever its dimensions are: no text runs as a formula', (t) => {
+  const number = fc.double({ noNaN: true, noDefaultInfinity: true });
+  fc.assert(
+    fc.property(
+      anyText.filter((name) => !['date', 'value', '__proto__'].includes(name)),
+      number,
+      anyText,
+      (name, value, text) => {
+        const row = { date: '2024-01-31', value: digits(String(value)), text };
+        const line = listCsv([row], ['date', 'value', 'text']).slice('date,value,text\r\n'.length);
+        const head = listCsv([{ name }], ['name']).slice('name\r\n'.length);
+        t.is(csvOfPoint(name, value, text), `date,value,${head}${line}`);
+      },
+    ),
+  );
+});
+
+test('the CSV of a comparison has no cell that runs as a formula', (t) => {
+  for (const sign of signs) {
+    const id = `${sign}1+1`;
+    const row = {
+      loaded: { compared: { id, dims: null, vintage: null } },
+      line: { points: [{ date: '2024-01-31', value: -1 }] },
+    };
+    const comparison = { rows: [row], dates: ['2024-01-31'] };
+    const csv = comparisonCsv(comparison as unknown as Parameters<typeof comparisonCsv>[0]);
+    t.deepEqual(parse(csv, { record_delimiter: ['\r\n'] }), [
+      ['date', `'${id}`],
+      ['2024-01-31', '-1'],
+    ]);
+  }
+});
