@@ -87,6 +87,19 @@ test('redirects are followed, five at most', async (t) => {
   }
 });
 
+test('a redirect with a fragment is followed without it', async (t) => {
+  const server = await startFileServer(t);
+  server.answer((request, response) => {
+    if (request.url === '/a.csv?b') response.writeHead(200).end('here');
+    else response.writeHead(302, { location: '/a.csv?b#part' }).end();
+  });
+  for (const options of [{ guard: local }, {}]) {
+    const fetched = await fetchFile(`${server.url}/0`, options);
+    t.is(fetched?.bytes, 4);
+    await fetched?.remove();
+  }
+});
+
 test('a file that is too large or too slow is given up, and the error says so', async (t) => {
   const server = await startFileServer(t);
   server.serve('x'.repeat(2 * 1024 * 1024));

@@ -128,6 +128,7 @@ async function followed(
       return response;
     await response.body?.cancel();
     address = checkedUrl(URL.parse(location, address)?.href ?? location);
+    address.hash = ''; // never sent, and the guard takes none
   }
   throw cannot(first.href, `it redirects more than ${redirectsMax} times`);
 }

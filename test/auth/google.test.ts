@@ -298,6 +298,7 @@ for (const target of [
   '/%0d%0aX: y',
   'javascript:alert(1)',
   '/a//b',
+  '/.//evil.example',
   '/../x',
   'dashboard',
   '/a?b',

@@ -3,10 +3,12 @@ const storedAs = 'almanac.return-to';
 const home = '/dashboard';
 
 /** A page of the dashboard and nothing else. @param wanted from the URL, which anybody can make. */
-export function safePage(wanted: string | null): string {
+export function safePage(wanted: string | null, origin = location.origin): string {
   if (wanted === null || !wanted.startsWith('/')) return home;
-  const url = new URL(wanted, location.origin);
-  return url.origin === location.origin ? url.pathname + url.search : home;
+  const url = URL.parse(wanted, origin);
+  // The path of /.//x is //x, which names another host.
+  if (url === null || url.origin !== origin || url.pathname.startsWith('//')) return home;
+  return url.pathname + url.search;
 }
 
 /** The sign-in page that leads back here. @param why as the sign-in page knows it. */
