@@ -9,7 +9,8 @@ import { Door, GoogleButton, useMethods } from './door.tsx';
 import { takeFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
 import { keepSignIn, signIn } from './signed-in.ts';
-import { safePage, takeWayBack } from './way-back.ts';
+import { safePage } from './safe-page.ts';
+import { takeWayBack } from './way-back.ts';
 
 /** Why somebody is led here, by the name in the URL. */
 const reasons: Readonly<Record<string, string>> = {
@@ -58,7 +59,7 @@ export function SignIn() {
       <form
         onSubmit={action.submit(async (field) => {
           await signIn(field('email'), field('password'));
-          navigate(safePage(returnTo));
+          navigate(safePage(returnTo, location.origin));
         })}
       >
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />

@@ -1,15 +1,7 @@
 // The page that somebody wanted before signing in. It is in the URL of the sign-in page; while Google has the browser, in sessionStorage.
-const storedAs = 'almanac.return-to';
-const home = '/dashboard';
+import { home, safePage } from './safe-page.ts';
 
-/** A page of the dashboard and nothing else. @param wanted from the URL, which anybody can make. */
-export function safePage(wanted: string | null, origin = location.origin): string {
-  if (wanted === null || !wanted.startsWith('/')) return home;
-  const url = URL.parse(wanted, origin);
-  // The path of /.//x is //x, which names another host.
-  if (url === null || url.origin !== origin || url.pathname.startsWith('//')) return home;
-  return url.pathname + url.search;
-}
+const storedAs = 'almanac.return-to';
 
 /** The sign-in page that leads back here. @param why as the sign-in page knows it. */
 export function signInFirst(why?: string): string {
@@ -20,12 +12,12 @@ export function signInFirst(why?: string): string {
 }
 
 export function keepWayBack(wanted: string | null): void {
-  sessionStorage.setItem(storedAs, safePage(wanted));
+  sessionStorage.setItem(storedAs, safePage(wanted, location.origin));
 }
 
 /** What was kept, once. */
 export function takeWayBack(): string {
   const kept = sessionStorage.getItem(storedAs);
   sessionStorage.removeItem(storedAs);
-  return safePage(kept);
+  return safePage(kept, location.origin);
 }

@@ -1,0 +1,11 @@
+// Which page a URL may lead to after sign-in: one of this site, whatever the URL names.
+export const home = '/dashboard';
+
+/** A page of the dashboard and nothing else. @param wanted from the URL, which anybody can make. @param origin of this site. */
+export function safePage(wanted: string | null, origin: string): string {
+  if (wanted === null || !wanted.startsWith('/')) return home;
+  const url = URL.parse(wanted, origin);
+  // The path of /.//x is //x, which names another host.
+  if (url === null || url.origin !== origin || url.pathname.startsWith('//')) return home;
+  return url.pathname + url.search;
+}
