@@ -1,10 +1,13 @@
 // Gives commands access to the accounts of an installation, through the same functions that accounts-api serves.
+import pg from 'pg';
+import { DatabaseError } from 'sequelize';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
+import { actingUrl } from '../migrations/roles.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';
 
 /** As in the services; mails are jobs for the running worker, or for the next one that starts. */
@@ -13,12 +16,17 @@ export interface CommandDeps extends Deps {
   passwordLengthMin: number;
 }
 
-/** Runs work on the accounts of an open installation. */
+const role = 'almanac_accounts_api';
+
+/**
+ * Runs work on the accounts of an open installation, as the role of accounts-api where the owner of the database may: the jobs that it
+ * makes are of that role, whether a service has made any before or not.
+ */
 export async function withAccountsOf<T>(
-  installation: Installation,
+  { accountsDatabaseUrl: url, databaseUrl: ownerUrl, settings }: Installation,
   work: (deps: CommandDeps) => Promise<T>,
 ): Promise<T> {
-  const { accountsDatabaseUrl, settings } = installation;
+  const accountsDatabaseUrl = url === ownerUrl ? await actingUrl(url, role) : url;
   const log = createLog('command', settings.logLevel);
   const redis = settings.redisUrl === undefined ? undefined : openRedis(settings.redisUrl, log);
   const db = connect(accountsDatabaseUrl, redis);
@@ -27,11 +35,26 @@ export async function withAccountsOf<T>(
     const plans = loadPlans(settings.plansFile);
     const { passwordLengthMin } = settings;
     return await work({ db, plans, clock: systemClock, jobs, passwordLengthMin });
+  } catch (error) {
+    const { username } = new URL(ownerUrl);
+    const isItself = accountsDatabaseUrl !== ownerUrl || username === role;
+    if (isItself || !isForbidden(error)) throw error;
+    throw new Error(
+      `PostgreSQL refuses it to the role of DATABASE_URL, which may not act as ${role}. Have an administrator of the server run ` +
+        `grant ${role} to ${username}; or use the DATABASE_URL of accounts-api.`,
+      { cause: error },
+    );
   } finally {
     await jobs.close();
     await db.close();
     redis?.close();
   }
+}
+
+/** Whether PostgreSQL has refused a statement: as pg throws it, or Sequelize. */
+function isForbidden(error: unknown): boolean {
+  const thrown = error instanceof DatabaseError ? error.original : error;
+  return thrown instanceof pg.DatabaseError && thrown.code === '42501';
 }
 
 /** Opens the installation for the work, and leaves it as it was. */

@@ -59,13 +59,21 @@ do $$ begin
   end if;
 end $$;
 
--- The jobs that another role has made, as before there were roles. Indexes and sequences go with their tables.
+-- The owner runs the commands for accounts as the role of accounts-api. An administrator who has made the role has to grant it.
+-- Then the jobs that another role has made, as before there were roles. Indexes and sequences go with their tables.
 do $$
 declare
   changed text;
   -- Who has made a role on PostgreSQL 16 or newer administers it, and may not act as it yet.
-  acting constant text := case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end;
+  is_old constant boolean := current_setting('server_version_num')::int < 160000;
+  acting constant text := case when is_old then 'member' else 'set' end;
 begin
+  if not pg_has_role('almanac_accounts_api', acting) and (
+    pg_has_role('almanac_accounts_api', 'member with admin option')
+    or (is_old and (select rolcreaterole from pg_roles where rolname = current_user))
+  ) then
+    grant almanac_accounts_api to current_user;
+  end if;
   for changed in
     select format('table %s', oid::regclass) from pg_class
     where relnamespace = 'jobs'::regnamespace and relkind in ('r', 'p') and relowner <> 'almanac_accounts_api'::regrole
@@ -77,9 +85,6 @@ begin
     where typnamespace = 'jobs'::regnamespace and typtype = 'e' and typowner <> 'almanac_accounts_api'::regrole
   loop
     -- Only who may act as a role may give to it.
-    if not pg_has_role('almanac_accounts_api', acting) then
-      grant almanac_accounts_api to current_user;
-    end if;
     execute format('alter %s owner to almanac_accounts_api', changed);
   end loop;
 end $$;

@@ -109,6 +109,30 @@ async function renew(client: pg.Client, passwords: Passwords): Promise<RolesRepo
   return { renewed: true, passwordsSet: given, withoutPassword, obstacle: undefined };
 }
 
+/**
+ * The connection string by which the owner of the schemas acts as a role, so that what it makes belongs to the role; `url` itself if it
+ * is of the role already, or may not act as it, or if the role has no rights in this database.
+ */
+export async function actingUrl(url: string, role: ServiceRole): Promise<string> {
+  const client = new pg.Client({ connectionString: url, application_name: 'almanac roles' });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ may: boolean }>(
+      `select pg_has_role(oid, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)
+              and has_schema_privilege(oid, 'accounts', 'usage') as may
+       from pg_roles where rolname = $1 and rolname <> current_user`,
+      [role],
+    );
+    if (rows[0]?.may !== true) return url;
+  } finally {
+    await client.end();
+  }
+  const acting = new URL(url);
+  const options = [acting.searchParams.get('options'), `-c role=${role}`].filter((each) => each !== null);
+  acting.searchParams.set('options', options.join(' '));
+  return acting.href;
+}
+
 interface Rights {
   user: string;
   /** Whether it owns every schema. */

@@ -6,7 +6,7 @@ import test from 'ava';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../embedded/postgres.ts';
 import { projectRoot } from '../../kernel/project.ts';
-import { commandLine, settingsOf } from './terminal.ts';
+import { commandLine, settingsOf, type RunCommand } from './terminal.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-own-'));
 chmodSync(directory, 0o755); // where root runs this, PostgreSQL's own user must get in
@@ -253,6 +253,49 @@ test.serial(
     });
     t.is(await attempt(dataApi, 'select from data.series'), 'done');
     t.is(await attempt(dataApi, 'select from jobs.job'), forbidden);
+  },
+);
+
+test.serial(
+  'an owner who is no superuser sets passwords and mails resets, before and after the services have made their jobs',
+  async (t) => {
+    const owner = urlOf(server.url, { pathname: '/owner', username: 'owner', password: ownerPassword });
+    t.is(await attempt(server.url, 'drop database owner', 'create database owner owner owner'), 'done');
+    const almanac = commandLine(settingsOf(owner));
+    const asService = commandLine(
+      settingsOf(
+        urlOf(owner, {
+          username: 'almanac_accounts_api',
+          password: passwords.ACCOUNTS_API_DATABASE_PASSWORD,
+        }),
+      ),
+    );
+    t.is((await almanac(['migrate'], { env: passwords })).code, 0);
+    const run = async (run: RunCommand, words: string[], stdin = '') => {
+      const { code, stderr } = await run(['accounts', ...words], { stdin });
+      t.deepEqual([code, stderr], [0, ''], words.join(' '));
+    };
+    await run(almanac, ['create', 'eve@b.example']);
+    for (const each of [almanac, asService, almanac]) {
+      await run(each, ['set-password', 'eve@b.example'], 'correct horse battery staple\n');
+      await run(each, ['send-reset', 'eve@b.example']);
+    }
+    const mails = `do $$ begin assert (select count(*) from jobs.job where data->>'email' = 'eve@b.example') = 6; end $$`;
+    t.is(await attempt(owner, mails), 'done');
+    t.notRegex(
+      (await almanac(['check'])).stdout,
+      /cannot use/,
+      'the jobs belong to the role of accounts-api',
+    );
+
+    const revoke = 'revoke almanac_accounts_api from owner granted by owner';
+    t.is(await attempt(server.url, revoke), 'done');
+    const refused = await almanac(['accounts', 'send-reset', 'eve@b.example']);
+    t.is(refused.code, 1);
+    t.regex(refused.stderr, /may not act as almanac_accounts_api\. .* grant almanac_accounts_api to owner;/);
+    await run(asService, ['send-reset', 'eve@b.example']);
+    t.is((await almanac(['migrate'])).code, 0, 'it grants the role again');
+    await run(almanac, ['send-reset', 'eve@b.example']);
   },
 );
 
