@@ -9,6 +9,8 @@ export interface Terminal {
   env: Environment;
   stdin: Readable & { isTTY?: boolean };
   stdout: Output;
+  /** Standard output for bytes that are no text. */
+  bytes?: Output;
   stderr: Output;
   /** Is told when a service has started, before it says that it serves. */
   started?(): void;

@@ -6,6 +6,7 @@ import { programVersion } from '../kernel/project.ts';
 import { misspelledSettings } from '../kernel/settings/misspelled.ts';
 import { AlmanacCommand, pathOf } from './almanac-command.ts';
 import { UsageError, type DeclareCommand, type Terminal } from './command.ts';
+import { plainOutput } from './plain-text.ts';
 
 interface TableEntry {
   name: string;
@@ -108,7 +109,8 @@ export const commands: readonly TableEntry[] = [
 ];
 
 /** Runs the command given by the arguments. @returns the exit code. */
-export async function main(given: readonly string[], terminal: Terminal): Promise<number> {
+export async function main(given: readonly string[], process: Terminal): Promise<number> {
+  const terminal = { ...process, stdout: plainOutput(process.stdout), bytes: process.stdout };
   const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   const [name] = words;
   let running = 'almanac';
@@ -169,7 +171,8 @@ function warnOfMisspelledSettings({ env, stderr }: Terminal): void {
 }
 
 /** @param running the command whose action was reached. */
-function report(error: unknown, running: string, { env, stderr }: Terminal): number {
+function report(error: unknown, running: string, { env, stderr: output }: Terminal): number {
+  const stderr = plainOutput(output);
   if (error instanceof UsageError) {
     stderr.write(`almanac: ${error.message}\nSee ${error.command ?? running} --help\n`);
     return 2;

@@ -135,12 +135,16 @@ export async function endRestore(
   for (const key of keys) await on.query(key);
 }
 
+/** @param sequences by names that `readSequences` gave of this database. */
 export async function setSequences(
   on: Queryable,
   sequences: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const [name, value] of Object.entries(sequences))
+  for (const [name, value] of Object.entries(sequences)) {
+    // It gives the sequence a new file, which a rollback discards: setval alone would outlast it.
+    await on.query(`alter sequence ${name} restart`);
     await on.query('select setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)', [name, value]);
+  }
 }
 
 /** Forgets the mails that wait: they belong to the state that is replaced. pg-boss makes its tables again. */

@@ -9,11 +9,11 @@ export const formatVersion = 1;
 export const headerSchema = z.strictObject({
   format: z.literal('almanac-backup'),
   format_version: z.literal(formatVersion),
-  /** The version of the program that made it. */
-  almanac: z.string(),
+  /** The version of the program that made it. Messages name it and the migrations. */
+  almanac: z.string().regex(/^[\w.+-]{1,64}$/),
   made_at: z.iso.datetime(),
   /** Those that the database had; only one that has the same can take it. */
-  migrations: z.array(z.strictObject({ name: z.string(), checksum: z.string() })),
+  migrations: z.array(z.strictObject({ name: z.string().regex(/^\w{1,128}$/), checksum: z.string() })),
   /** In the order in which they follow. */
   tables: z.array(z.strictObject({ table: z.string(), columns: z.array(z.string()) })),
   /** The last value of each sequence. */

@@ -64,10 +64,10 @@ async function toFile(
 }
 
 /** Standard output, which others may still need afterwards. */
-function standardOutput({ stdout }: Terminal): Writable {
-  if (!(stdout instanceof Writable)) throw new UsageError('- needs a standard output that takes bytes.');
-  stdout.once('error', () => undefined); // whoever reads it has gone: the write is told as well
+function standardOutput({ bytes }: Terminal): Writable {
+  if (!(bytes instanceof Writable)) throw new UsageError('- needs a standard output that takes bytes.');
+  bytes.once('error', () => undefined); // whoever reads it has gone: the write is told as well
   return new Writable({
-    write: (chunk: Buffer, _encoding, done) => void stdout.write(chunk, done),
+    write: (chunk: Buffer, _encoding, done) => void bytes.write(chunk, done),
   });
 }

@@ -21,7 +21,12 @@ export interface Ran {
  */
 export type RunCommand = (
   words: readonly string[],
-  more?: { env?: Readonly<Record<string, string>>; stdin?: string; isTerminal?: boolean; isScreen?: boolean },
+  more?: {
+    env?: Readonly<Record<string, string>>;
+    stdin?: string | Buffer;
+    isTerminal?: boolean;
+    isScreen?: boolean;
+  },
 ) => Promise<Ran>;
 
 /** An environment of settings alone: the database, and a directory of its own for everything else. */
