@@ -1,6 +1,7 @@
 // Decides which server a call reads from, if there is a replica: the replica while it holds every load that can have been reported as
 // done, else the primary; while the primary does not answer, the replica for a bounded time. Hides the questions asked of both.
 import type { Queryable } from '../kernel/database.ts';
+import { createDeadline } from '../kernel/deadline.ts';
 import { fail, toFailure } from '../kernel/errors.ts';
 import type { Handler, Route } from '../kernel/http/server.ts';
 import { answerLeaseMs } from '../kernel/http/validity.ts';
@@ -12,7 +13,10 @@ export type ServerName = 'primary' | 'replica';
 
 /** A server, as it is watched. */
 export interface WatchedServer {
-  /** A connection for the questions alone: they never wait behind a read. It is not cut when the server stalls, so that it answers first. */
+  /**
+   * A connection for the questions alone: they never wait behind a read. It is not cut when the server stalls, so that it answers first:
+   * whoever waits for an answer needs a deadline.
+   */
   questions: Queryable;
   /** What is read from it includes the loads noted here. */
   loads: Pick<Loads, 'note'>;
@@ -21,7 +25,10 @@ export interface WatchedServer {
 export interface ReplicaWatch {
   /** The server that a call reads from which begins now; for all of its statements. @throws Failure `unavailable`. */
   choose(): ServerName;
-  /** A statement has failed, as a connection to that server broke. Resolves when `choose` takes it into account. */
+  /**
+   * A statement has failed, as a connection to that server broke. Resolves when `choose` takes it into account: for a primary that is
+   * stalled, when its question is late.
+   */
   noteFault(server: ServerName): Promise<void>;
   close(): void;
 }
@@ -44,7 +51,8 @@ interface Questions {
   askedAtMs: number;
   /** The newest load, by that answer. */
   load: number;
-  underWay: { sinceMs: number; ended: Promise<void> } | undefined;
+  /** `known` resolves when the question is answered or has failed, or is late: when it says whether the server is away. */
+  underWay: { isLate: boolean; known: Promise<void> } | undefined;
   hasFailed: boolean;
 }
 
@@ -59,17 +67,19 @@ const noQuestions = (load: number): Questions => ({
 export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOptions): ReplicaWatch {
   const servers = { primary, replica };
   const questions = { primary: noQuestions(Infinity), replica: noQuestions(-1) };
+  const deadline = createDeadline(stalledAfterMs);
   let currentAtMs = -Infinity; // the replica had all loads that the primary had then
   let told: string | undefined;
   let isClosed = false;
 
   function ask(name: ServerName): Promise<void> {
     const asked = questions[name];
-    asked.underWay ??= {
-      sinceMs: performance.now(),
-      ended: askNow(name).finally(() => (asked.underWay = undefined)),
-    };
-    return asked.underWay.ended;
+    if (asked.underWay !== undefined) return asked.underWay.known;
+    const underWay = { isLate: false, known: Promise.resolve() };
+    asked.underWay = underWay;
+    const ended = askNow(name).finally(() => (asked.underWay = undefined));
+    underWay.known = deadline.wait(ended).catch(() => void (underWay.isLate = true));
+    return underWay.known;
   }
 
   async function askNow(name: ServerName): Promise<void> {
@@ -90,7 +100,7 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
   }
 
   function isAway({ hasFailed, underWay }: Questions): boolean {
-    return hasFailed || (underWay !== undefined && performance.now() - underWay.sinceMs > stalledAfterMs);
+    return hasFailed || underWay?.isLate === true;
   }
 
   function decide(): ServerName | 'none' {

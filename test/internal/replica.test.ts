@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { start } from '../../data-api/main.ts';
+import { watchReplica } from '../../data-api/replica.ts';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
@@ -15,7 +16,7 @@ import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { openServiceRoles, serviceUrl } from '../../migrations/roles.ts';
 import { migrate } from '../../migrations/run.ts';
 import { exempt } from '../openapi/hold.ts';
-import { until } from '../run/until.ts';
+import { until, within } from '../run/until.ts';
 import { proAccount } from '../services/data-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { startPostgresUnit, startReplicaUnit, type PostgresUnit } from '../services/postgres.ts';
@@ -207,6 +208,48 @@ test.serial('while the replica is stalled, calls that begin later are read from 
   const { status, value: now } = await reader.read();
   replica.goOn();
   t.deepEqual([status, now], [200, value + 1]);
+});
+
+test.serial(
+  'a call that waits for a primary that stalls is answered from the replica, or 503 where that may not be read',
+  async (t) => {
+    for (const [lagMaxMs, status] of [
+      [60_000, 200],
+      [0, 503],
+    ] as const) {
+      const reader = await startReader(t, lagMaxMs);
+      await untilReplicaIsRead(reader);
+      const { value = 0 } = await reader.read();
+      await onReplica('select pg_wal_replay_pause()');
+      await publish(value + 1);
+      t.is((await reader.read()).value, value + 1, 'the primary is read');
+      primary.stall();
+      const waiting = Promise.all(Array.from({ length: 15 }, () => reader.read())); // some without a connection
+      const answers = await within('all are answered', waiting, 20_000).finally(async () => {
+        primary.goOn();
+        await onReplica('select pg_wal_replay_resume()');
+      });
+      for (const answer of answers)
+        t.like(answer, { status, value: status === 200 ? value : undefined }, 'from the replica');
+      await until('the load is read', async () => (await reader.read()).value === value + 1);
+    }
+  },
+);
+
+test('whether a primary is away is known by a deadline, though its question is never answered', async (t) => {
+  const answers = { query: () => Promise.resolve([{ load: '1' }] as never[]) };
+  const isSilent = { query: () => new Promise<never>(() => undefined) };
+  const note = () => undefined;
+  const watch = watchReplica({
+    primary: { questions: isSilent, loads: { note } },
+    replica: { questions: answers, loads: { note } },
+    ...{ lagMaxMs: 60_000, log: silentLog },
+  });
+  t.teardown(() => watch.close());
+  t.is(watch.choose(), 'primary');
+  await within('it is known', watch.noteFault('primary'), 20_000);
+  // The replica was never known to be current.
+  t.throws(() => watch.choose(), { message: /primary database does not answer/ });
 });
 
 test.serial(
