@@ -18,6 +18,8 @@ export interface Dependencies {
   responseCache: ResponseCache;
   urlValidatorCache: UrlValidatorCache;
   loads: Loads;
+  /** What answers depend on besides the data: see `editionOf`. */
+  edition: string;
   synonyms: Synonyms;
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */

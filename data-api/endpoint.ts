@@ -89,6 +89,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     errors: Object.hasOwn(query.shape, 'cursor') ? ['invalid_cursor', ...errors] : errors,
     handler(dependencies) {
       const decide = handler(dependencies);
+      const { edition } = dependencies;
       const responseCache = declared.isKept === true ? dependencies.responseCache : undefined;
       return async (request, response, call) => {
         const format = negotiate(request, formats);
@@ -100,7 +101,11 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const params = request.params as Record<string, string>;
         const isConditional = request.headers['if-none-match'] !== undefined;
         const reply = await decide({ query: asked, params, call, url, isConditional });
-        const headers = await answer(request, response, namingSeries(reply), { caching, responseCache });
+        const headers = await answer(request, response, namingSeries(reply), {
+          caching,
+          edition,
+          responseCache,
+        });
         if (headers !== null && reply.ofSeries !== undefined) {
           dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
         }

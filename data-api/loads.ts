@@ -1,8 +1,9 @@
 // The newest load, as this service knows it: gateways ask for it and keep answers that include it.
 // Hides that an answer includes every load that this service knew of before the call began to read.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Queryable } from '../kernel/database.ts';
 import { sendJson, type Route } from '../kernel/http/server.ts';
+import { programBuild } from '../kernel/project.ts';
 import { newestLoadPath, type DataState } from '../kernel/http/validity.ts';
 import { readNewestLoad } from './loads.sql.ts';
 
@@ -15,9 +16,13 @@ export interface Loads {
   note(load: number): void;
 }
 
-/** @param shaping everything besides the data that answers depend on: the version of the program, settings. */
-export function createLoads(database: Queryable, shaping: readonly unknown[]): Loads {
-  const edition = createHash('sha256').update(JSON.stringify(shaping)).digest('base64url').slice(0, 12);
+/** What answers depend on besides the data: the build, and these. Instances that agree in all of it have the same edition. */
+export function editionOf(settings: Readonly<Record<string, string | number | undefined>>): string {
+  const shaping = [programBuild(), Object.entries(settings).toSorted()];
+  return hash('sha256', JSON.stringify(shaping), 'base64url').slice(0, 12);
+}
+
+export function createLoads(database: Queryable, edition: string): Loads {
   let known: DataState | undefined;
   function note(load: number): DataState {
     // Two questions may be answered in the other order.

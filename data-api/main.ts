@@ -12,10 +12,9 @@ import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log/log.ts';
-import { programVersion } from '../kernel/project.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
-import { createLoads, newestLoad, type Loads } from './loads.ts';
+import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
 import { loadsMetrics } from './observability/loads-metrics.ts';
 import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
 import { createUrlValidatorCache } from './url-validator-cache.ts';
@@ -128,16 +127,16 @@ function sharedDependencies(options: DataApiOptions) {
   const responseCache = createResponseCache();
   const cursors = createCursors(identitySecret);
   const synonyms = loadSynonyms();
-  return {
-    ...{ responseCache, cursors, synonyms, clock, log, seriesTimeZone, publicUrl },
-    ...{ previewPoints, openRevisionsSeries },
-  };
+  const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
+  // The secret seals cursors.
+  const edition = editionOf({ ...settings, identitySecret, synonyms: readFileSync(synonymsFile, 'utf8') });
+  return { ...{ responseCache, cursors, synonyms, clock, log, edition }, ...settings };
 }
 
 function openServer(
   name: ServerName,
   url: string,
-  { log, clock, identitySecret, slowStatementMs }: DataApiOptions,
+  { log, clock, slowStatementMs }: DataApiOptions,
   shared: Shared,
 ): DataServer {
   const applicationName = name === 'primary' ? 'almanac data-api' : 'almanac data-api replica';
@@ -153,10 +152,7 @@ function openServer(
     connectionsMax: 1,
     cutsAtClose: true,
   });
-  const loads = createLoads(database, [
-    ...[programVersion, readFileSync(synonymsFile, 'utf8'), identitySecret], // the secret seals cursors
-    ...[shared.seriesTimeZone, shared.publicUrl, shared.previewPoints, shared.openRevisionsSeries],
-  ]);
+  const loads = createLoads(database, shared.edition);
   const seriesFacts = createSeriesFacts(database);
   const urlValidatorCache = createUrlValidatorCache(seriesFacts, clock);
   const own = { database, longReads, seriesFacts, urlValidatorCache, loads };

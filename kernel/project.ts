@@ -1,5 +1,6 @@
-// Where the project lies, and which version of it runs.
-import { readFileSync } from 'node:fs';
+// Where the project lies, and which version and build of it runs.
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The directory of the project's own files (config, migrations). */
@@ -9,3 +10,28 @@ export const projectRoot = path.resolve(import.meta.dirname, '..');
 export const { version: programVersion } = JSON.parse(
   readFileSync(path.join(projectRoot, 'package.json'), 'utf8'),
 ) as { version: string };
+
+/** What decides how an answer looks: sources, or the JavaScript that an image has of them, and the packages that are installed. */
+const shaping = [
+  '{kernel,domain,data-api,accounts-api}/**/*.{ts,mjs}',
+  ...['package.json', 'package-lock.json'], // an image has no lock file: its package.json has the hash of it
+];
+
+/** The build at a root: the same for the same sources, packages and Node, wherever they lie. Takes 15 to 90 ms (2026-11-28). */
+export function buildOf(root: string): string {
+  const files = globSync(shaping, { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+  const digest = createHash('sha256').update(process.version); // of which are zlib and the names of time zones
+  for (const file of files.toSorted()) {
+    const content = readFileSync(path.join(root, file));
+    digest.update(JSON.stringify([file, content.length])).update(content);
+  }
+  return digest.digest('base64url').slice(0, 22);
+}
+
+let build: string | undefined;
+
+/** The build of the program that runs. Two builds may answer the same request with other bytes: every ETag depends on it. */
+export function programBuild(): string {
+  build ??= buildOf(projectRoot);
+  return build;
+}

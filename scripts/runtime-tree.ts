@@ -1,5 +1,6 @@
 // Writes the files that a service runs by into a directory, for an image: TypeScript with its types stripped, the packages that it imports,
 // and the built dashboard. Hides which files those are. Usage: node scripts/runtime-tree.ts DIRECTORY
+import { hash } from 'node:crypto';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
@@ -48,7 +49,9 @@ export function writeRuntimeTree(into: string): void {
   const { name, version, license, type } = JSON.parse(
     readFileSync(path.join(project, 'package.json'), 'utf8'),
   ) as Record<string, string>;
-  write(path.join(into, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`);
+  const packages = hash('sha256', readFileSync(path.join(project, 'package-lock.json'))); // of `buildOf`
+  const manifest = { name, version, license, type, packages };
+  write(path.join(into, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   for (const directory of packagesFor(imported)) copyPackage(directory, into);
 }
 

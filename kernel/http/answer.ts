@@ -24,7 +24,10 @@ const pinnedControl = 'private, max-age=31536000, immutable';
 export interface Reply {
   /** Default 200. */
   status?: number;
-  /** Everything that determines the body except its encoding; hashed into the ETag. If omitted, the text is read first and hashed. */
+  /**
+   * Everything that determines the body except its encoding, the build and the settings; hashed into the ETag. If omitted, the text is
+   * read first and hashed.
+   */
   identity?: readonly unknown[];
   lastModified?: Date | null;
   /** Whether the answer never changes, such as the points of a vintage and a version. */
@@ -46,6 +49,8 @@ export type CachingHeaders = Record<string, string> & { etag: string };
 /** What applies to all answers of an endpoint. */
 interface Keeping {
   caching: Caching;
+  /** What every answer depends on besides its identity: the build, settings. */
+  edition: string;
   /** Caches the answers by ETag, if given. */
   responseCache?: ResponseCache | undefined;
 }
@@ -55,23 +60,24 @@ export async function answer(
   request: Request,
   response: Response,
   reply: Reply,
-  { caching, responseCache }: Keeping,
+  keeping: Keeping,
 ): Promise<CachingHeaders | null> {
-  if (caching === 'none') {
+  const { responseCache } = keeping;
+  if (keeping.caching === 'none') {
     await send(request, response, reply, await reply.read(), { ...uncached, ...reply.headers });
     return null;
   }
   if (reply.identity === undefined) {
     const content = await reply.read();
     if (!('text' in content)) throw new TypeError('Only a text can be made an ETag of: give the identity.');
-    const headers = cachingHeaders(request, caching, {
+    const headers = cachingHeaders(request, keeping, {
       ...reply,
       identity: [content.text, content.nextCursor],
     });
     if (!sendNotModified(request, response, headers)) await send(request, response, reply, content, headers);
     return headers;
   }
-  const headers = cachingHeaders(request, caching, reply);
+  const headers = cachingHeaders(request, keeping, reply);
   if (sendNotModified(request, response, headers)) return headers;
   const kept = responseCache?.get(headers.etag);
   if (kept !== undefined) {
@@ -96,10 +102,10 @@ const uncached = { 'cache-control': cacheControls.none, vary };
 /** A strong ETag per representation, Last-Modified, Vary, Cache-Control, and the location headers of the reply. */
 function cachingHeaders(
   request: Request,
-  caching: Caching,
+  { caching, edition }: Keeping,
   { identity, lastModified = null, isPinned = false, headers }: Reply,
 ): CachingHeaders {
-  const digest = hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
+  const digest = hash('sha256', JSON.stringify([edition, identity]), 'base64url').slice(0, 22);
   const encoding = encodingFor(request.headers['accept-encoding']);
   return {
     etag: `"${digest}${encoding === 'identity' ? '' : `-${encoding}`}"`,

@@ -14,6 +14,7 @@ import {
   type DeclaredAnswer,
 } from './endpoint.ts';
 import { listOf, oneOf, rowOf } from './list.ts';
+import { programBuild } from '../project.ts';
 import { parseBody } from './params.ts';
 import type { Handler, ServiceCall } from './server.ts';
 
@@ -178,7 +179,7 @@ async function send(
   reply: Reply | Empty,
   caching: Caching = 'none',
 ): Promise<void> {
-  if ('read' in reply) await answer(request, response, reply, { caching });
+  if ('read' in reply) await answer(request, response, reply, { caching, edition: programBuild() });
   else
     response
       .set({ 'cache-control': 'no-store', ...reply.headers })

@@ -17,7 +17,7 @@ export const inForceAfterMs = answerLeaseMs + 50;
 
 /** The state of the data of an installation. */
 export interface DataState {
-  /** Changes with the program and with the settings that answers depend on. */
+  /** Changes with the build of data-api and with the settings that answers depend on. */
   edition: string;
   /** The number of the newest load; 0: there is none. */
   load: number;

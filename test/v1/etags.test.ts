@@ -9,6 +9,7 @@ import { toRoutes } from '../../data-api/endpoint.ts';
 import { endpoints as declared } from '../../data-api/routes.ts';
 import { findSeries } from '../../data-api/series/series.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
 import { startService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import type { Answer, DataService } from '../services/data-service.ts';
@@ -59,7 +60,9 @@ function setClocks(instant: string): void {
 }
 
 /** The same service, whose caches forget everything at once. */
-async function startUncachedService({ databaseUrl, clock }: ListService) {
+async function startUncachedService({ databaseUrl, clock, call }: ListService) {
+  const asked = await call(newestLoadPath, { identity: { ...freeAccount, scope: 'internal' } });
+  const { edition } = asked.json as DataState;
   const database = openDatabase(databaseUrl, silentLog, { applicationName: 'data-api without caches' });
   const dependencies: Dependencies = {
     database,
@@ -71,7 +74,8 @@ async function startUncachedService({ databaseUrl, clock }: ListService) {
       isCurrent: () => Promise.resolve(false),
     },
     responseCache: { get: () => undefined, keep: () => undefined },
-    loads: createLoads(database, []),
+    loads: createLoads(database, edition),
+    edition,
     urlValidatorCache: { get: () => undefined, holds: () => Promise.resolve(false), keep: () => undefined },
     synonyms: loadSynonyms(),
     clock,
