@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import { parseBody } from '../kernel/http/params.ts';
 import { sendJson, type Handler, type ServiceCall } from '../kernel/http/server.ts';
-import type { Deps } from './database.ts';
+import type { ServiceDeps } from './deps.ts';
 
 interface Asked<Body> {
   body: Body;
@@ -13,11 +13,11 @@ interface Asked<Body> {
 interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
   body: Body;
   answer: Answer;
-  handler: (deps: Deps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer>>;
+  handler: (deps: ServiceDeps) => (asked: Asked<z.output<Body>>) => Promise<z.output<Answer>>;
 }
 
 /** The handler of a POST by the gateway. */
-export type InternalEndpoint = (deps: Deps) => Handler;
+export type InternalEndpoint = (deps: ServiceDeps) => Handler;
 
 /** Declares an internal endpoint. Answers are checked against `answer` by type only, as clients wait for them. */
 export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodType>({

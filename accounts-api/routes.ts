@@ -12,7 +12,7 @@ import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
 import { beginCheckout } from './billing/checkout.ts';
 import { claimKey, readCheckoutState } from './billing/claim.ts';
 import { openPortal } from './billing/portal.ts';
-import { inboxPath, receiveStripeEvent } from './billing/inbox.ts';
+import { inboxPath, readBillingState, receiveStripeEvent } from './billing/inbox.ts';
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
@@ -98,6 +98,7 @@ export const endpoints = [
 
 /** The endpoints for the gateway itself. */
 const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
+  '/internal/billing': readBillingState,
   '/internal/credentials': findCredentials,
   '/internal/credential-cache/lease': leaseCredentialCache,
   '/internal/credential-cache/lease/end': endCredentialLease,
@@ -112,11 +113,12 @@ const authBodyBytesMax = 4 * 1024;
 /** The endpoints as routes of the server. */
 export function toRoutes(deps: ServiceDeps): Route[] {
   return [
-    ...endpoints.map(([method, path, { handler, takesRawBody, bodyBytesMax }]): Route => ({
+    ...endpoints.map(([method, path, { handler, admit, takesRawBody, bodyBytesMax }]): Route => ({
       method,
       path,
       scope: 'client',
       handler: handler(deps),
+      admit: admit?.(deps),
       takesRawBody,
       bodyBytesMax: bodyBytesMax ?? (path.startsWith('/auth/') ? authBodyBytesMax : undefined),
     })),

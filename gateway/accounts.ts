@@ -7,6 +7,7 @@ import { entryAt } from '../kernel/entries.ts';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import type { SessionName } from '../kernel/credentials/session-token.ts';
+import { rememberedFor } from '../kernel/remembered.ts';
 import { batched } from './batched.ts';
 import { BatchRefused } from './quota/journal.ts';
 import type { Upstreams } from './upstream/upstreams.ts';
@@ -75,6 +76,8 @@ export interface Accounts {
   leaseCredentialCache(cacheIn: 'redis' | 'process', using: number | null): Promise<number>;
   /** Ends the lease: the cache is not used any more. */
   endCredentialLease(): Promise<void>;
+  /** Whether plans can be bought here. @throws Failure unavailable. */
+  hasBilling(): Promise<boolean>;
   /** Sends one batch of the journal; may be repeated with the same batch. @throws Failure unavailable, or BatchRefused. */
   settle(batch: object): Promise<void>;
   close(): void;
@@ -129,12 +132,14 @@ const allotmentsAnswer = z.object({
 });
 const renewAnswer = z.object({ open: z.array(z.string()) });
 const leaseAnswer = z.object({ generation: z.int() });
+const billingAnswer = z.object({ is_on: z.boolean() });
 const done = z.object({ success: z.literal(true) });
 
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
 // All calls wait for a hanging request, so it is given up early.
 const deadlineMs = 2_000;
+const billingKnownMs = 10_000;
 
 export interface AccountsOptions {
   upstreams: Upstreams;
@@ -186,6 +191,10 @@ export function createAccounts(options: AccountsOptions): Accounts {
     async endCredentialLease() {
       await post('/internal/credential-cache/lease/end', { gateway: ourId }, done);
     },
+    hasBilling: rememberedFor(
+      billingKnownMs,
+      async () => (await post('/internal/billing', {}, billingAnswer)).is_on,
+    ),
     async settle(batch) {
       await post('/internal/quota/settle', batch, done);
     },

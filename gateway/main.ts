@@ -11,7 +11,9 @@ import type { Metric } from '../kernel/metrics/text.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { Plans } from '../kernel/plans.ts';
+import { createByteBudget } from '../kernel/bodies/byte-budget.ts';
 import { createAccounts } from './accounts.ts';
+import { stripeEvents } from './bodies/stripe-events.ts';
 import { createClients } from './client-ip.ts';
 import { createAdmissions } from './quota/admission.ts';
 import { createAccessLog } from './observability/access-log.ts';
@@ -94,6 +96,8 @@ export interface GatewayOptions {
   responseCacheMb?: number;
   /** How long the body of an upload may be, in MB; 64 by default. */
   uploadMb?: number;
+  /** How much memory the bodies of clients' requests may take, all together, in MB; 32 by default. */
+  bodiesMb?: number;
   /** What is served if the remaining quota of a month is unknown; `bounded` by default. */
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
@@ -137,6 +141,7 @@ const redisAnswersWithinMs = 2_000;
 const answerWithinMs = 300_000;
 const responseCacheMb = 64;
 const uploadMb = 64;
+const bodiesMb = 32;
 
 /** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, the port is taken, or the journal cannot be kept. */
 export async function start(options: GatewayOptions): Promise<RunningGateway> {
@@ -270,7 +275,10 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     createAdmissions({ redis, credentials: redisCache, allotments: redisAllotments, month, plans });
   const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
   const traces = options.tracing === undefined ? null : createTraces(options.tracing, routes);
-  const shared = { identitySecret, traces, requestWithinMs: options.requestWithinMs ?? requestWithinMs };
+  const shared = {
+    ...{ identitySecret, traces, requestWithinMs: options.requestWithinMs ?? requestWithinMs },
+    bodies: createByteBudget((options.bodiesMb ?? bodiesMb) * 1024 * 1024),
+  };
   const forwarders = {
     'data-api': createForwarder({ ...shared, upstreams: dataApi, timeoutMs }),
     'accounts-api': createForwarder({ ...shared, upstreams: accountsApi, timeoutMs }),
@@ -309,6 +317,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     credential: withAction(credentialAction, (action) =>
       credential({ accounts, findKey, failures, journal, plans, setCallerContext }, action),
     ),
+    'stripe-events': withoutAction(stripeEvents({ accounts, clock })),
     session: withoutAction(session({ accounts, plans, setCallerContext })),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),

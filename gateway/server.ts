@@ -137,7 +137,7 @@ function malformed(error: ParserError): Failure {
         );
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new Failure('invalid_request', 'The request did not arrive in time.');
+    return new Failure('request_timeout', 'The request did not arrive in time.');
   }
   return new Failure('invalid_request', 'The request is not valid HTTP/1.1.');
 }

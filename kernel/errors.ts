@@ -41,6 +41,7 @@ export const errorTable = {
     meaning: 'The path does not support this method. The Allow header lists those it supports.',
   },
   not_acceptable: { status: 406, meaning: 'The requested format is not available.' },
+  request_timeout: { status: 408, meaning: 'The request did not arrive whole in time.' },
   conflict: { status: 409, meaning: 'The request conflicts with the current state of the resource.' },
   key_limit_reached: { status: 409, meaning: 'The account has the maximum number of active keys.' },
   email_taken: { status: 409, meaning: 'The e-mail address belongs to another account.' },

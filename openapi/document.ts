@@ -129,7 +129,7 @@ function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoi
   // The server reads a body of these methods whether or not the endpoint wants one.
   const ofJson: ErrorCode[] = takesFile === true ? [] : ['invalid_body', 'unsupported_media_type'];
   const ofBodies: ErrorCode[] =
-    method === 'POST' || method === 'PATCH' ? ['payload_too_large', ...ofJson] : [];
+    method === 'POST' || method === 'PATCH' ? ['payload_too_large', 'request_timeout', ...ofJson] : [];
   return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
 }
 

@@ -14,6 +14,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   'path-check': { errors: ['invalid_request'] },
   cors: { headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] },
   admission: { errors: ['unauthorized', 'rate_limited', 'unavailable'] },
+  'stripe-events': { errors: ['not_found', 'invalid_request', 'rate_limited', 'unavailable'] },
   credential: { errors: ['unauthorized', 'invalid_parameter', 'rate_limited', 'unavailable'] },
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},

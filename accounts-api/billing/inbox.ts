@@ -6,7 +6,8 @@ import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
-import { requireBilling, type Billing } from './connection.ts';
+import { internalEndpoint } from '../internal-endpoint.ts';
+import type { Billing } from './connection.ts';
 import { fromSeconds } from './fetched.ts';
 import { askForCustomer, insertStripeEvent } from './inbox.sql.ts';
 
@@ -28,17 +29,36 @@ export const receiveStripeEvent = endpoint({
     'Stripe-Signature': z.string().describe('`t=…,v1=…`: when it was sent, and the HMAC of the body.'),
   },
   answers: { 200: z.object({ received: z.literal(true) }) },
-  errors: ['invalid_request', 'billing_not_configured'],
+  errors: ['invalid_request', 'not_found'],
+  admit: (deps) => (request) => {
+    requireInbox(deps);
+    if (request.get('stripe-signature') === undefined) refuseUnsigned();
+  },
   handler:
     (deps) =>
     async ({ request, call }) => {
-      const billing = requireBilling(deps);
+      const billing = requireInbox(deps);
       const event = await call.stage('parse', () =>
         verifiedEvent(billing, request.body, request.get('stripe-signature') ?? '', deps.clock.now()),
       );
       await call.stage('sql', () => receive(deps, event));
       return one({ received: true });
     },
+});
+
+/** @throws Failure `not_found` where billing is off. */
+function requireInbox({ billing }: ServiceDeps): Billing {
+  return billing ?? fail('not_found', 'This endpoint is not set up here: billing is off.');
+}
+
+/** For gateways, which refuse events where nothing is sold without reading them. */
+export const readBillingState = internalEndpoint({
+  body: z.strictObject({}),
+  answer: z.object({ is_on: z.boolean() }),
+  handler:
+    ({ billing }) =>
+    () =>
+      Promise.resolve({ is_on: billing !== null }),
 });
 
 async function receive(deps: ServiceDeps, event: Stripe.Event): Promise<void> {
@@ -62,7 +82,7 @@ function verifiedEvent(billing: Billing, body: unknown, signature: string, now: 
     .map((secret) => opened(billing.stripe, body, signature, { secret, now }))
     .find((each) => each !== null);
   if (event === undefined || isFromFuture(signature, now)) {
-    fail('invalid_request', 'The signature of the event is missing or wrong, or its time is not now.');
+    refuseUnsigned();
   }
   if (event.livemode !== billing.isLive) {
     fail(
@@ -71,6 +91,10 @@ function verifiedEvent(billing: Billing, body: unknown, signature: string, now: 
     );
   }
   return event;
+}
+
+function refuseUnsigned(): never {
+  return fail('invalid_request', 'The signature of the event is missing or wrong, or its time is not now.');
 }
 
 /** The event, or null if this secret has not signed it, or longer ago than is allowed. */

@@ -1,12 +1,14 @@
 // Forwards the call to a service and its answer back. Hides which headers are sent, which instance is used, and how failures map.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
-import { callOf, enterStage, type Call } from '../call.ts';
+import { limitKey } from '../../kernel/ip.ts';
+import type { ByteBudget } from '../../kernel/bodies/byte-budget.ts';
+import { readBody } from '../bodies/read-body.ts';
+import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Policy } from '../policy.ts';
-import { tooLong } from './framing.ts';
 import { createProxy } from '../upstream/proxy.ts';
 import { createReader } from '../upstream/reader.ts';
 import { AttemptFailed } from '../upstream/connections.ts';
@@ -26,6 +28,8 @@ export interface ForwardOptions {
   timeoutMs: number;
   /** How long a client may take to send a request, beside the time for the bytes of an upload. */
   requestWithinMs: number;
+  /** The memory of all bodies of clients. */
+  bodies: ByteBudget;
   /** Null: calls are not traced, and the client's trace is passed on. */
   traces: Traces | null;
 }
@@ -38,6 +42,8 @@ const attemptPauseMs = 25;
 const attemptsWithinMs = 1_000; // instances that take no connection, which is noticed after 2 s, are not tried again
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const noBody = Buffer.alloc(0);
+// What the streams of an upload on its way may hold.
+const uploadBytes = 256 * 1024;
 
 export function createForwarder(options: ForwardOptions): Forwarder {
   const { upstreams, traces } = options;
@@ -49,7 +55,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       const call = callOf(request);
       enterStage(call, 'upstream');
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const body = isRead ? noBody : await bodyOf(request, call, options.requestWithinMs);
+      const body = isRead ? noBody : await bodyOf(request, response, call, options);
       const identity = seal(call.identity, request.method ?? 'GET', request.url ?? '/');
       const headers = headersFor(request, call, body, identity);
       passTrace(headers, request, call, traces);
@@ -141,24 +147,17 @@ function pass(headers: string[], name: string, given: string | string[] | undefi
   headers.push(name, value);
 }
 
-async function bodyOf(request: IncomingMessage, call: Call, withinMs: number): Promise<Buffer | Upload> {
-  return call.isUpload ? new Upload(request, withinMs) : readBody(request, call);
-}
-
-/** Reads the whole body. `framing` refuses bodies with an excessive Content-Length, this one those without. */
-async function readBody(request: IncomingMessage, call: Call): Promise<Buffer> {
-  if (request.headers['transfer-encoding'] === undefined && !Number(request.headers['content-length'] ?? 0)) {
-    return Buffer.alloc(0);
-  }
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // Not destroyed on return: a client whose body is too long must still be able to read the error.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > call.bodyBytesMax) throw tooLong(call, { connection: 'close' });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+async function bodyOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: Call,
+  { bodies, requestWithinMs }: ForwardOptions,
+): Promise<Buffer | Upload> {
+  if (!call.isUpload) return readBody(bodies, request, response, call);
+  const held = bodies.hold(limitKey(call.clientIp));
+  whenClosed(call, response, () => held.release());
+  held.grow(uploadBytes);
+  return new Upload(request, requestWithinMs);
 }
 
 function toFailure(service: string, error: AttemptFailed): Failure {

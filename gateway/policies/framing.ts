@@ -2,7 +2,7 @@
 // Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
 import { z } from 'zod';
 import { Failure, fail } from '../../kernel/errors.ts';
-import { bodyBytesMax } from '../../kernel/http/server.ts';
+import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
 import { callOf, type Call } from '../call.ts';
 import type { Policy } from '../policy.ts';
 

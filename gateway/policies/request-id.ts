@@ -2,7 +2,7 @@
 // Hides which inbound headers are ours.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyBytesMax } from '../../kernel/http/server.ts';
+import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, type Call } from '../call.ts';

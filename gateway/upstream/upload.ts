@@ -46,4 +46,4 @@ export class Upload extends Transform {
 }
 
 const late = () =>
-  new Failure('invalid_request', 'The request did not arrive in time.', { headers: { connection: 'close' } });
+  new Failure('request_timeout', 'The request did not arrive in time.', { headers: { connection: 'close' } });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
+import { createBodyReader, type ReadBody } from '../bodies/service-bodies.ts';
 import type { ServiceCertificate } from './certificate.ts';
 import { entryAt } from '../entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
@@ -47,6 +48,8 @@ export interface Route {
   /** `client`: forwarded by the gateway for a client. `internal`: the gateway's own call. */
   scope: Identity['scope'];
   handler: Handler;
+  /** Refuses a call by its headers, before its body is read. @throws Failure. */
+  admit?: ((request: Request) => void) | undefined;
   /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
   bodyBytesMax?: number | undefined;
   /** `request.body` is the bytes as sent, instead of what JSON they hold. */
@@ -78,6 +81,8 @@ export interface ServiceOptions {
   certificate?: ServiceCertificate | undefined;
   /** How long a request may take to arrive; 0: as long as the gateway lets it take. Default: 5 minutes. */
   requestWithinMs?: number;
+  /** How much memory the bodies of requests may take, all together; 64 MB by default. */
+  bodiesBytesMax?: number;
 }
 
 /** A running service. */
@@ -88,13 +93,10 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** The limit for a client's call; the gateway already refuses more. */
-export const bodyBytesMax = 64 * 1024;
 /** The limit for the URL and headers of a client, together. */
 export const headBytesMax = 16 * 1024;
 // What the gateway adds to them is below 4 KB: the identity, the IP address, ids.
 const serviceHeadBytesMax = headBytesMax + 16 * 1024;
-const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is being closed here.
 const keepAliveTimeoutMs = 75_000;
 
@@ -268,6 +270,7 @@ function createServiceServer(answer: Answerer, certificate: ServiceCertificate |
 /** Answers each call; never rejects, as a failure is answered too. */
 function createAnswerer(options: ServiceOptions): Answerer {
   const { log, openIdentity, ready, metrics = createServiceMetrics('service'), tracing } = options;
+  const bodyReader = createBodyReader(options.bodiesBytesMax);
   const find = createRouteTable(
     options.routes.map((route) => ({
       ...route,
@@ -301,9 +304,10 @@ function createAnswerer(options: ServiceOptions): Answerer {
     call.route = route.figures;
     if (tracing !== undefined) call.span = spanOf(tracing, request, route, call);
     request.params = found.params;
-    if (route.readBody !== null) await route.readBody(request, response);
-    if (route.takesStream === true) await handleStream(route, request, response, call);
-    else await route.handler(request, response, call);
+    route.admit?.(request);
+    if (route.takesStream === true) return handleStream(route, request, response, call);
+    await route.readBody?.(request, response);
+    await route.handler(request, response, call);
   }
 
   return async function answer(request, response) {
@@ -329,12 +333,13 @@ function createAnswerer(options: ServiceOptions): Answerer {
 
 /** The rest of a body that is refused is read and dropped: its sender, who still sends, could not read the answer otherwise. */
 async function handleStream(
-  route: Route,
+  route: Route & { readBody: ReadBody | null },
   request: Request,
   response: Response,
   call: ServiceCall,
 ): Promise<void> {
   try {
+    await route.readBody?.(request, response);
     await route.handler(request, response, call);
   } catch (error) {
     request.resume();
@@ -355,29 +360,6 @@ function spanOf(tracing: Tracing, request: Request, route: Route, call: OpenCall
       'almanac.request_id': call.requestId,
     },
   });
-}
-
-/** Reads the body of a route's calls into `request.body`; null if they have none. */
-function bodyReader(route: Route): ((request: Request, response: Response) => Promise<void>) | null {
-  if ((route.method !== 'POST' && route.method !== 'PATCH') || route.takesStream === true) return null;
-  const limit = route.bodyBytesMax ?? (route.scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
-  const read =
-    route.takesRawBody === true ? express.raw({ limit, type: 'application/json' }) : express.json({ limit });
-  return (request, response) =>
-    new Promise((resolve, reject) => {
-      requireJson(request);
-      read(request, response, (error?: Error) =>
-        error === undefined ? resolve() : reject(fromBodyParser(error, limit)),
-      );
-    });
-}
-
-function requireJson(request: Request): void {
-  const hasBody =
-    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length']) > 0;
-  if (hasBody && request.is('application/json') === false) {
-    fail('unsupported_media_type', 'The body must be JSON: send Content-Type: application/json.');
-  }
 }
 
 function refuseMethod(methods: readonly string[]): never {
@@ -401,14 +383,6 @@ function sendFailure(
   response.set({ 'cache-control': 'no-store', ...failure.headers });
   sendJson(response, failure.status, toEnvelope(failure, requestId === '' ? undefined : requestId));
   return failure;
-}
-
-/** express.json throws http-errors; a status below 500 means that the client's body is cut off, encoded or written wrongly. */
-function fromBodyParser(thrown: Error, limit: number): Error {
-  if (!('status' in thrown) || Number(thrown.status) >= 500) return thrown;
-  return thrown.status === 413
-    ? new Failure('payload_too_large', `The body may have at most ${limit / 1024} KB.`)
-    : new Failure('invalid_body', 'The body is not valid JSON in UTF-8.');
 }
 
 /** A path that cannot be decoded, such as `/v1/series/%E0%A4%A`. */

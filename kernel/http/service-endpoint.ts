@@ -71,6 +71,8 @@ interface EndpointOf<
   takesFile?: true;
   /** The maximum size of the body; by default that of the path. */
   bodyBytesMax?: number;
+  /** Refuses a call by its headers, before its body is read. @throws Failure. */
+  admit?: (deps: Deps) => (request: Request) => void;
   /** Headers that it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>>;
   /** status → the `data` of the answer; null: no body. */
@@ -99,6 +101,8 @@ export interface Endpoint<Deps, Kind> extends Declaration {
   takesRawBody: boolean;
   takesFile: boolean;
   bodyBytesMax: number | undefined;
+  /** As `Route.admit`. */
+  admit: ((deps: Deps) => (request: Request) => void) | undefined;
   handler: (deps: Deps) => Handler;
 }
 
@@ -162,6 +166,7 @@ function declare<
       ...(body === undefined ? [] : (['invalid_body', 'unsupported_media_type'] as const)),
       ...errors,
     ],
+    admit: declared.admit,
     handler(deps) {
       const decide = declared.handler(deps);
       if (decide === null) return () => fail('not_found', 'This endpoint is not set up here.');

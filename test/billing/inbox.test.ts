@@ -2,6 +2,7 @@
 import test from 'ava';
 import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
+import { exchange, lines } from '../gateway/raw.ts';
 import { syncDue } from './sync-due.ts';
 import { dayMs, startPaying, webhookSecret, type Paying } from './paying.ts';
 
@@ -23,6 +24,8 @@ const created = () => {
   if (found === undefined) throw new Error('There is no event.');
   return found;
 };
+/** As Stripe would send it now, but of another secret. */
+const forged = () => `t=${Math.floor(paying.clock.now().getTime() / 1000)},v1=${'0'.repeat(64)}`;
 const stored = async () =>
   (await paying.rows<{ id: string }>('select id from accounts.stripe_events')).length;
 
@@ -78,12 +81,35 @@ test.serial('an event is taken up to 1 MB, with a length or chunked, at the inbo
     ['/v1/checkout', 64 * 1024 + 1, 413],
   ] as const) {
     for (const body of ['x'.repeat(bytes), new Blob(['x'.repeat(bytes)]).stream()]) {
-      const headers = { 'content-type': 'application/json' };
+      const headers = { 'content-type': 'application/json', 'stripe-signature': forged() };
       const init = { method: 'POST', body, headers, duplex: 'half' } as const;
       t.is((await paying.services.call(path, init)).status, status, `${path} ${bytes} ${typeof body}`);
     }
   }
 });
+
+test.serial(
+  'what has no signature of now is refused before its body is read, and a forged one after it',
+  async (t) => {
+    const head = (...signature: string[]) =>
+      lines(
+        ...[`POST ${inboxPath} HTTP/1.1`, 'Host: a', 'Connection: close', 'Content-Type: application/json'],
+        ...['Content-Length: 1000000', ...signature],
+      );
+    const old = forged().replace(/\d+/, (seconds) => String(Number(seconds) - 3_601));
+    const { url } = paying.services;
+    for (const signature of ['t=now,v1=abc', forged().replace('v1', 'v0'), forged().slice(0, -1), old, '']) {
+      const [answer] = await exchange(url, `${head(`Stripe-Signature: ${signature}`)}{"half`);
+      t.is(answer?.status, 400, signature);
+      t.regex(answer?.body ?? '', /Stripe-Signature/);
+    }
+    t.is((await exchange(url, head()))[0]?.status, 400, 'none');
+    const whole = head(`Stripe-Signature: ${forged()}`).replace('1000000', '2');
+    const [answer] = await exchange(url, `${whole}{}`);
+    t.is(answer?.status, 400);
+    t.regex(answer?.body ?? '', /signature of the event/);
+  },
+);
 
 test.serial('while the secret is replaced, events signed with either are taken', async (t) => {
   const both = await startPaying({ stripe: { webhookSecrets: ['whsec_next', webhookSecret] } });

@@ -89,6 +89,7 @@ const registered = [
   'path-check',
   'cors',
   'admission',
+  'stripe-events',
   'credential',
   'session',
   'usage',

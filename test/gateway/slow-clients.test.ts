@@ -40,12 +40,12 @@ async function drip(url: string, bytes: string): Promise<RawAnswer[]> {
 
 function isTooLate(t: ExecutionContext, answers: RawAnswer[]): void {
   t.is(answers.length, 1);
-  t.is(answers[0]?.status, 400);
+  t.is(answers[0]?.status, 408);
   t.regex(answers[0]?.headers ?? '', /connection: close/);
   const id = /^x-request-id: (\S+)/m.exec(answers[0]?.headers ?? '')?.[1];
   const envelope = JSON.parse(answers[0]?.body ?? '') as { error: object };
   t.like(envelope.error, {
-    code: 'invalid_request',
+    code: 'request_timeout',
     message: 'The request did not arrive in time.',
     request_id: id,
   });

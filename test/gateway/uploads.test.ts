@@ -134,12 +134,12 @@ test.serial('a file may take longer than other requests, and no longer than its 
   stuck.request.write('a');
   const other = lines('POST /auth/login HTTP/1.1', 'Host: a', 'Content-Length: 500');
   const [late] = await exchange(roomy.url, `${other}{`);
-  t.is(late?.status, 400);
+  t.is(late?.status, 408);
   t.regex(late?.body ?? '', /did not arrive in time/);
   whole.request.end('b');
   t.is((await within('the answer', whole.answer)).status, 201);
   const refused = await within('the refusal', stuck.answer);
-  t.is(refused.status, 400);
+  t.is(refused.status, 408);
   t.regex(refused.text, /did not arrive in time/);
 });
 

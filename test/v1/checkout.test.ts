@@ -1,4 +1,5 @@
 // POST /v1/checkout and GET /v1/billing/portal, through a gateway: what is charged, that nothing is bought twice, whose portal it is.
+import { exchange, lines } from '../gateway/raw.ts';
 import test, { type ExecutionContext } from 'ava';
 import { createLog } from '../../kernel/log/log.ts';
 import { startPaying, type Paying } from '../billing/paying.ts';
@@ -351,12 +352,22 @@ test.serial(
   },
 );
 
-test.serial('without settings for Stripe, buying, the portal and the inbox are 503', async (t) => {
-  const off = await startPaying({ services: { stripe: undefined } });
-  const { key } = await off.services.accountWithKey('free');
-  const body = { method: 'POST', body: '{"plan":"pro"}', headers: { 'content-type': 'application/json' } };
-  t.is(codeOf(await off.services.call('/v1/checkout', { ...body, key })), '503 billing_not_configured');
-  t.is(codeOf(await off.services.call('/v1/billing/portal', { key })), '503 billing_not_configured');
-  t.is(codeOf(await off.services.call('/billing/stripe/events', body)), '503 billing_not_configured');
-  await off.close();
-});
+test.serial(
+  'without settings for Stripe, buying and the portal are 503, and there is no inbox',
+  async (t) => {
+    const off = await startPaying({ services: { stripe: undefined } });
+    const { key } = await off.services.accountWithKey('free');
+    const body = { method: 'POST', body: '{"plan":"pro"}', headers: { 'content-type': 'application/json' } };
+    t.is(codeOf(await off.services.call('/v1/checkout', { ...body, key })), '503 billing_not_configured');
+    t.is(codeOf(await off.services.call('/v1/billing/portal', { key })), '503 billing_not_configured');
+    t.is(codeOf(await off.services.call('/billing/stripe/events', body)), '404 not_found');
+    const unread = lines(
+      'POST /billing/stripe/events HTTP/1.1',
+      'Host: a',
+      'Connection: close',
+      'Content-Length: 9',
+    );
+    t.is((await exchange(off.services.url, unread))[0]?.status, 404, 'before its body has come');
+    await off.close();
+  },
+);

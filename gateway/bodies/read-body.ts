@@ -1,0 +1,89 @@
+// Reads the body of a request whole, into one buffer that grows with what has come: however it is cut into chunks, it takes no more memory than
+// is counted. Hides how it ends early: the client leaves, the body is too long, or its bytes are needed for others.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream';
+import type { ByteBudget, HeldBytes } from '../../kernel/bodies/byte-budget.ts';
+import { limitKey } from '../../kernel/ip.ts';
+import { whenClosed, type Call } from '../call.ts';
+import { tooLong } from '../policies/framing.ts';
+
+const none = Buffer.alloc(0);
+const firstBytes = 4 * 1024;
+
+/**
+ * `framing` has refused bodies with an excessive Content-Length; those without are refused here.
+ * @throws Failure `payload_too_large`; `rate_limited` or `unavailable` if the budget is used. Its bytes are held until the response has closed.
+ */
+export function readBody(
+  budget: ByteBudget,
+  request: IncomingMessage,
+  response: ServerResponse,
+  call: Call,
+): Promise<Buffer> {
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (request.headers['transfer-encoding'] === undefined && length === 0) return Promise.resolve(none);
+  return new Promise((resolve, reject) => {
+    const held = budget.hold(limitKey(call.clientIp), refuse);
+    whenClosed(call, response, () => held.release());
+    const body = new GrowingBody(held, length > 0 ? length : call.bodyBytesMax);
+    const forget = finished(request, { writable: false }, (error) => {
+      request.off('data', add);
+      if (error != null) return reject(error);
+      held.arrived();
+      resolve(body.whole());
+    });
+
+    function add(chunk: Buffer): void {
+      if (body.length + chunk.length > call.bodyBytesMax)
+        return refuse(tooLong(call, { connection: 'close' }));
+      try {
+        body.add(chunk);
+      } catch (error) {
+        refuse(error);
+      }
+    }
+
+    /** The rest is read and dropped: a client that still sends must be able to read the error. */
+    function refuse(error: unknown): void {
+      forget();
+      request.off('data', add);
+      request.resume();
+      held.release();
+      reject(error instanceof Error ? error : new Error(String(error)));
+    }
+
+    request.on('data', add);
+  });
+}
+
+class GrowingBody {
+  length = 0;
+  #bytes = none;
+  readonly #held: HeldBytes;
+  readonly #bytesMax: number;
+
+  /** @param bytesMax it never has more. */
+  constructor(held: HeldBytes, bytesMax: number) {
+    this.#held = held;
+    this.#bytesMax = bytesMax;
+  }
+
+  /** @throws Failure if the budget is used. */
+  add(chunk: Buffer): void {
+    if (this.length + chunk.length > this.#bytes.length) this.#enlarge(this.length + chunk.length);
+    this.length += chunk.copy(this.#bytes, this.length);
+  }
+
+  whole(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  #enlarge(needed: number): void {
+    const former = this.#bytes;
+    const size = Math.min(this.#bytesMax, Math.max(firstBytes, needed, 2 * former.length));
+    this.#held.grow(size);
+    this.#bytes = Buffer.allocUnsafeSlow(size);
+    former.copy(this.#bytes, 0, 0, this.length);
+    this.#held.shrink(former.length);
+  }
+}
