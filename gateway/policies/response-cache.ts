@@ -12,7 +12,7 @@ import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../
 import { atEndOfTurn } from '../end-of-turn.ts';
 import type { Lease } from '../lease.ts';
 import type { Policy } from '../policy.ts';
-import { Capture } from '../response-cache/capture.ts';
+import { Capture, type Outcome } from '../response-cache/capture.ts';
 import { createDoorkeeper } from '../response-cache/doorkeeper.ts';
 import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/kept-answers.ts';
 import { createAnswersUnderWay } from '../response-cache/under-way.ts';
@@ -47,16 +47,20 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
     const needed = lease.current()?.generation;
     const name = nameOf(call, request);
     if (needed === undefined || name.length > nameLengthMax) return next();
-    const sought = { call, request, response, name, needed };
-    if (sendValid(sought)) return;
-    const sameAnswer = underWay.get(name);
-    if (sameAnswer !== undefined && includes(sameAnswer.needed, needed)) {
-      const kept = sameAnswer.want();
-      if (kept !== undefined) return sendWhenKept(kept, sought, next);
-    }
-    if (request.method === 'GET') capture(sought);
-    next();
+    return seek({ call, request, response, name, needed }, next);
   };
+
+  /** Answers from memory; or waits for a call that asks for the same; or lets this one ask. */
+  function seek(sought: Sought, next: () => void): Promise<void> | void {
+    if (sendValid(sought)) return;
+    const sameAnswer = underWay.get(sought.name);
+    if (sameAnswer !== undefined && includes(sameAnswer.needed, sought.needed)) {
+      const ended = sameAnswer.want();
+      if (ended !== undefined) return sendWhenKept(ended, sought, next);
+    }
+    if (sought.request.method === 'GET') capture(sought);
+    next();
+  }
 
   /** @returns whether the call was answered. */
   function sendValid(sought: Sought): boolean {
@@ -65,9 +69,11 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
     return send(sought, kept, 'hit');
   }
 
-  async function sendWhenKept(kept: Promise<unknown>, sought: Sought, next: () => void): Promise<void> {
+  async function sendWhenKept(ended: Promise<Outcome>, sought: Sought, next: () => void): Promise<void> {
     enterStage(sought.call, 'upstream');
-    await kept;
+    const outcome = await ended;
+    // The first of those who waited asks now, and the others wait for it: together they would be a burst on data-api.
+    if (outcome === 'left' && !sought.response.closed) return seek(sought, next);
     if (!sendValid(sought)) next();
   }
 
@@ -84,7 +90,7 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
     });
     call.capture = own;
     underWay.add(name, own);
-    whenClosed(call, response, () => own.end());
+    whenClosed(call, response, () => own.end(response.writableEnded ? 'unkept' : 'left'));
     void own.ended.then(() => underWay.remove(name, own));
   }
 }

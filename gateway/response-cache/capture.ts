@@ -19,9 +19,12 @@ export interface CaptureOptions {
   sendFormer(former: KeptAnswer): void;
 }
 
+/** `left`: the client of this call has gone before the answer came. `unkept`: the answer must not be kept, or failed. */
+export type Outcome = 'kept' | 'unkept' | 'left';
+
 export class Capture {
   readonly #options: CaptureOptions;
-  readonly #ended = Promise.withResolvers<KeptAnswer | undefined>();
+  readonly #ended = Promise.withResolvers<Outcome>();
   #validity: Validity | undefined;
   #head: readonly string[] = [];
   #pieces: Buffer[] = [];
@@ -36,15 +39,15 @@ export class Capture {
     this.#isWanted = options.isWanted;
   }
 
-  /** Asks for the answer to be kept. @returns what was kept, later; undefined if it comes already, and is not kept. */
-  want(): Promise<KeptAnswer | undefined> | undefined {
+  /** Asks for the answer to be kept. @returns whether it was, later; undefined if it comes already, and is not kept. */
+  want(): Promise<Outcome> | undefined {
     if (this.#hasHead && !this.#isWanted) return undefined;
     this.#isWanted = true;
     return this.ended;
   }
 
-  /** What was kept; undefined: the answer could not be, and whoever waits asks for itself. */
-  get ended(): Promise<KeptAnswer | undefined> {
+  /** If the answer could not be kept, whoever waits asks for itself; if its client left, one of those who wait asks for all. */
+  get ended(): Promise<Outcome> {
     return this.#ended.promise;
   }
 
@@ -99,10 +102,10 @@ export class Capture {
   }
 
   /** Gives up, unless it has ended: the answer is cut off, or must not be kept. */
-  end(): void {
+  end(outcome: Outcome = 'unkept'): void {
     this.isOpen = false;
     this.#pieces = [];
-    this.#ended.resolve(undefined);
+    this.#ended.resolve(outcome);
   }
 
   #onNotModified(
@@ -122,8 +125,7 @@ export class Capture {
 
   #keep(answer: KeptAnswer | undefined): void {
     if (answer !== undefined) this.#options.keep(answer);
-    this.#ended.resolve(answer);
-    this.end();
+    this.end(answer === undefined ? 'unkept' : 'kept');
   }
 }
 

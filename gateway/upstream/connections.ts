@@ -39,7 +39,8 @@ export interface UpstreamConnections {
   close(): void;
 }
 
-const connectWithinMs = 2_000;
+/** A service that takes no connection within it counts as away. */
+export const connectWithinMs = 2_000;
 // If the service does not send a hint; our own send 75 s.
 const idleMs = 4_000;
 const idleMaxMs = 60_000;

@@ -1,16 +1,19 @@
 // Forwards a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the library's own behaviour.
 import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import { pipeline, type Readable, type Stream } from 'node:stream';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { staysInside, type Outgoing, type Transport } from './reader.ts';
-import { AttemptFailed } from './connections.ts';
+import { AttemptFailed, connectWithinMs } from './connections.ts';
 import { BadAnswer } from './answer-parser.ts';
 
 /** One attempt at one instance. */
 interface Attempt {
   outgoing: Outgoing;
   timedOut: boolean;
+  /** Before that, no byte of the request can have left. */
+  isConnected: boolean;
   hasHead: boolean;
   fail(error: Error): void;
 }
@@ -33,11 +36,12 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
         const attempt: Attempt = {
           outgoing,
           timedOut: false,
+          isConnected: false,
           hasHead: false,
           fail(error) {
             // The client left, or was answered.
             if (response.destroyed || response.writableEnded) return resolve(attempt.hasHead);
-            reject(toFailed(error, attempt.timedOut));
+            reject(toFailed(error, attempt));
           },
         };
         attempts.set(request, attempt);
@@ -81,6 +85,7 @@ function proxyTo(
           const attempt = attempts.get(request);
           if (attempt === undefined) return;
           bodies.set(upstream, attempt.outgoing.body);
+          watchConnecting(upstream, attempt);
           upstream.once('timeout', () => void (attempt.timedOut = true));
           upstream.once('upgrade', (_answer, socket) => {
             socket.destroy();
@@ -99,18 +104,34 @@ function proxyTo(
   });
 }
 
+/** Notes when the request is connected, and gives it up as `unsent` if it is not in time: the host may be gone without a word. */
+function watchConnecting(upstream: ClientRequest, attempt: Attempt): void {
+  const { socket } = upstream;
+  if (socket === null) throw new Error('http-proxy announces a request when it has its socket.');
+  const timer = setTimeout(
+    () => upstream.destroy(new Error('The service takes no connection.')),
+    connectWithinMs,
+  );
+  socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+    attempt.isConnected = true;
+    clearTimeout(timer);
+  });
+  socket.once('close', () => clearTimeout(timer));
+}
+
 function sendBody(upstream: ClientRequest, body: Buffer | Readable | undefined): void {
   if (body === undefined || Buffer.isBuffer(body)) upstream.end(body);
   else pipeline(body, upstream, () => undefined); // what breaks it is an error of `upstream` too
 }
 
-function toFailed(error: Error, timedOut: boolean): AttemptFailed {
+function toFailed(error: Error, { timedOut, isConnected }: Attempt): AttemptFailed {
   const code = 'code' in error ? String(error.code) : '';
+  if (!isConnected) return new AttemptFailed('unsent', error);
   if (timedOut) return new AttemptFailed('silent', error);
   // Node's parser has refused the answer; HPE_INVALID_CONSTANT: it was no HTTP.
   const isAnswered =
     error instanceof BadAnswer || (code.startsWith('HPE_') && code !== 'HPE_INVALID_CONSTANT');
-  return new AttemptFailed(isAnswered ? 'unusable' : code === 'ECONNREFUSED' ? 'unsent' : 'cut', error);
+  return new AttemptFailed(isAnswered ? 'unusable' : 'cut', error);
 }
 
 function headersOf({ headers }: Outgoing): IncomingMessage['headers'] {
