@@ -73,6 +73,8 @@ export interface Call {
   capture: Capture | undefined;
   /** Where the answer is from, if the response cache was asked. */
   cache: CacheResult | undefined;
+  /** `cors` has decided whose pages may read the answer. */
+  isOriginChecked: boolean;
   /** Headers of the answer, as `headerLine` has them. */
   head: string;
   /** Of a page that may load more than others; undefined: nothing is loaded. */

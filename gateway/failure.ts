@@ -1,8 +1,10 @@
 // Sends the gateway's own failures: each as the contract's envelope, logged once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { entryAt } from '../kernel/entries.ts';
 import { toEnvelope, toFailure } from '../kernel/errors.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { callIfOpen } from './call.ts';
+import { readableByAll } from './policies/cors.ts';
 
 /** Answers a thrown value. If an answer has begun or the client has left, it cuts the connection: nothing else is left to do. */
 export function answerFailure(
@@ -28,6 +30,10 @@ export function answerFailure(
   const body = JSON.stringify(toEnvelope(failure, call?.requestId));
   response.statusCode = failure.status;
   for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
+  // Before `cors` has decided nothing of an account is known: a page may read what is wrong with its call.
+  if (call?.isOriginChecked !== true)
+    for (let i = 0; i < readableByAll.length; i += 2)
+      response.setHeader(entryAt(readableByAll, i), entryAt(readableByAll, i + 1));
   response.setHeader('content-type', 'application/json; charset=utf-8');
   response.setHeader('cache-control', 'no-store');
   response.setHeader('content-length', Buffer.byteLength(body));

@@ -17,6 +17,7 @@ import { callIfOpen } from './call.ts';
 import type { RunCompiled } from './compiled.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { EngineApp } from './plugin.ts';
+import { readableByAll } from './policies/cors.ts';
 import { GatewayResponse, keepAliveTimeoutMs, onTlsOnly, safety } from './response.ts';
 
 /** Run the calls: the compiled pipelines and, for all other paths, the engine's app. */
@@ -48,7 +49,7 @@ type Answering = Duplex & { _httpMessage?: ServerResponse | null; [lastRequest]?
 export function createGatewayServer(options: ServerOptions): Server {
   const { log } = options;
   /** The headers of all answers without a call, alternating names and values. */
-  const own = options.isPublicOnTls ? [...safety, ...onTlsOnly] : safety;
+  const own = [...safety, ...readableByAll, ...(options.isPublicOnTls ? onTlsOnly : [])];
   const serverOptions = {
     maxHeaderSize: headBytesMax,
     requestTimeout: options.requestWithinMs,

@@ -33,6 +33,14 @@ const dashboardAllowed =
   'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;
 
+/** The headers of an answer that pages of any origin may read: alternating names and values. */
+export const readableByAll = [
+  'access-control-allow-origin',
+  '*',
+  'access-control-expose-headers',
+  exposed,
+] as const;
+
 /** @param from the origins whose pages may call: any, or those of the dashboard (`dashboardOrigins`). */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
   const varies = from === 'dashboard' ? headerLine('vary', 'Origin') : '';
@@ -47,6 +55,7 @@ export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' |
   return (request, response, next) => {
     const call = callOf(request);
     const permission = permissions.get(from === 'any' ? '*' : (request.headers.origin ?? ''));
+    call.isOriginChecked = true;
     if (request.method === 'OPTIONS') {
       call.head += permission?.preflight ?? varies;
       return answerPreflight(request, response, { methodsAt, isAllowed: permission !== undefined, from });
@@ -54,6 +63,23 @@ export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' |
     call.head += permission?.answer ?? varies;
     next();
   };
+}
+
+/** Whether a browser asks if a page may make a call. */
+export function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && /^[A-Za-z]{1,20}$/.test(headers['access-control-request-method'] ?? '');
+}
+
+/** Permits a call to an address that is no endpoint: the page is to read the 404, which says so. */
+export function permitRefusal({ headers }: IncomingMessage, response: ServerResponse): void {
+  const [name, value] = readableByAll;
+  response.writeHead(204, {
+    [name]: value,
+    'access-control-allow-methods': String(headers['access-control-request-method']),
+    'access-control-allow-headers': `${readingAllowed}, ${dashboardAllowed}`,
+    'access-control-max-age': String(preflightSeconds),
+  });
+  response.end();
 }
 
 /** Other origins get the list of methods too, but no permission. */

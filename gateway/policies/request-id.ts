@@ -42,6 +42,7 @@ export function requestId(options: {
       charge: undefined,
       capture: undefined,
       cache: undefined,
+      isOriginChecked: false,
       head: '',
       contentSecurityPolicy: undefined,
       limitPolicies: '',

@@ -79,6 +79,39 @@ test.serial('a page can read every header of the OpenAPI document that means som
   t.deepEqual(meant.toSorted(), exposed.toSorted());
 });
 
+test.serial(
+  'a page of any origin can read that an address is no endpoint, or that its request is malformed',
+  async (t) => {
+    const origin = 'https://anybody.example';
+    const refused = [
+      [404, '/v1/nothing', 'GET'],
+      [404, '/v1/nothing', 'POST'],
+      [405, '/v1/series/A', 'DELETE'],
+      [405, '/auth/login', 'GET'],
+      [400, '/v1//series', 'GET'],
+      [400, '/v1/series/A?API_KEY=x', 'GET'],
+      [414, `/v1/series/A?ids=${'x'.repeat(20_000)}`, 'GET'],
+    ] as const;
+    for (const [status, path, method] of refused) {
+      const answer = await fetch(gateway.url + path, { method, headers: { origin } });
+      t.is(answer.status, status, path);
+      t.is(answer.headers.get('access-control-allow-origin'), '*', path);
+      t.regex(answer.headers.get('access-control-expose-headers') ?? '', /X-Request-Id/, path);
+      t.is(answer.headers.get('access-control-allow-credentials'), null);
+    }
+    for (const method of ['GET', 'POST']) {
+      const answer = await preflight('/v1/nothing', origin, method);
+      t.is(answer.status, 204, 'the page may make the call, to read its 404');
+      t.is(answer.headers.get('access-control-allow-origin'), '*');
+      t.is(answer.headers.get('access-control-allow-methods'), method);
+      t.regex(answer.headers.get('access-control-allow-headers') ?? '', /X-API-Key/);
+    }
+    t.is((await fetch(`${gateway.url}/v1/nothing`, { method: 'OPTIONS' })).status, 404, 'without a page');
+    const other = await preflight('/v1/nothing', origin, 'GET, X');
+    t.is(other.status, 404);
+  },
+);
+
 test.serial('no other origin is allowed, however similar, and no origin is ever echoed', async (t) => {
   for (const origin of [
     'https://evil.example',

@@ -110,6 +110,25 @@ test.serial(
   },
 );
 
+test.serial('blanks and line ends around a key are ignored, in the query as in a header', async (t) => {
+  for (const given of [`${key}%0A`, `${key}%0D%0A`, `%20${key}+`, `%09${key}%09`]) {
+    t.is((await fetch(`${gateway.url}/v1/series/A?api_key=${given}`)).status, 200, given);
+    const both = await fetch(`${gateway.url}/v1/series/A?api_key=${given}`, {
+      headers: { 'x-api-key': `  ${key} ` },
+    });
+    t.is(both.status, 200, 'it is the same key');
+  }
+  for (const given of [
+    '',
+    '%20',
+    '%0A',
+    `${key.slice(0, 20)}%20${key.slice(20)}`,
+    `${key}%C2%A0`,
+    `${key}%00`,
+  ])
+    t.is((await fetch(`${gateway.url}/v1/series/A?api_key=${given}`)).status, 401, given);
+});
+
 test.serial('the key of one account never identifies another', async (t) => {
   await fetch(`${gateway.url}/v1/series/A`, { headers: { 'x-api-key': key } });
   t.is(gateway.dataApi.received.at(-1)?.identity?.accountId, accountId);
