@@ -28,6 +28,7 @@ import { answerFailure } from './failure.ts';
 import { compilePipelines } from './compiled.ts';
 import { createAnswers } from './quota/answers.ts';
 import { createJournal } from './quota/journal.ts';
+import { claimDirectory, type ClaimedDirectory } from './quota/journal-lock.ts';
 import { createLimits } from './quota/limits.ts';
 import { loadRoutes, type GatewayRoutes } from './routes.ts';
 import { gaugesOf } from './observability/gauges.ts';
@@ -102,7 +103,7 @@ export interface GatewayOptions {
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
-  /** Unreported usage is stored in it, in a subdirectory per port; by default only in memory. */
+  /** Unreported usage is stored in it, in a subdirectory of this gateway; by default only in memory. */
   journalDirectory?: string;
   /** How long a client may take to send a request, a third of it for the headers; 30 s by default. */
   requestWithinMs?: number;
@@ -156,6 +157,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
   const gateway = assemble(options, metrics, () => current().routes);
   let scraped: RunningService | undefined;
   try {
+  let journal: ClaimedDirectory | undefined;
     const build = () => buildPipelines(configDirectory, gateway.policies, log);
     inForce = await build();
     const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
@@ -176,10 +178,10 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
         options.metrics,
       ));
     const url = await listen(server, options.host, options.port);
-    // By port, which is ours alone once we listen: no two gateways of a machine share a directory.
     if (options.journalDirectory !== undefined) {
       try {
-        gateway.keepJournalIn(path.join(options.journalDirectory, new URL(url).port));
+        journal = claimDirectory(options.journalDirectory, log);
+        gateway.keepJournalIn(journal.path);
       } catch (error) {
         await closeServer(server);
         throw error;
@@ -199,11 +201,13 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
         await gateway.close();
         await scraped?.close();
       },
+        journal?.release();
     };
   } catch (error) {
     await gateway.close();
     await scraped?.close();
     throw error;
+    journal?.release();
   }
 }
 

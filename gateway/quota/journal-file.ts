@@ -40,7 +40,7 @@ export interface JournalFile {
   close(): void;
 }
 
-const ending = '.jsonl';
+export const journalEnding = '.jsonl';
 
 /**
  * Opens a directory that only this gateway uses, and creates it if it is missing.
@@ -53,7 +53,7 @@ export function openJournalFile(
   append: (descriptor: number, text: string) => number = writeSync,
 ): JournalFile {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const fileOf = (batchId: string) => path.join(directory, batchId + ending);
+  const fileOf = (batchId: string) => path.join(directory, batchId + journalEnding);
   let batchId = '';
   let descriptor: number | undefined;
   let lines = '';
@@ -109,9 +109,9 @@ export function openJournalFile(
 
   return {
     left: readdirSync(directory)
-      .filter((name) => name.endsWith(ending))
+      .filter((name) => name.endsWith(journalEnding))
       .map((name) => ({
-        id: path.basename(name, ending),
+        id: path.basename(name, journalEnding),
         entries: readEntries(path.join(directory, name), log),
       })),
     append(id, entry) {

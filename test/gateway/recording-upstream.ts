@@ -90,7 +90,8 @@ function describe(
   return { method, url, headers, headerNames, body, identity, cut };
 }
 
-function passOn(to: string, { method, url, headers, body }: Received, response: ServerResponse): void {
+/** Answers as the service does. */
+export function passOn(to: string, { method, url, headers, body }: Received, response: ServerResponse): void {
   const onward = httpRequest(to + url, { method, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 0, answer.headers);
     answer.pipe(response);
