@@ -33,6 +33,7 @@ import { createLimits } from './quota/limits.ts';
 import { loadRoutes, type GatewayRoutes } from './routes.ts';
 import { gaugesOf } from './observability/gauges.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createReadiness } from './observability/readiness.ts';
 import { createTraces } from './observability/traces.ts';
 import { createMonth, type QuotaOutage } from './quota/month.ts';
 import { admission } from './policies/admission.ts';
@@ -156,8 +157,8 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
   };
   const gateway = assemble(options, metrics, () => current().routes);
   let scraped: RunningService | undefined;
-  try {
   let journal: ClaimedDirectory | undefined;
+  try {
     const build = () => buildPipelines(configDirectory, gateway.policies, log);
     inForce = await build();
     const timeoutMs = options.upstreamTimeoutMs ?? upstreamTimeoutMs;
@@ -176,6 +177,7 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
       (await serveMetrics(
         [...metrics.metrics, ...gateway.gauges, ...(options.moreMetrics ?? [])],
         options.metrics,
+        async () => void (await gateway.readiness()),
       ));
     const url = await listen(server, options.host, options.port);
     if (options.journalDirectory !== undefined) {
@@ -199,15 +201,15 @@ export async function start(options: GatewayOptions): Promise<RunningGateway> {
         await pause(options.drainDelayMs);
         await closeServer(server);
         await gateway.close();
+        journal?.release();
         await scraped?.close();
       },
-        journal?.release();
     };
   } catch (error) {
     await gateway.close();
+    journal?.release();
     await scraped?.close();
     throw error;
-    journal?.release();
   }
 }
 
@@ -298,6 +300,10 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const keptAnswers = createKeptAnswers(Math.max(1, cacheMb * 1024 * 1024));
   const setCallerContext = createCallerContexts();
   const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
+  const readiness = createReadiness({
+    ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },
+    requireReady: options.requireReady,
+  });
   const accessLog = createAccessLog({ log, metrics, routes, traces });
   const dashboardFor = createDashboard(options.dashboard, log);
   const policies: Record<string, BuildPolicy> = {
@@ -341,18 +347,12 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     ),
     page: withAction(z.strictObject({ of: z.enum(pageNames) }), ({ of }) => page(of)),
     dashboard: withAction(dashboardAction, (action) => dashboardFor(action)),
-    health: withoutAction(
-      health({
-        services: [dataApi, accountsApi],
-        identitySecret,
-        isDraining,
-        requireReady: options.requireReady,
-      }),
-    ),
+    health: withoutAction(health(readiness)),
     'not-found': withoutAction((request, response, next) => notFound(routes())(request, response, next)),
   };
   return {
     policies,
+    readiness,
     gauges: gaugesOf({
       services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
       redis,

@@ -1,6 +1,8 @@
 // Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh,
 // loads what is put into the watched folder, and serves operators. Any number may run beside each other.
 import { openDatabase } from '../../kernel/database.ts';
+import { checkedWithin } from '../../kernel/deadline.ts';
+import { readyWithinMs } from '../../kernel/http/server.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
@@ -39,7 +41,7 @@ export interface RunningPublisher {
   /** Where operators are served; undefined: nowhere. */
   url: string | undefined;
   metrics: readonly Metric[];
-  /** Rejects while the database is away, or its schema does not fit. */
+  /** Rejects while the database is away, or its schema does not fit; in time for a probe. */
   ready(): Promise<void>;
   /** Gives up what is being prepared, which another publisher or the next start makes, then resolves. */
   close(): Promise<void>;
@@ -55,9 +57,10 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
     connectionsMax: 8,
     slowStatementMs,
   });
-  const ready = () => requireSchema((text) => database.query(text), schema);
+  const fits = () => requireSchema((text) => database.query(text), schema);
+  const ready = checkedWithin(readyWithinMs, fits);
   try {
-    await ready();
+    await fits();
   } catch (error) {
     await database.close();
     throw error;

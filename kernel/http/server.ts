@@ -9,6 +9,7 @@ import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/prom
 import express, { type Request, type Response } from 'express';
 import { createBodyReader, type ReadBody } from '../bodies/service-bodies.ts';
 import type { ServiceCertificate } from './certificate.ts';
+import { checkedWithin } from '../deadline.ts';
 import { entryAt } from '../entries.ts';
 import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
 import { anonymous, identityHeader, type Identity, type Open } from '../identity.ts';
@@ -97,15 +98,18 @@ export interface RunningService {
 export const headBytesMax = 16 * 1024;
 // What the gateway adds to them is below 4 KB: the identity, the IP address, ids.
 const serviceHeadBytesMax = headBytesMax + 16 * 1024;
+/** A probe is answered by then. Gateways wait a little longer for it, and Kubernetes 2 s. */
+export const readyWithinMs = 1_500;
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is being closed here.
 const keepAliveTimeoutMs = 75_000;
 
 /** Starts a service's server. @throws Error if the port is taken. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   let draining = false;
+  const isReady = checkedWithin(readyWithinMs, options.ready);
   async function ready(): Promise<void> {
     if (draining) fail('unavailable', 'This service is stopping.');
-    await options.ready();
+    await isReady();
   }
   const server = createServiceServer(createAnswerer({ ...options, ready }), options.certificate);
   server.keepAliveTimeout = keepAliveTimeoutMs;

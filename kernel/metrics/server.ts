@@ -12,7 +12,8 @@ const refreshWithinMs = 1_000;
 
 /**
  * @param metrics of the service, or of all services in this process.
- * @param ready of a service without a port of its own: /healthz and /readyz are served here too. Rejects while it is not ready.
+ * @param ready /healthz and /readyz are served here too, to operators: with the reason. Rejects while the service is not ready,
+ * in time for a probe.
  * @throws Error if the port is taken.
  */
 export async function serveMetrics(

@@ -7,10 +7,11 @@ import { start as startDataApi } from '../../data-api/main.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { startDataService, type DataService } from '../services/data-service.ts';
-import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { listening, silentLog, testIdentitySecret } from '../services/harness.ts';
 import { projectPlans } from '../services/services.ts';
 import { testSignIn } from '../services/sign-in.ts';
-import { until } from '../run/until.ts';
+import { until, within } from '../run/until.ts';
+import { startService } from '../../kernel/http/server.ts';
 import { startRawUpstream } from './raw-upstream.ts';
 import { startTestGateway } from './recording-upstream.ts';
 
@@ -26,6 +27,9 @@ test.after.always(async () => {
 });
 
 const nobody = 'http://127.0.0.1:1';
+const metrics = { host: '127.0.0.1', port: 0 };
+const withoutReason =
+  'This gateway cannot serve calls at the moment. Its log says why, and /readyz at the port of its metrics.';
 
 async function readiness(
   url: string,
@@ -73,19 +77,67 @@ test('a service that does not answer counts as away: readiness does not wait for
   t.pass();
 });
 
+test('however often strangers ask, a gateway asks its services once a second', async (t) => {
+  const silent = await startRawUpstream();
+  let questions = 0;
+  silent.answer = () => void (questions += 1); // it never answers
+  const { log, messages } = listening();
+  const gateway = await startTestGateway({
+    dataApiUrls: [silent.url],
+    accountsApiUrls: [nobody],
+    log,
+    metrics,
+  });
+  t.teardown(async () => {
+    await gateway.close();
+    await silent.close();
+  });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => readiness(gateway.url)));
+  t.is(questions, 1);
+  for (const { status, body } of answers) {
+    t.is(status, 503);
+    t.is(body.error?.message, withoutReason);
+  }
+  const why =
+    'No service behind this gateway is ready. data-api: It does not answer. accounts-api: It does not answer.';
+  t.is((await readiness(gateway.gateway.metricsUrl ?? '')).body.error?.message, why);
+  t.deepEqual(
+    messages.filter((message) => message.startsWith('Not ready')),
+    [`Not ready: ${why}`],
+  );
+});
+
+test('a service that hangs says within its deadline that it is not ready, and asks once for all who ask', async (t) => {
+  let questions = 0;
+  const hanging = await startService({
+    ...{ log: silentLog, host: '127.0.0.1', port: 0, routes: [], openIdentity: () => null },
+    ready() {
+      questions += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  t.teardown(() => hanging.close());
+  const answers = await within(
+    'all are answered',
+    Promise.all(Array.from({ length: 20 }, () => readiness(hanging.url))),
+  );
+  for (const { status, body } of answers) {
+    t.is(status, 503);
+    t.regex(body.error?.message ?? '', /did not answer within 1500 ms/);
+  }
+  t.is(questions, 1);
+});
+
 test('a gateway that reaches no service is not ready', async (t) => {
   const gateway = await startTestGateway({ dataApiUrls: [nobody], accountsApiUrls: [nobody] });
   t.teardown(() => gateway.close());
   const { status, body } = await readiness(gateway.url);
   t.is(status, 503);
-  t.is(
-    body.error?.message,
-    'No service behind this gateway is ready. data-api: It does not answer. accounts-api: It does not answer.',
-  );
+  t.is(body.error?.message, withoutReason);
   t.is((await fetch(`${gateway.url}/healthz`)).status, 200);
 });
 
-test('a service without its migrations names them, one without its database says so, and the gateway passes both on', async (t) => {
+test('a service without its migrations names them, one without its database says so, and the gateway passes both on to its operator', async (t) => {
   const shared = { identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog };
   const clock = systemClock;
   const lacking = await startDataApi({
@@ -105,26 +157,30 @@ test('a service without its migrations names them, one without its database says
   });
   t.teardown(() => cut.close());
   const ofLacking = 'The schema of the database does not fit this version: it lacks 999999_later.';
-  t.is((await readiness(lacking.url)).body.error?.message, ofLacking);
-  t.is((await readiness(cut.url)).body.error?.message, 'The database does not respond.');
-  const gateway = await startTestGateway({ dataApiUrls: [lacking.url], accountsApiUrls: [cut.url] });
+  for (const [url, why] of [
+    [lacking.url, ofLacking],
+    [cut.url, 'The database does not respond.'],
+  ] as const)
+    await until('it says why', async () => (await readiness(url)).body.error?.message === why);
+  const gateway = await startTestGateway({ dataApiUrls: [lacking.url], accountsApiUrls: [cut.url], metrics });
   t.teardown(() => gateway.close());
   const expected = `No service behind this gateway is ready. data-api: ${ofLacking} accounts-api: The database does not respond.`;
   await until('both have answered in time', async () => {
-    const { status, body } = await readiness(gateway.url);
+    const { status, body } = await readiness(gateway.gateway.metricsUrl ?? '');
     return status === 503 && body.error?.message === expected;
   });
 });
 
-test('a gateway with another IDENTITY_SECRET than a service is not ready, and is told why', async (t) => {
+test('a gateway with another IDENTITY_SECRET than a service is not ready, and tells its operator why', async (t) => {
   const identitySecret = 'another secret of the tests, as long';
   for (const [name, urls] of [
     ['data-api', { dataApiUrls: [dataApi.url], accountsApiUrls: [nobody] }],
     ['accounts-api', { dataApiUrls: [nobody, nobody], accountsApiUrls: [nobody, accounts.url] }],
   ] as const) {
-    const gateway = await startTestGateway({ ...urls, identitySecret });
+    const gateway = await startTestGateway({ ...urls, identitySecret, metrics });
     t.teardown(() => gateway.close());
-    const { status, body } = await readiness(gateway.url);
+    t.is((await readiness(gateway.url)).body.error?.message, withoutReason);
+    const { status, body } = await readiness(gateway.gateway.metricsUrl ?? '');
     t.is(status, 503);
     t.is(
       body.error?.message,
@@ -135,11 +191,12 @@ test('a gateway with another IDENTITY_SECRET than a service is not ready, and is
 
 test('anyone may ask a service whether it is ready, but not with an identity that it refuses', async (t) => {
   for (const { url } of [dataApi, accounts]) {
-    t.is((await fetch(`${url}/readyz`)).status, 200);
+    await until('it is ready', async () => (await readiness(url)).status === 200);
     t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': 'forged' } })).status, 401);
     t.is((await fetch(`${url}/readyz`, { headers: { 'x-almanac-identity': '' } })).status, 401);
   }
-  t.is((await fetch(`${dataApi.url}/readyz`, { headers: dataApi.headers('/readyz') })).status, 200);
+  const ours = () => fetch(`${dataApi.url}/readyz`, { headers: dataApi.headers('/readyz') });
+  await until('it is ready for gateways', async () => (await ours()).status === 200);
 });
 
 test('a service that is told to stop serves for DRAIN_DELAY_MS, says that it is not ready, and closes each connection', async (t) => {

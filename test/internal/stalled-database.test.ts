@@ -3,11 +3,18 @@
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
-import { createLog, type Log } from '../../kernel/log/log.ts';
+import { start as startPublisher } from '../../ingest/publisher/main.ts';
+import type { Log } from '../../kernel/log/log.ts';
 import { createDatabaseCircuit } from '../../kernel/database-circuit.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
-import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from '../services/harness.ts';
+import {
+  createTestDatabase,
+  fakeClock,
+  listening,
+  silentLog,
+  testIdentitySecret,
+} from '../services/harness.ts';
 import { startProxy, type Proxy } from '../services/proxy.ts';
 import { projectPlans } from '../services/services.ts';
 import { testSignIn } from '../services/sign-in.ts';
@@ -31,12 +38,6 @@ test.after.always(async () => {
 
 // Far less than a statement may take, and far more than the deadlines.
 const boundMs = 20_000;
-
-function listening(): { log: Log; messages: string[] } {
-  const messages: string[] = [];
-  const write = (line: string) => void messages.push((JSON.parse(line) as { msg: string }).msg);
-  return { log: createLog('test', 'info', { write }), messages };
-}
 
 const shared = {
   identitySecret: testIdentitySecret,
@@ -119,6 +120,28 @@ async function untilItAnswers(database: Database): Promise<void> {
     );
   await until('it answers', answers, boundMs);
 }
+
+test.serial(
+  'while PostgreSQL is stalled, the publisher answers that it is not ready, on both its ports',
+  async (t) => {
+    const publisher = await startPublisher({
+      ...{ databaseUrl: url, log: silentLog },
+      operators: { ...shared, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 },
+    });
+    t.teardown(() => publisher.close());
+    t.teardown(() => way.mend());
+    const readiness = async () => (await fetch(`${publisher.url}/readyz`)).status;
+    await until('it is ready', async () => (await readiness()) === 200);
+    way.deafen();
+    t.is(await within('it answers', readiness(), boundMs), 503);
+    const error = await t.throwsAsync(
+      within('it answers at the port of metrics', publisher.ready(), boundMs),
+    );
+    t.regex(error?.message ?? '', /did not answer within 1500 ms/);
+    way.mend();
+    await until('it is ready again', async () => (await readiness()) === 200, boundMs);
+  },
+);
 
 test.serial('a PostgreSQL that is stalled before the first connection is noticed as well', async (t) => {
   t.teardown(() => way.mend());

@@ -119,3 +119,10 @@ function requireEnv(name: string): string {
     throw new Error(`${name} is not set: run the tests by npm test (or node test/run.ts FILE).`);
   return value;
 }
+
+/** A log, and the messages that it gets. */
+export function listening(): { log: Log; messages: string[] } {
+  const messages: string[] = [];
+  const write = (line: string) => void messages.push((JSON.parse(line) as { msg: string }).msg);
+  return { log: createLog('test', 'info', { write }), messages };
+}

@@ -1,0 +1,120 @@
+// Whether this gateway can serve calls, and which of the services behind it are ready. It cannot if it reaches none, or if its identity is refused;
+// a service that is away is away for all gateways, and the others still serve. Hides that the services are asked at most once a second.
+import { checkedWithin } from '../../kernel/deadline.ts';
+import { fail, toFailure, type Failure } from '../../kernel/errors.ts';
+import { readyWithinMs } from '../../kernel/http/server.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import { rememberedFor } from '../../kernel/remembered.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
+
+export interface ReadinessOptions {
+  services: readonly Upstreams[];
+  identitySecret: string;
+  isDraining: () => boolean;
+  /** As in `GatewayOptions`. */
+  requireReady?: (() => Promise<void>) | undefined;
+  log: Pick<Log, 'warn'>;
+}
+
+type State = 'ready' | 'refused' | 'unavailable';
+type States = Readonly<Record<string, State>>;
+
+/** @returns the states of the services. @throws Failure `unavailable`, with the reason: for operators, not for strangers. */
+export type Readiness = () => Promise<States>;
+
+/** Longer than a service takes to say why it is not ready; a probe of the gateway must wait longer: `timeoutSeconds` in k8s/gateway.yaml. */
+const deadlineMs = readyWithinMs + 300;
+const rememberedMs = 1_000;
+const ourselves: Identity = { ...anonymous, scope: 'internal' };
+
+export function createReadiness({ isDraining, log, ...options }: ReadinessOptions): Readiness {
+  const { services, identitySecret } = options;
+  const probes = services.map(({ name, urls }) => {
+    const seal = createSealer(identitySecret, name);
+    return async () => ({ name, ...(await stateOf(urls, () => seal(ourselves, 'GET', '/readyz'))) });
+  });
+  const requireReady = checkedWithin(deadlineMs, options.requireReady ?? (() => Promise.resolve()));
+  let logged = '';
+
+  const found = rememberedFor(rememberedMs, async (): Promise<States | Failure> => {
+    try {
+      const [, ...asked] = await Promise.all([requireReady(), ...probes.map((probe) => probe())]);
+      const states = statesOf(asked);
+      logged = '';
+      return states;
+    } catch (error) {
+      const failure = toFailure(error);
+      if (failure.message !== logged) log.warn({ err: failure.detail }, `Not ready: ${failure.message}`);
+      logged = failure.message;
+      return failure;
+    }
+  });
+
+  return async () => {
+    if (isDraining()) fail('unavailable', 'This gateway is stopping.');
+    const states = await found();
+    if (states instanceof Error) throw states;
+    return states;
+  };
+}
+
+interface Found {
+  name: string;
+  state: State;
+  errors: Error[];
+  reason: string;
+}
+
+/** @throws Failure `unavailable`. */
+function statesOf(found: readonly Found[]): States {
+  const detail = new AggregateError(found.flatMap(({ errors }) => errors));
+  const refused = found.find(({ state }) => state === 'refused');
+  if (refused !== undefined) {
+    const why = `${refused.name} refuses the identity of this gateway. IDENTITY_SECRET must be the same for both.`;
+    fail('unavailable', why, { detail });
+  }
+  if (!found.some(({ state }) => state === 'ready')) {
+    const why = found.map(({ name, reason }) => `${name}: ${reason}`).join(' ');
+    fail('unavailable', `No service behind this gateway is ready. ${why}`, { detail });
+  }
+  return Object.fromEntries(found.map(({ name, state }) => [name, state]));
+}
+
+/** One ready instance is enough. Each is asked with a sealed identity, which it would refuse to a call as well. */
+async function stateOf(
+  urls: readonly string[],
+  token: () => string,
+): Promise<{ state: State; errors: Error[]; reason: string }> {
+  const answers = await Promise.allSettled(
+    urls.map(async (url) => {
+      const headers = { [identityHeader]: token() };
+      const response = await fetch(`${url}/readyz`, { headers, signal: AbortSignal.timeout(deadlineMs) });
+      const text = await response.text();
+      if (!response.ok)
+        throw new NotReady(`${url}/readyz answered ${response.status}`, response.status, text);
+    }),
+  );
+  const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
+  const told = errors.filter((error) => error instanceof NotReady);
+  const reason = told[0]?.reason ?? 'It does not answer.';
+  if (errors.length < urls.length) return { state: 'ready', errors, reason };
+  return { state: told.some(({ status }) => status === 401) ? 'refused' : 'unavailable', errors, reason };
+}
+
+const reasonCharsMax = 500;
+
+/** The answer of an instance that is not ready. */
+class NotReady extends Error {
+  readonly status: number;
+  /** What its envelope says, for whoever looks at /readyz. */
+  readonly reason: string;
+
+  constructor(message: string, status: number, body: string) {
+    super(message);
+    this.status = status;
+    const [, said] = /"message":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+    this.reason =
+      said === undefined ? `It answers ${status}.` : (JSON.parse(said) as string).slice(0, reasonCharsMax);
+  }
+}
