@@ -119,7 +119,7 @@ test('a gateway that stops reports its usage, whatever other gateways have left 
 
 test('a gateway that cannot keep its journal does not start, and leaves its port', async (t) => {
   const port = await freePort();
-  const journalDirectory = import.meta.filename; // no directory can be made within a file
+  const journalDirectory = `${import.meta.filename}/journal`; // no directory can be made within a file
   await t.throwsAsync(startTestGateway({ port, journalDirectory }), { code: 'ENOTDIR' });
   const next = await startTestGateway({ port });
   await next.close();

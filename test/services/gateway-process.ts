@@ -1,5 +1,7 @@
 // A gateway in its own process, as in a cluster, for tests with several.
 import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
 import { testIdentitySecret } from './harness.ts';
@@ -25,6 +27,7 @@ export async function startGatewayProcess(env: Record<string, string>): Promise<
       DASHBOARD: 'off',
       IDENTITY_SECRET: testIdentitySecret,
       PORT: '0',
+      JOURNAL_DIR: mkdtempSync(path.join(tmpdir(), 'almanac-journal-')), // the run removes it
       PUBLIC_CALLS_SECOND: '100000',
       MANAGEMENT_CALLS_SECOND: '100000',
       ...env,
