@@ -16,6 +16,8 @@ export interface CsvOptions {
   encoding?: string;
   /** The line with the column names, counted from 1; lines above it are ignored. */
   headerLine?: number;
+  /** What a gzip file may have unpacked; default: no limit. */
+  unpackedBytesMax?: number;
   /** Called after every piece of the file; bytes are those of the file as stored (possibly compressed). */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
 }
@@ -69,7 +71,7 @@ function notCsv(line: number, reason: string, cause?: unknown): IngestFailure {
 
 /** The input in UTF-8, in pieces that end between characters. @throws IngestFailure as `readCsv` does. */
 export function readPieces(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
-  return decoded(unpacked(open(input, options)), options.encoding);
+  return decoded(unpacked(open(input, options), options.unpackedBytesMax), options.encoding);
 }
 
 /** Feeds csv-parse piece by piece and takes rows as it finds them, without a stream of objects in between. */
@@ -178,9 +180,10 @@ async function* open(input: Readable | string, options: CsvOptions): AsyncGenera
 }
 
 /** Unpacks gzip, recognised by its first two bytes, not by the file name. */
-async function* unpacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const start = await gather(pieces, 2);
+async function* unpacked(pieces: AsyncGenerator<Buffer>, bytesMax = Infinity): AsyncGenerator<Buffer> {
+  const start = await gather(pieces, 8);
   if (start.length === 0) return;
+  refuseOthers(start);
   const whole = concatenate(start, pieces);
   if (start[0] !== 0x1f || start[1] !== 0x8b) {
     yield* whole;
@@ -189,13 +192,39 @@ async function* unpacked(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
   const gunzip = createGunzip({ chunkSize: pieceBytes });
   // Errors reach the loop below through gunzip, which pipeline destroys with them.
   pipeline(Readable.from(whole), gunzip, () => undefined);
+  let bytes = 0;
   try {
-    for await (const piece of gunzip as AsyncIterable<Buffer>) yield piece;
+    for await (const piece of gunzip as AsyncIterable<Buffer>) {
+      bytes += piece.length;
+      if (bytes > bytesMax)
+        throw new IngestFailure(
+          'invalid_file',
+          `Unpacked, the gzip file has more than ${bytesMax / 1024 / 1024} MB. Divide it.`,
+        );
+      yield piece;
+    }
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw error;
     throw new IngestFailure('invalid_file', 'The gzip file is damaged or cut short.', { cause: error });
   }
+}
+
+/** What is often taken for CSV, and is none: a workbook by another name. */
+function refuseOthers(start: Buffer): void {
+  const beginning = start.toString('latin1');
+  const format = beginning.startsWith('PK\x03\x04')
+    ? 'a zip archive or a workbook of Excel'
+    : beginning.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')
+      ? 'a workbook of Excel'
+      : beginning.startsWith('%PDF')
+        ? 'a PDF document'
+        : undefined;
+  if (format === undefined) return;
+  throw new IngestFailure(
+    'invalid_file',
+    `The file is ${format}, and no CSV. Save it as CSV, or load a workbook by "almanac publish", under a name that ends in .xlsx or .xls.`,
+  );
 }
 
 async function gather(pieces: AsyncGenerator<Buffer>, bytes: number): Promise<Buffer> {

@@ -1,13 +1,18 @@
 // How large workbooks are unpacked: real ones, and archives that state their sizes falsely.
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
-import { unpackedSize } from './unpacked-size.ts';
+import { isAsStated, partsOf, unpackedSize as sizeOf } from './unpacked-size.ts';
 
 function workbook(rows: number): Buffer {
   const book = utils.book_new();
   utils.book_append_sheet(book, utils.aoa_to_sheet(Array.from({ length: rows }, () => ['a', 1])), 'Sheet');
   return write(book, { type: 'buffer', bookType: 'xlsx', compression: true }) as Buffer;
 }
+
+const unpackedSize = (archive: Buffer): number | null => {
+  const parts = partsOf(archive);
+  return parts === null ? null : sizeOf(parts);
+};
 
 /** With the size of each part as stated in the directory and in its own header. */
 function stating(archive: Buffer, size: number): Buffer {
@@ -43,6 +48,12 @@ test('a part that states no size, a directory that is cut off and an archive wit
   const away = Buffer.from(whole);
   away.writeUInt32LE(whole.length, whole.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1')) + 16);
   t.is(unpackedSize(away), null);
+});
+
+test('an archive whose parts are larger than it states is told from one that is right', (t) => {
+  const whole = workbook(5_000);
+  t.true(isAsStated(partsOf(whole) ?? []));
+  t.false(isAsStated(partsOf(stating(whole, 100)) ?? []));
 });
 
 test('what is no archive is not packed', (t) => {

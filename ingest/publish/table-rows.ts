@@ -1,10 +1,10 @@
 // The rows of a table, whatever file it is in: CSV, plain or gzipped, or a sheet of a workbook. Every line is there, titles and notes too.
 // Hides which sign divides the cells.
-import { readCsv, readPieces } from '../files/csv.ts';
+import { readCsv, readPieces, type CsvOptions } from '../files/csv.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { looksNumeric } from './detect/number-forms.ts';
-import { isWorkbook, readWorkbook, type Sheet } from './workbook.ts';
+import { columnsMax, isWorkbook, readWorkbook, type Sheet } from './workbook.ts';
 
 export interface TableFile {
   /** The path. */
@@ -32,6 +32,8 @@ export interface Sample {
 }
 
 const rowsOfBatch = 1_000;
+/** A gzip file may be a thousand times as large unpacked. */
+const unpackedBytesMax = 4 * 1024 * 1024 * 1024;
 /** Enough for a hundred years of a hundred monthly series; a file of more is known by its beginning. */
 const sampleRowsMax = 50_000;
 /** What a sample may hold in memory, in characters: of a table of many columns fewer rows are read. */
@@ -44,7 +46,7 @@ const sampleBytesMax = 64 * 1024;
 export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
   if (!isWorkbook(table.file)) {
     const delimiter = table.delimiter ?? (await delimiterOf(table.file, table.encoding));
-    yield* readCsv(table.file, {
+    yield* readTable(table.file, {
       delimiter,
       ...(table.encoding !== undefined && { encoding: table.encoding }),
       ...(table.onBytes !== undefined && { onBytes: table.onBytes }),
@@ -56,6 +58,19 @@ export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
   for (let at = 0; at < rows.length; at += rowsOfBatch) {
     const batch = rows.slice(at, at + rowsOfBatch);
     yield { rows: batch, lines: batch.map((_, i) => at + i + 1) };
+  }
+}
+
+/** The rows of a text file, within what a table may have. */
+async function* readTable(file: string, options: CsvOptions): AsyncGenerator<CsvBatch> {
+  for await (const batch of readCsv(file, { ...options, unpackedBytesMax })) {
+    const wide = batch.rows.findIndex((row) => row.length > columnsMax);
+    if (wide >= 0)
+      throw new IngestFailure(
+        'invalid_file',
+        `Line ${batch.lines[wide] ?? 0} has ${batch.rows[wide]?.length ?? 0} columns; a table may have ${columnsMax}. Write one row for each value.`,
+      );
+    yield batch;
   }
 }
 
@@ -84,7 +99,7 @@ export async function samplesOf(file: string): Promise<{ sheet: string | undefin
 async function sampleOfCsv(file: string): Promise<Sample> {
   const delimiter = await delimiterOf(file, undefined);
   const sample: Sample = { rows: [], lines: [], isWhole: true, continued: new Set(), delimiter };
-  const batches = readCsv(file, { delimiter });
+  const batches = readTable(file, { delimiter });
   let characters = 0;
   for await (const { rows, lines } of batches) {
     const room = sampleRowsMax - sample.rows.length;

@@ -1,5 +1,6 @@
 // Reads an Excel workbook (.xlsx, .xlsm, .xlsb, .xls) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
-// sign, a number is the shortest decimal of its double. A workbook is held in memory as a whole, so its size is limited.
+// sign, a number is the shortest decimal of its double. A workbook is held in memory as a whole, so its size is limited, and so is what is made of
+// it: a few bytes can name a cell in a row that no workbook has.
 import { readFileSync, statSync } from 'node:fs';
 import {
   read,
@@ -7,11 +8,12 @@ import {
   utils,
   type CellObject,
   type ParsingOptions,
+  type Range,
   type WorkBook,
   type WorkSheet,
 } from '@e965/xlsx';
 import { IngestFailure } from '../load/failure.ts';
-import { unpackedSize } from '../files/unpacked-size.ts';
+import { workbookFault } from '../files/workbook-content.ts';
 
 export interface Sheet {
   name: string;
@@ -24,8 +26,11 @@ export interface Sheet {
 }
 
 const workbookBytesMax = 64 * 1024 * 1024;
-/** A workbook is a zip archive: unpacked it may be a thousand times as large. */
-const unpackedBytesMax = 512 * 1024 * 1024;
+/** Of a sheet, as in Excel. */
+const rowsMax = 1_048_576;
+export const columnsMax = 16_384;
+/** Of a workbook, empty ones before the last of a row too. */
+const cellsMax = 5_000_000;
 const cellsMergedMax = 100_000;
 
 export function isWorkbook(file: string): boolean {
@@ -43,15 +48,17 @@ export function readWorkbook(file: string): Sheet[] {
   const { size, mtimeMs } = statSync(file);
   if (lastRead?.file === file && lastRead.size === size && lastRead.mtimeMs === mtimeMs)
     return lastRead.sheets;
+  lastRead = undefined; // two are not held at once
   const workbook = opened(file, {
     ...{ dense: true, cellNF: true, cellText: false, cellHTML: false },
     sheetStubs: true, // else a formula without a result is an empty cell
   });
   const from1904 = workbook.Workbook?.WBProps?.date1904 === true;
+  const room: Room = { cells: cellsMax };
   const sheets = workbook.SheetNames.flatMap((name, at) => {
     const sheet = workbook.Sheets[name];
     const isHidden = (workbook.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0;
-    return sheet === undefined || isHidden ? [] : [sheetOf(name, sheet, from1904)];
+    return sheet === undefined || isHidden ? [] : [sheetOf(name, sheet, from1904, room)];
   });
   lastRead = { file, size, mtimeMs, sheets };
   return sheets;
@@ -71,17 +78,9 @@ function opened(file: string, options: ParsingOptions): WorkBook {
       `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
     );
   const content = readFileSync(file);
-  const unpacked = unpackedSize(content);
-  if (unpacked === null)
-    throw new IngestFailure(
-      'invalid_file',
-      `${file} cannot be read as an Excel workbook: its archive is damaged.`,
-    );
-  if (unpacked > unpackedBytesMax)
-    throw new IngestFailure(
-      'invalid_file',
-      `${file} has ${Math.ceil(unpacked / 1024 / 1024)} MB unpacked; a workbook may have ${unpackedBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
-    );
+  const fault = workbookFault(content);
+  if (fault !== null)
+    throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook: ${fault}`);
   try {
     return read(content, options);
   } catch (error) {
@@ -89,42 +88,88 @@ function opened(file: string, options: ParsingOptions): WorkBook {
   }
 }
 
-function sheetOf(name: string, sheet: WorkSheet, from1904: boolean): Sheet {
-  const cells = (sheet['!data'] ?? []) as ((CellObject | undefined)[] | undefined)[];
-  const rows = Array.from(cells, (row) =>
-    withoutEnd(Array.from(row ?? [], (cell) => (cell === undefined ? '' : textOf(cell, from1904)))),
-  );
-  const fault = faultOf(cells);
+/** What is left of the cells that a workbook may have. */
+interface Room {
+  cells: number;
+}
+
+function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room): Sheet {
+  const refuse = (what: string): never => {
+    throw new IngestFailure('invalid_file', `Sheet ${name} has ${what}. Save it as CSV.`);
+  };
+  const take = (cells: number) => {
+    room.cells -= cells;
+    if (room.cells < 0) refuse(`too many cells; a workbook may have ${cellsMax}`);
+  };
+  // The lists have holes, of which there may be a thousand million.
+  const data = (sheet['!data'] ?? []) as (CellObject[] | undefined)[];
+  const numbers = Object.keys(data).map(Number);
+  const last = numbers.at(-1) ?? -1;
+  if (last >= rowsMax) refuse(`a cell in row ${last + 1}; a sheet may have ${rowsMax} rows`);
+  const rows = Array.from({ length: last + 1 }, (): string[] => []);
+  const faults = new Formulas();
+  for (const at of numbers) {
+    const row = data[at] ?? [];
+    const columns = Object.keys(row).map(Number);
+    const width = (columns.at(-1) ?? -1) + 1;
+    if (width > columnsMax) refuse(`a cell in column ${width}; a sheet may have ${columnsMax} columns`);
+    take(width);
+    const texts = Array.from({ length: width }, () => '');
+    for (const column of columns) {
+      const cell = row[column];
+      if (cell === undefined) continue;
+      texts[column] = textOf(cell, from1904);
+      faults.note(cell, at, column);
+    }
+    rows[at] = withoutEnd(texts);
+  }
+  const continued = repeatMerged(rows, sheet['!merges'] ?? [], take);
+  return { name, rows, continued, ...faults.found() };
+}
+
+/** @param take is called with the cells that are added. @returns the lines that continue a cell. */
+function repeatMerged(
+  rows: string[][],
+  merges: readonly Range[],
+  take: (cells: number) => void,
+): Set<number> {
   const continued = new Set<number>();
   let merged = 0;
-  for (const { s: start, e: end } of sheet['!merges'] ?? []) {
+  for (const { s: start, e: end } of merges) {
     const text = rows[start.r]?.[start.c] ?? '';
     if (text === '') continue;
     for (let row = start.r + 1; row <= Math.min(end.r, rows.length - 1); row++) {
       const filled = (rows[row] ??= []);
+      take(Math.max(0, start.c + 1 - filled.length));
       while (filled.length <= start.c) filled.push('');
       filled[start.c] = text;
       continued.add(row + 1);
-      if (++merged > cellsMergedMax) return { name, rows, continued, ...fault };
+      if (++merged > cellsMergedMax) return continued;
     }
   }
-  return { name, rows, continued, ...fault };
+  return continued;
 }
 
 /** Programs that write a workbook without computing it leave the results of its formulas to Excel: to read them as empty would lose values. */
-function faultOf(cells: readonly (readonly (CellObject | undefined)[] | undefined)[]): { fault?: string } {
-  let first: string | undefined;
-  let count = 0;
-  for (const [row, columns] of cells.entries())
-    for (const [column, cell] of (columns ?? []).entries()) {
-      if (cell?.t !== 'z' || cell.f === undefined) continue;
-      first ??= utils.encode_cell({ r: row, c: column });
-      count++;
-    }
-  if (first === undefined) return {};
-  const which =
-    count === 1 ? `the formula in ${first} has` : `${count} formulas, the first in ${first}, have`;
-  return { fault: `${which} no stored result: open the workbook in Excel or LibreOffice and save it` };
+class Formulas {
+  #first: string | undefined;
+  #count = 0;
+
+  note(cell: CellObject, row: number, column: number): void {
+    if (cell.t !== 'z' || cell.f === undefined) return;
+    this.#first ??= utils.encode_cell({ r: row, c: column });
+    this.#count += 1;
+  }
+
+  /** That some have no result. */
+  found(): { fault?: string } {
+    if (this.#first === undefined) return {};
+    const which =
+      this.#count === 1
+        ? `the formula in ${this.#first} has`
+        : `${this.#count} formulas, the first in ${this.#first}, have`;
+    return { fault: `${which} no stored result: open the workbook in Excel or LibreOffice and save it` };
+  }
 }
 
 function withoutEnd(row: string[]): string[] {

@@ -1,0 +1,56 @@
+// Files that only look like workbooks, and workbooks that ask for more than there is, are refused before they take memory or time.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { utils, write, type BookType } from '@e965/xlsx';
+import { hostileFiles, workbookOf } from '../../test/ingest/hostile-files.ts';
+import { IngestFailure } from '../load/failure.ts';
+import { samplesOf } from './table-rows.ts';
+import { isWorkbook, readWorkbook } from './workbook.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+function written(name: string, content: Buffer): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+/** These are read, and no table is found in them. */
+const harmless = /^(?:nested|laughs)\.xlsx$/;
+
+for (const { name, content, refused } of hostileFiles().filter((file) => !harmless.test(file.name)))
+  test(`${name} is refused by what it is`, async (t) => {
+    const error = await t.throwsAsync(samplesOf(written(name, content)), { instanceOf: IngestFailure });
+    t.regex(error.message, refused);
+  });
+
+for (const type of ['xlsx', 'xlsm', 'xlsb', 'xls', 'biff5', 'biff2'] satisfies BookType[])
+  test(`a workbook is read as ever: ${type}`, (t) => {
+    const book = utils.book_new();
+    utils.book_append_sheet(
+      book,
+      utils.aoa_to_sheet([['Date', 'Value'], ['2024', 1.5], [], ['2025', 2]]),
+      'A',
+    );
+    const content = write(book, { type: 'buffer', bookType: type }) as Buffer;
+    const file = written(`book-${type}.${type.startsWith('biff') ? 'xls' : type}`, content);
+    t.true(isWorkbook(file));
+    t.deepEqual(readWorkbook(file)[0]?.rows, [['Date', 'Value'], ['2024', '1.5'], [], ['2025', '2']]);
+  });
+
+test('text, JSON and what is empty are none, under the name of a workbook', (t) => {
+  for (const [name, content, fault] of [
+    ['text.xls', 'Date,Value\n2024,1\n', /it is text\. Give it the ending \.csv/],
+    ['text.xlsx', '\ufeffDate\tValue\n', /it is text/],
+    ['json.xls', '{"a": 1}', /it is a JSON file/],
+    ['empty.xlsx', '', /it is empty/],
+    ['packed.xlsx', 'PK\x03\x04', /its archive is damaged/],
+  ] as const)
+    t.throws(() => readWorkbook(written(name, Buffer.from(content))), { message: fault });
+});
+
+test('the last cell that a sheet may have is read', (t) => {
+  const rows = '<row r="1048576"><c r="A1048576"><v>1</v></c></row>';
+  t.is(readWorkbook(written('last.xlsx', workbookOf(rows)))[0]?.rows.length, 1_048_576);
+});
