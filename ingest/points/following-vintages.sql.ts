@@ -1,7 +1,7 @@
 // Stores a file of many vintages. Those that follow all stored vintages of their series are stored in one pass over the rows
 // of the file: what stands before a row is what the file states of the point at an earlier vintage, or the live row.
-// Vintages whose every statement is on record are only counted, and stay with the loads that brought them. Any other vintage is compared for itself, by
-// ingest/load/revise.sql.ts. All three ways leave the same rows.
+// Vintages whose every statement is on record change nothing: only that they state it again is recorded. Any other vintage is compared for
+// itself, by ingest/load/revise.sql.ts. All three ways leave the same rows.
 import type { Transaction } from '../../kernel/database.ts';
 import type { LoadCounts } from '../load/statements.sql.ts';
 import { isOwnRow } from '../undo/said.sql.ts';
@@ -170,6 +170,7 @@ export async function storeFollowing(
   await findSteps(on, complete);
   if (!complete) await confirm(on);
   await storeSteps(on);
+  await restate(on, complete);
   return record(on, complete);
 }
 
@@ -274,6 +275,39 @@ async function confirm(on: Transaction): Promise<void> {
      union all
      select series_no, dims_no, vintage, load_no, range_agg(dates) from ranges
      group by series_no, dims_no, vintage, load_no`,
+  );
+}
+
+/**
+ * Records that the recorded vintages state their points too, as the loads that stated them first may be retracted: one row for each vintage of
+ * a series if it is complete, else one for each combination of dimensions. Its runs are broken by the points, of any vintage, that it omits.
+ */
+async function restate(on: Transaction, complete: boolean): Promise<void> {
+  await on.query(
+    complete
+      ? `insert into data.vintages (series_no, published_on, load_no, complete)
+         select series_no, vintage, load_no, true from load_places where recorded`
+      : `insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
+         with recorded as materialized (
+           select series_no, vintage, load_no from load_places where recorded
+         ), points as (
+           select series_no, dims_no, date, row_number() over (partition by series_no, dims_no order by date) as number
+           from (
+             select o.series_no, o.dims_no, o.date from (select distinct series_no from recorded) r
+             join data.observations o on o.series_no = r.series_no and o.superseded_on = 'infinity'
+             union
+             select o.series_no, o.dims_no, o.date from (select distinct series_no from recorded) r
+             join data.observations o on o.series_no = r.series_no and o.superseded_on <> 'infinity') stored
+         ), numbered as (
+           select series_no, dims_no, r.vintage, p.load_no, date,
+             number - row_number() over (partition by series_no, dims_no, r.vintage order by date) as run
+           from recorded p join load_rows r using (series_no, vintage) join points using (series_no, dims_no, date)
+         ), runs as (
+           select series_no, dims_no, vintage, load_no, daterange(min(date), max(date), '[]') as dates
+           from numbered group by series_no, dims_no, vintage, load_no, run
+         )
+         select series_no, dims_no, vintage, load_no, range_agg(dates) from runs
+         group by series_no, dims_no, vintage, load_no`,
   );
 }
 

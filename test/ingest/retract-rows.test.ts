@@ -276,8 +276,22 @@ const anyLoad = fc
     ),
   })
   .map(({ columns, rows }): Stated => ({ columns, rows: new Map(rows) }));
+/** The load so many before the newest is made again, with all rows or the first; by chance no two would state the same. */
+const anyRepetition = fc.record({ repeats: fc.nat(2), isWhole: fc.boolean() });
 /** A load, or the retraction of the load so many before the newest. */
-const anyStep = fc.oneof({ weight: 3, arbitrary: anyLoad }, { weight: 2, arbitrary: fc.nat(5) });
+const anyStep = fc.oneof(
+  { weight: 3, arbitrary: anyLoad },
+  { weight: 2, arbitrary: anyRepetition },
+  { weight: 3, arbitrary: fc.nat(5) },
+);
+
+function repeated(
+  loads: ReadonlyMap<number, Stated>,
+  { repeats, isWhole }: { repeats: number; isWhole: boolean },
+): Stated | undefined {
+  const [, load] = [...loads].at(-1 - repeats) ?? [];
+  return load && { ...load, rows: new Map([...load.rows].slice(0, isWhole ? undefined : 1)) };
+}
 
 /** The rows as the loads in force state them, in the order of loading. */
 function folded(loads: readonly (Stated & { inForce: boolean })[]): Record<string, string> {
@@ -305,7 +319,9 @@ test.serial(
         const loads = new Map<number, Stated & { inForce: boolean }>();
         /** Of each load that is out of force, its retraction. */
         const retractions = new Map<number, number>();
-        for (const step of steps) {
+        for (const wished of steps) {
+          const step = typeof wished === 'number' || 'rows' in wished ? wished : repeated(loads, wished);
+          if (step === undefined) continue;
           if (typeof step === 'number') {
             const [number, load] = [...loads].at(-1 - step) ?? [];
             if (number === undefined || load === undefined) continue;

@@ -61,29 +61,11 @@ export class UndoModel {
     return table;
   }
 
-  /** @param loads of a file, by their numbers. In a file of many vintages, a series at a vintage that is on record states nothing. */
+  /** @param loads of a file, by their numbers. */
   load(loads: ReadonlyMap<number, ModelLoad>): void {
     const file = Math.min(...loads.keys());
-    const stated = [...loads].map(([number, load]): [number, Kept] => {
-      const series = [...load.series].filter(([id]) => loads.size === 1 || !this.#isOnRecord(id, load));
-      return [number, { ...load, series: new Map(series), file, outOfForce: [], isErased: false }];
-    });
-    for (const [number, load] of stated) this.#loads.set(number, load);
-  }
-
-  /** The day shows all that the load states of the series, and loads of the day stated it, none of which was ever retracted. */
-  #isOnRecord(id: string, { vintage, full, series }: ModelLoad): boolean {
-    const states = series.get(id) ?? new Map<string, string>();
-    const ofDay = [...this.#loads.values()].filter(
-      (load) => load.vintage === vintage && !load.isErased && load.series.has(id),
-    );
-    if (ofDay.some(({ outOfForce }) => outOfForce.length > 0)) return false;
-    const shown = this.at(id, vintage);
-    const isShown = [...states].every(([point, state]) => shown.get(point) === state);
-    if (full) return isShown && shown.size === states.size && ofDay.some((load) => load.full);
-    const isStated = (point: string) =>
-      ofDay.some((load) => load.full || load.series.get(id)?.has(point) === true);
-    return isShown && [...states.keys()].every(isStated);
+    for (const [number, load] of loads)
+      this.#loads.set(number, { ...load, file, outOfForce: [], isErased: false });
   }
 
   /** Why the load cannot be retracted; null if it can. */

@@ -14,6 +14,7 @@ import type { DataService } from '../services/data-service.ts';
 import { fakeClock } from '../services/harness.ts';
 import { daily, loadCsv } from './loading.ts';
 import type { Releasing } from './releasing.ts';
+import { csvOf, repeated, type WrittenFile, type WrittenLoad, type WrittenRow } from './undo-files.ts';
 import { UndoModel, type ModelLoad } from './undo-model.ts';
 import { SeriesModel } from './undo-series-model.ts';
 import { historyOf, readStored } from './undo-stored.ts';
@@ -24,6 +25,7 @@ import {
   type EmbargoStep,
   type LoadStep,
   type MergeStep,
+  type RepeatStep,
   type RetractStep,
   type Step,
   type WishedSeries,
@@ -52,6 +54,8 @@ export class Sides {
   readonly #prefix = `UNDO.${++runs}`;
   readonly #firstDay = firstDayOf(runs);
   readonly #series = new SeriesModel(daily.unit);
+  /** Those that were loaded. */
+  readonly #files: WrittenFile[] = [];
   #pending: { releaseNo: number; at: string; file: WrittenLoad }[] = [];
   #renames = 0;
   today = addDays(this.#firstDay, 3);
@@ -74,7 +78,8 @@ export class Sides {
 
   async take(step: Step): Promise<Refused> {
     if (step.nextDay) await this.#begin(addDays(this.today, 1));
-    if (step.kind === 'load') return this.#load(step);
+    if (step.kind === 'load') return this.#load(this.#fileOf(step));
+    if (step.kind === 'repeat') return this.#repeat(step);
     if (step.kind === 'retract') return this.#retract(step);
     if (step.kind === 'embargo') return this.#accept(step);
     if (step.kind === 'cancel') return this.#cancel();
@@ -107,37 +112,49 @@ export class Sides {
       made = await this.#releasing.makeNext();
     }
     // What a file states is known at its instant: until then series may be merged, so that it has a point twice.
-    const read = due.map(({ releaseNo, file }) => ({ releaseNo, load: this.#read(file) }));
+    const read = due.map(({ releaseNo, file }) => ({ releaseNo, file, load: this.#read(file) }));
     const expected = read.filter(({ load }) => load !== null);
     if (released.join() !== expected.map(({ releaseNo }) => releaseNo).join())
       throw new Error(
         `released ${released.join()}, not ${expected.map(({ releaseNo }) => releaseNo).join()}`,
       );
     const numbers = await this.#loadsAfter(before);
-    for (const [i, { load }] of expected.entries())
-      if (load !== null) this.#noteLoads(new Map([[numbers[i] ?? NaN, load]]));
+    for (const [i, { file, load }] of expected.entries())
+      if (load !== null) {
+        this.#noteLoads(new Map([[numbers[i] ?? NaN, load]]));
+        this.#files.push({ vintages: [file], hasColumn: false });
+      }
   }
 
-  async #load({ full, vintages }: LoadStep): Promise<Refused> {
-    const files = vintages
+  #fileOf({ full, vintages: wished }: LoadStep): WrittenFile {
+    const vintages = wished
       .map(([age, series]) => this.#written(full, addDays(this.today, -age), series))
       .filter(({ vintage, rows }) => vintage >= this.#firstDay && rows.length > 0)
       .toSorted((a, b) => a.vintage.localeCompare(b.vintage));
-    const [first] = files;
+    return { vintages, hasColumn: vintages.length > 1 };
+  }
+
+  async #repeat(step: RepeatStep): Promise<Refused> {
+    const file = this.#files.at(-1 - step.age);
+    return file === undefined ? asExpected : this.#load(repeated(file, step));
+  }
+
+  async #load(file: WrittenFile): Promise<Refused> {
+    const [first] = file.vintages;
     if (first === undefined) return asExpected;
-    const isMany = files.length > 1;
     const before = await this.#newestLoad();
-    const loads = files.map((file) => this.#read(file)).filter((load) => load !== null);
-    const expected = loads.length < files.length;
+    const loads = file.vintages.map((load) => this.#read(load)).filter((load) => load !== null);
+    const expected = loads.length < file.vintages.length;
     const found = await isRefused(() =>
-      loadCsv(this.#releasing.database, csvOf(files, isMany), {
-        ...{ create: true, set: daily, full, clock: fakeClock(this.#now) },
-        ...(isMany ? {} : { vintage: first.vintage }),
+      loadCsv(this.#releasing.database, csvOf(file), {
+        ...{ create: true, set: daily, full: first.full, clock: fakeClock(this.#now) },
+        ...(file.hasColumn ? {} : { vintage: first.vintage }),
       }),
     );
     if (!expected && !found) {
       const numbers = await this.#loadsAfter(before);
       this.#noteLoads(new Map(loads.map((load, i) => [numbers[i] ?? NaN, load])));
+      this.#files.push(file);
     }
     return { found, expected };
   }
@@ -150,7 +167,9 @@ export class Sides {
     if (file.rows.length === 0) return asExpected;
     let releaseNo = NaN;
     const found = await isRefused(async () => {
-      ({ releaseNo } = await this.#releasing.accept(csvOf([file], false), at, { full }));
+      ({ releaseNo } = await this.#releasing.accept(csvOf({ vintages: [file], hasColumn: false }), at, {
+        full,
+      }));
     });
     if (!found) this.#pending.push({ releaseNo, at, file });
     return { found, expected: this.#read(file) === null };
@@ -336,19 +355,6 @@ export class Sides {
   }
 }
 
-interface WrittenRow {
-  /** Any that the series has. */
-  id: string;
-  point: string;
-  state: State;
-}
-
-interface WrittenLoad {
-  full: boolean;
-  vintage: string;
-  rows: WrittenRow[];
-}
-
 interface Body {
   series: string;
   meta: {
@@ -382,13 +388,4 @@ function daysUntil(first: string, last: string): string[] {
   const days = [addDays(first, -1)];
   while ((days.at(-1) ?? last) < last) days.push(addDays(days.at(-1) ?? last, 1));
   return days;
-}
-
-function csvOf(files: readonly WrittenLoad[], isMany: boolean): string[] {
-  const lines = files.flatMap(({ vintage, rows }) =>
-    rows.map(({ id, point, state }) =>
-      [id, ...point.split(' '), ...state.split('|'), ...(isMany ? [vintage] : [])].join(','),
-    ),
-  );
-  return [`series_id,date,side,value,status${isMany ? ',vintage' : ''}`, ...lines];
 }

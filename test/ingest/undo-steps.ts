@@ -42,6 +42,16 @@ const anyLoad = fc.record({
     },
   ),
 });
+/** A file is loaded again, whole or in part: by chance no two files would state the same. */
+const anyRepetition = fc.record({
+  ...common,
+  kind: fc.constant('repeat' as const),
+  /** How many files before the newest. */
+  age: fc.oneof(fc.constant(0), fc.nat(3)),
+  omits: fc.constantFrom(...(['nothing', 'nothing', 'nothing', 'a vintage', 'rows'] as const)),
+  /** With a column for the vintages; otherwise its last vintage alone. */
+  hasColumn: fc.boolean(),
+});
 const anyRetraction = fc.record({
   ...common,
   kind: fc.constant('retract' as const),
@@ -81,15 +91,21 @@ const anyMerge = fc.record({
 });
 
 export type LoadStep = typeof anyLoad extends fc.Arbitrary<infer Step> ? Step : never;
+export type RepeatStep = typeof anyRepetition extends fc.Arbitrary<infer Step> ? Step : never;
 export type RetractStep = typeof anyRetraction extends fc.Arbitrary<infer Step> ? Step : never;
 export type EmbargoStep = typeof anyEmbargo extends fc.Arbitrary<infer Step> ? Step : never;
 export type ChangeStep = typeof anyChange extends fc.Arbitrary<infer Step> ? Step : never;
 export type MergeStep = typeof anyMerge extends fc.Arbitrary<infer Step> ? Step : never;
 
 /** Loads and retractions alone, which many of the runs consist of. */
-const anyLoading = fc.oneof({ weight: 3, arbitrary: anyLoad }, { weight: 2, arbitrary: anyRetraction });
+const anyLoading = fc.oneof(
+  { weight: 3, arbitrary: anyLoad },
+  { weight: 2, arbitrary: anyRepetition },
+  { weight: 3, arbitrary: anyRetraction },
+);
 const anyChanging = fc.oneof(
   { weight: 4, arbitrary: anyLoad },
+  { weight: 2, arbitrary: anyRepetition },
   { weight: 3, arbitrary: anyRetraction },
   { weight: 4, arbitrary: anyChange },
   { weight: 4, arbitrary: anyMerge },
@@ -107,7 +123,17 @@ const one = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => step.map((each) 
 /** Erasures, and retractions that are taken back at once: no load stays out of force, which would have older vintages folded anew. */
 const anyUndoing = fc.oneof(
   one(anyLoad),
+  one(anyRepetition),
   anyRetraction.map((step): Step[] => (step.erase ? [step] : [step, { ...step, nextDay: false, age: 0 }])),
+);
+
+/** A file, the same once more, and one of the two retracted. */
+const anyRepeating = fc.oneof(
+  one(anyLoad),
+  fc.tuple(anyRepetition, anyRetraction).map(([repetition, retraction]): Step[] => [
+    { ...repetition, age: 0 },
+    { ...retraction, age: Math.max(1, retraction.age) },
+  ]),
 );
 
 const sequenceOf = (steps: fc.Arbitrary<Step[]>, maxLength: number): fc.Arbitrary<Step[]> =>
@@ -117,6 +143,7 @@ const sequenceOf = (steps: fc.Arbitrary<Step[]>, maxLength: number): fc.Arbitrar
 export const anySteps: fc.Arbitrary<Step[]> = fc.oneof(
   sequenceOf(one(anyLoading), 10),
   sequenceOf(anyUndoing, 10),
+  sequenceOf(anyRepeating, 8),
   sequenceOf(one(anyChanging), 12),
   sequenceOf(one(anyStep), 14),
 );
