@@ -7,7 +7,7 @@ import { countEvents, mergeRows, recountVintages } from '../load/history.sql.ts'
 import type { LoadRow } from '../load/revise.sql.ts';
 import { insertVintages, sumChanges, updateSeries, type LoadCounts } from '../load/statements.sql.ts';
 import { findRewritten, narrowPassedOver, rewriteRows } from './rewrite.sql.ts';
-import { createFold, findPointsOfBackfill, foldSince, hasRetractionsAfter, keepFolded } from './said.sql.ts';
+import { createFold, findPointsOfBackfill, foldSince, hasTurnsAfter, keepFolded } from './said.sql.ts';
 
 /**
  * Rewrites the points of fold_points from a day on. @param load that does it; its vintage is not used.
@@ -37,15 +37,15 @@ export async function refold(
 }
 
 /**
- * After an old vintage was stored, where a load was retracted on a later day: from that day on, what the vintage states may be the
- * value. @returns the counts of the load with the points that it so changes.
+ * After an old vintage was stored, where a load of one of its series was retracted on a later day: from that day on, what the vintage states
+ * may be the value. @returns the counts of the load with the points that it so changes.
  */
 export async function refoldBackfill(
   on: Transaction,
   load: LoadRow,
   counts: LoadCounts,
 ): Promise<LoadCounts> {
-  if (!(await hasRetractionsAfter(on, load.vintage))) return counts;
+  if (!(await hasTurnsAfter(on, load))) return counts;
   await createFold(on);
   await findPointsOfBackfill(on, load);
   const refolded = await refold(on, load, addDays(load.vintage, 1));

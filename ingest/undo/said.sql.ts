@@ -139,27 +139,38 @@ export async function findPointsOf(on: Transaction, loadNos: readonly number[]):
   return found?.points ?? 0;
 }
 
-/** Fills fold_points with the points of the series that the load, an old vintage, has just stored. */
+/**
+ * The days after parameter 1 on which loads that state something of the series were put out of force, or into it again: series_no, load_no, day.
+ * @param series a query of series_no. An erased load is in force on no day.
+ */
+const turnsOf = (series: string): string => `
+  with retracted as materialized (
+    select l.load_no, e.day
+    from data.loads l cross join lateral unnest(l.out_of_force) r cross join lateral (values (lower(r)), (upper(r))) e (day)
+    where l.out_of_force <> '{}' and l.erased_by is null and e.day > $1
+  )
+  select v.series_no, load_no, r.day from retracted r join data.vintages v using (load_no) where v.series_no in (${series})
+  union
+  select f.series_no, load_no, r.day from retracted r join data.confirmations f using (load_no) where f.series_no in (${series})`;
+
+const backfilled = 'select series_no from load_series where backfill';
+
+/** Whether a load that states something of a series of the load, an old vintage, was put out of force, or into it again, after the vintage. */
+export async function hasTurnsAfter(on: Transaction, load: LoadRow): Promise<boolean> {
+  return (await on.query(`${turnsOf(backfilled)} limit 1`, [load.vintage])).length > 0;
+}
+
+/** Fills fold_points with the points of those series that the load has just stored. */
 export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into fold_points
-     select p.series_no, p.dims_no, p.date from load_points p join load_series s using (series_no) where s.backfill
+     with turned as materialized (select distinct series_no from (${turnsOf(backfilled)}) t)
+     select p.series_no, p.dims_no, p.date from load_points p join turned using (series_no)
      union
-     select o.series_no, o.dims_no, o.date from load_series s join data.observations o using (series_no)
-     where $1 and s.backfill`,
-    [load.complete],
+     select o.series_no, o.dims_no, o.date from turned join data.observations o using (series_no) where $2`,
+    [load.vintage, load.complete],
   );
   await on.query('analyze fold_points');
-}
-
-/** Whether a load was put out of force, or into it again, after the day. */
-export async function hasRetractionsAfter(on: Transaction, day: string): Promise<boolean> {
-  const rows = await on.query(
-    `select from data.loads, unnest(out_of_force) r
-     where out_of_force <> '{}' and (lower(r) > $1 or (not upper_inf(r) and upper(r) > $1)) limit 1`,
-    [day],
-  );
-  return rows.length > 0;
 }
 
 const isInForce = (at: string): string =>
@@ -241,7 +252,7 @@ export async function foldAt(on: Transaction, day: string): Promise<void> {
   await fold(on, 'select *, $1::date as day from fold_points', [day]);
 }
 
-/** Folds the points at every day from one on that may change a value. */
+/** Folds the points at every day from one on that may change a value: of retractions, only those of loads that state the point. */
 export async function foldSince(on: Transaction, day: string): Promise<void> {
   await findRows(on);
   await fold(
@@ -260,10 +271,16 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      select p.*, v.published_on from fold_points p join data.vintages v using (series_no)
      where v.published_on > $1 and v.complete
      union
-     select p.*, e.day from fold_points p, (
-       select lower(r) as day from data.loads, unnest(out_of_force) r
-       union select upper(r) from data.loads, unnest(out_of_force) r where not upper_inf(r)) e
-     where e.day > $1`,
+     (with turns as materialized (${turnsOf('select series_no from fold_points')})
+      select ${point}, t.day from fold_rows o join turns t using (series_no, load_no) where o.is_own
+      union all
+      select p.*, t.day from fold_points p join data.statements m using (${point}) join turns t using (series_no, load_no)
+      union all
+      select p.*, t.day from turns t join data.confirmations f using (series_no, load_no)
+      join fold_points p using (series_no, dims_no) where f.dates @> p.date
+      union all
+      select p.*, t.day from turns t join data.vintages v using (series_no, load_no)
+      join fold_points p using (series_no) where v.complete)`,
     [day],
   );
 }

@@ -42,7 +42,7 @@ async function refusal(loadNo: number, options: Partial<RetractOptions> = {}): P
   throw new Error('the retraction should have been refused');
 }
 
-// The first three: once any load of the database is out of force, an older vintage is folded anew, which would hide a wrong end of it.
+// The first three: once a load of the series is out of force, an older vintage is folded anew, which would hide a wrong end of it.
 test.serial(
   'a load that stated again what an erased one had changed still ends an older vintage',
   async (t) => {

@@ -32,7 +32,7 @@ import {
 } from './undo-steps.ts';
 import type { State, States } from './vintages-model.ts';
 
-/** The first day on which anything can be published in a run: later than all days of the runs before, as a day of a retraction concerns all loads. */
+/** The first day on which anything can be published in a run: later than all days of the runs before. */
 const firstDayOf = (run: number): string => addDays('2024-03-01', 30 * (run - 1));
 export const firstDay = firstDayOf(1);
 
