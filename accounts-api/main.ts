@@ -14,6 +14,8 @@ import type { Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { StripeSettings } from '../kernel/settings/settings.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
+import { openServiceClock } from '../kernel/time/database-clock.ts';
+import { repeat } from '../kernel/time/repeat.ts';
 import { createBilling, createClaimTokens } from './billing/connection.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
@@ -54,7 +56,8 @@ export interface AccountsApiOptions {
   /** Continues the traces of gateways; by default none is. */
   tracing?: Tracing | undefined;
   log: Log;
-  clock: Clock;
+  /** Default: PostgreSQL's, which all instances share. */
+  clock?: Clock;
 }
 
 const pruneEveryMs = 60 * 60_000;
@@ -64,13 +67,16 @@ const settleEveryMs = 1_000;
 export async function start(
   options: AccountsApiOptions,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
-  const { plans, clock, log, slowStatementMs } = options;
+  const { plans, log, slowStatementMs } = options;
   const { google, ...settings } = options.signIn;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
   const db = connect(options.databaseUrl, redis, { log, failsWhenStalled: true, slowStatementMs });
+  const ownClock = await openServiceClock(options.clock, db.read, log);
+  const { clock } = ownClock;
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
   const throttle = createThrottle({ redis, secret: options.identitySecret, clock });
   const close = async () => {
+    await ownClock.close();
     await jobs.close();
     await db.close();
     redis?.close();
@@ -99,7 +105,10 @@ export async function start(
       webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
-    ready: () => requireSchema(db.read, options.schema ?? []),
+    async ready() {
+      ownClock.requireSynchronised();
+      await requireSchema(db.read, options.schema ?? []);
+    },
     host: options.host,
     port: options.port,
     portSetting: 'ACCOUNTS_API_PORT',
@@ -109,24 +118,20 @@ export async function start(
     await close();
     throw error;
   });
-  const pruning = setInterval(() => {
-    prune(db, clock.now()).catch((error: unknown) => log.warn({ err: error }, 'pruning failed'));
-  }, pruneEveryMs);
-  // For changes whose process died before settling them, and for those made by a statement outside a transaction.
-  let isSettling = false;
-  const settling = setInterval(() => {
-    // It may wait for gateways for seconds. Another one would begin a generation of its own for the same changes.
-    if (!isSettling) {
-      isSettling = true;
-      db.credentialCache
-        .settle()
-        .catch((error: unknown) => log.warn({ err: error }, 'settling of the credential cache failed'))
-        .finally(() => (isSettling = false));
-    }
-    reclaimLostAllotments({ db, plans, clock }).catch((error: unknown) =>
-      log.warn({ err: error }, 'reclaiming of allotments failed'),
-    );
-  }, settleEveryMs);
+  const warn = (fault: string) => (error: unknown) => log.warn({ err: error }, fault);
+  const repeated = [
+    repeat(() => prune(db, clock.now()), { everyMs: pruneEveryMs, onError: warn('pruning failed') }),
+    // For changes whose process died before settling them, and for those made by a statement outside a transaction. It may wait for
+    // gateways for seconds.
+    repeat(() => db.credentialCache.settle(), {
+      everyMs: settleEveryMs,
+      onError: warn('settling of the credential cache failed'),
+    }),
+    repeat(() => reclaimLostAllotments({ db, plans, clock }), {
+      everyMs: settleEveryMs,
+      onError: warn('reclaiming of allotments failed'),
+    }),
+  ];
   jobs.warmUp();
   return {
     url: service.url,
@@ -137,9 +142,8 @@ export async function start(
       ...(redis === undefined ? [] : redisMetrics('accounts-api', redis, log)),
     ],
     async close() {
-      clearInterval(pruning);
-      clearInterval(settling);
       await service.close();
+      await Promise.all(repeated.map((each) => each.close()));
       await close();
     },
   };

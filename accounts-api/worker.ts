@@ -5,9 +5,13 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
+import { redisMetrics } from '../kernel/metrics/redis.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
+import { openRedis } from '../kernel/redis.ts';
 import type { StripeSettings } from '../kernel/settings/settings.ts';
+import { openServiceClock } from '../kernel/time/database-clock.ts';
+import { repeat } from '../kernel/time/repeat.ts';
 import { createBilling } from './billing/connection.ts';
 import { startBillingWork } from './billing/work.ts';
 import { connect, type Deps } from './database.ts';
@@ -47,10 +51,13 @@ export interface WorkerOptions {
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
+  /** The gateways' Redis. Undefined: each change of a credential waits for all gateways, and makes them look up all keys again. */
+  redisUrl?: string | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
   log: Log;
-  clock: Clock;
+  /** Default: PostgreSQL's, which all instances share. */
+  clock?: Clock;
 }
 
 export interface RunningWorker {
@@ -69,29 +76,38 @@ const lookForThresholdsEveryMs = 10_000;
 
 /** @throws Error if the database does not answer. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { plans, clock, log, publicUrl } = options;
+  const { plans, log, publicUrl } = options;
   const { slowStatementMs } = options;
-  const db = connect(options.databaseUrl, undefined, { pool: 'worker', log, slowStatementMs });
+  const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
+  const db = connect(options.databaseUrl, redis, { pool: 'worker', log, slowStatementMs });
+  const ownClock = await openServiceClock(options.clock, db.read, log);
+  const { clock } = ownClock;
   const mailer = createMailer(options.mail, log);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
   const deps = { db, plans, clock, publicUrl, jobs, log };
+  const closeAll = async () => {
+    await jobs.close();
+    mailer.close();
+    await ownClock.close();
+    await db.close();
+    redis?.close();
+  };
   try {
     const work = await startWork(options.databaseUrl, log, {
       send: (job, id) => perform(deps, mailer, job, id),
       withRecipient: (requests) => withRecipient(deps, requests),
     });
-    const lookForExpiringKeys = () =>
-      void tellOfExpiringKeys(deps).catch((error: unknown) =>
-        log.warn({ err: error }, 'keys that expire soon could not be told of; it will be tried again'),
-      );
-    lookForExpiringKeys();
-    const looking = setInterval(lookForExpiringKeys, lookForExpiringKeysEveryMs);
-    const lookForThresholds = () =>
-      void tellOfThresholds(deps).catch((error: unknown) =>
-        log.warn({ err: error }, 'how much of a month was served could not be told; it will be tried again'),
-      );
-    lookForThresholds();
-    const lookingForThresholds = setInterval(lookForThresholds, lookForThresholdsEveryMs);
+    const warn = (fault: string) => (error: unknown) => log.warn({ err: error }, fault);
+    const repeated = [
+      repeat(() => tellOfExpiringKeys(deps), {
+        ...{ everyMs: lookForExpiringKeysEveryMs, atOnce: true },
+        onError: warn('keys that expire soon could not be told of; it will be tried again'),
+      }),
+      repeat(() => tellOfThresholds(deps), {
+        ...{ everyMs: lookForThresholdsEveryMs, atOnce: true },
+        onError: warn('how much of a month was served could not be told; it will be tried again'),
+      }),
+    ];
     const webhooks = options.webhooks && startWebhooks(deps, options.webhooks, options.webhooks);
     const { stripe } = options;
     const billing = stripe && startBillingWork({ db, plans, clock, log, billing: createBilling(stripe) });
@@ -101,24 +117,20 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...serverMetrics({ service: 'worker', server: 'primary' }, db.read, log),
         ...workMetrics(db, log),
         ...certificateMetrics(publicUrl, log),
+        ...(redis === undefined ? [] : redisMetrics('worker', redis, log)),
         ...(webhooks?.gauges ?? []),
         ...(billing?.gauges ?? []),
       ],
       async close() {
         await billing?.close();
-        clearInterval(looking);
-        clearInterval(lookingForThresholds);
+        await Promise.all(repeated.map((each) => each.close()));
         await webhooks?.close();
         await work.close();
-        await jobs.close();
-        mailer.close();
-        await db.close();
+        await closeAll();
       },
     };
   } catch (error) {
-    await jobs.close();
-    mailer.close();
-    await db.close();
+    await closeAll();
     throw error;
   }
 }

@@ -3,10 +3,10 @@ import pg from 'pg';
 import { DatabaseError } from 'sequelize';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
-import { systemClock } from '../kernel/clock.ts';
 import { createLog } from '../kernel/log/log.ts';
 import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
+import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { actingUrl } from '../migrations/roles.ts';
 import { withInstallation, type Environment, type Installation } from './installation.ts';
 
@@ -30,11 +30,12 @@ export async function withAccountsOf<T>(
   const log = createLog('command', settings.logLevel);
   const redis = settings.redisUrl === undefined ? undefined : openRedis(settings.redisUrl, log);
   const db = connect(accountsDatabaseUrl, redis);
+  const ownClock = await openServiceClock(undefined, db.read, log);
   const jobs = openJobs(db.sequelize, accountsDatabaseUrl, log);
   try {
     const plans = loadPlans(settings.plansFile);
     const { passwordLengthMin } = settings;
-    return await work({ db, plans, clock: systemClock, jobs, passwordLengthMin });
+    return await work({ db, plans, clock: ownClock.clock, jobs, passwordLengthMin });
   } catch (error) {
     const { username } = new URL(ownerUrl);
     const isItself = accountsDatabaseUrl !== ownerUrl || username === role;
@@ -46,6 +47,7 @@ export async function withAccountsOf<T>(
     );
   } finally {
     await jobs.close();
+    await ownClock.close();
     await db.close();
     redis?.close();
   }

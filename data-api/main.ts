@@ -12,6 +12,7 @@ import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log/log.ts';
+import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
@@ -53,7 +54,8 @@ export interface DataApiOptions {
   /** Continues the traces of gateways; by default none is. */
   tracing?: Tracing | undefined;
   log: Log;
-  clock: Clock;
+  /** Default: that of the primary database, which all instances share. */
+  clock?: Clock;
 }
 
 // A stream reads and renders in turn, so that one connection keeps this process busy where several answers are under way. A second one
@@ -74,7 +76,11 @@ export async function start(
   options: DataApiOptions,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
   const { identitySecret, host, port, log } = options;
-  const shared = sharedDependencies(options);
+  const forClock = openDatabase(options.databaseUrl, log, {
+    ...{ applicationName: 'almanac data-api clock', connectionsMax: 1, cutsAtClose: true },
+  });
+  const ownClock = await openServiceClock(options.clock, (text) => forClock.query(text), log);
+  const shared = sharedDependencies(options, ownClock.clock);
   const primary = openServer('primary', options.databaseUrl, options, shared);
   const replica = options.replica && openServer('replica', options.replica.url, options, shared);
   const watch =
@@ -91,9 +97,10 @@ export async function start(
         : primary.routes),
     ],
     openIdentity: createOpener(identitySecret, 'data-api', options.previousIdentitySecret),
-    ready() {
+    async ready() {
+      ownClock.requireSynchronised();
       const { database } = watch?.choose() === 'replica' && replica ? replica : primary;
-      return requireSchema((text) => database.query(text), options.schema ?? []);
+      await requireSchema((text) => database.query(text), options.schema ?? []);
     },
     host,
     port,
@@ -111,6 +118,8 @@ export async function start(
     ],
     async close() {
       await service.close();
+      await forClock.close();
+      await ownClock.close();
       watch?.close();
       await replica?.close();
       await primary.close();
@@ -121,8 +130,8 @@ export async function start(
 type Shared = ReturnType<typeof sharedDependencies>;
 
 /** What does not depend on the server that is read. An ETag says all that an answer depends on, so both have one cache of answers. */
-function sharedDependencies(options: DataApiOptions) {
-  const { identitySecret, seriesTimeZone, clock, log, publicUrl } = options;
+function sharedDependencies(options: DataApiOptions, clock: Clock) {
+  const { identitySecret, seriesTimeZone, log, publicUrl } = options;
   const { previewPoints = 0, openRevisionsSeries } = options;
   const responseCache = createResponseCache();
   const cursors = createCursors(identitySecret);
@@ -136,7 +145,7 @@ function sharedDependencies(options: DataApiOptions) {
 function openServer(
   name: ServerName,
   url: string,
-  { log, clock, slowStatementMs }: DataApiOptions,
+  { log, slowStatementMs }: DataApiOptions,
   shared: Shared,
 ): DataServer {
   const applicationName = name === 'primary' ? 'almanac data-api' : 'almanac data-api replica';
@@ -154,7 +163,7 @@ function openServer(
   });
   const loads = createLoads(database, shared.edition);
   const seriesFacts = createSeriesFacts(database);
-  const urlValidatorCache = createUrlValidatorCache(seriesFacts, clock);
+  const urlValidatorCache = createUrlValidatorCache(seriesFacts, shared.clock);
   const own = { database, longReads, seriesFacts, urlValidatorCache, loads };
   const about = { service: 'data-api', server: name };
   return {

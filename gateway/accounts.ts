@@ -52,10 +52,13 @@ export interface AllotmentState {
   held: boolean;
 }
 
-/** The credential of a key, and its expiry in ms since 1970. */
+/** The credential of a key, and its expiry. */
 export interface KeyCredential {
   credential: Credential;
+  /** In ms since 1970, by PostgreSQL's clock. */
   expiresAt: number;
+  /** From when accounts-api said so. */
+  expiresInMs: number;
 }
 
 export interface Accounts {
@@ -87,7 +90,10 @@ const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
 const credentialsAnswer = z.object({
   credentials: z.array(
     z
-      .object({ ...owner, key_id: z.string(), expires_at: z.int().nullable() })
+      .object({
+        ...{ ...owner, key_id: z.string(), expires_at: z.int().nullable() },
+        expires_in_ms: z.int().nullable().default(null), // an accounts-api of the version before sends none
+      })
       .transform((c): KeyCredential => ({
         credential: {
           accountId: c.account_id,
@@ -98,6 +104,7 @@ const credentialsAnswer = z.object({
           operator: 'no',
         },
         expiresAt: c.expires_at ?? Infinity,
+        expiresInMs: c.expires_in_ms ?? Infinity,
       }))
       .nullable(),
   ),

@@ -2,9 +2,16 @@
 
 export interface Clock {
   now(): Date;
+  /** True: it is PostgreSQL's, which a statement may also read by itself. */
+  readonly isDatabases?: boolean;
 }
 
 export const systemClock: Clock = { now: () => new Date() };
+
+/** For a statement: the present instant, or null where it is to read PostgreSQL's clock itself, as what must be exact does. */
+export function instantFor(clock: Clock): Date | null {
+  return clock.isDatabases === true ? null : clock.now();
+}
 
 // Making one takes 100 µs, using it 1 µs (measured 2026-11-20).
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -5,6 +5,7 @@ import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
+  clockSkew,
   Configuration,
   customFetch,
   discovery,
@@ -133,7 +134,13 @@ function createKeyCache(clock: Clock) {
       server: ReturnType<Configuration['serverMetadata']>,
     ): Configuration {
       let keyId: string | undefined;
-      const configuration = new Configuration(server, clientId, clientSecret);
+      const configuration = new Configuration(server, clientId, {
+        client_secret: clientSecret,
+        // The library goes by the clock of the process.
+        ...(clock.isDatabases === true && {
+          [clockSkew]: Math.round((clock.now().getTime() - Date.now()) / 1_000),
+        }),
+      });
       configuration.timeout = timeoutSeconds;
       for (const check of checksOf(issuer)) check(configuration);
       configuration[customFetch] = async (url, options) => {

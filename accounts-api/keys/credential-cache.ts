@@ -7,6 +7,7 @@ import {
   dirtyMarker,
   credentialCacheKey,
   finalRevision,
+  freshMs,
   negativeEntry,
   writeCachedCredential,
   type CachedCredential,
@@ -29,7 +30,13 @@ export interface CredentialCacheWriter {
   /** Caches credentials in the background, as read together with the generation. */
   fill(
     generation: Generation,
-    states: readonly { hash: string; revision: number; credential: CachedCredential }[],
+    states: readonly {
+      hash: string;
+      revision: number;
+      credential: CachedCredential;
+      /** Null: never. */
+      expiresInMs: number | null;
+    }[],
   ): void;
 }
 
@@ -58,12 +65,14 @@ export function createCredentialCacheWriter(
     hash: string,
     revision: number,
     value: string,
+    validMs = freshMs,
   ): Promise<void> {
     if (redis === undefined) throw new RedisUnavailable('There is no Redis here.');
     const other = await writeCachedCredential(redis, credentialCacheKey(generation, hash), {
       revision,
       value,
       replicationId: redis.isCluster ? null : (replicationId ?? noReplicationId),
+      validMs,
     });
     if (other !== null) throw new OtherRedisServer(other);
   }
@@ -109,8 +118,9 @@ export function createCredentialCacheWriter(
     },
     fill(generation, states) {
       if (redis === undefined) return;
-      for (const { hash, revision, credential } of states) {
-        write(generation, hash, revision, JSON.stringify(credential)).catch(async (error: unknown) => {
+      for (const { hash, revision, credential, expiresInMs } of states) {
+        const validMs = Math.min(freshMs, expiresInMs ?? freshMs);
+        write(generation, hash, revision, JSON.stringify(credential), validMs).catch(async (error: unknown) => {
           if (error instanceof RedisUnavailable) return; // the next lookup retries
           if (!(error instanceof OtherRedisServer)) throw error;
           await moveToReplicationId(sequelize, error.replicationId).catch(() => undefined); // PostgreSQL is down; the next lookup retries

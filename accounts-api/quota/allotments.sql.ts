@@ -38,13 +38,14 @@ const partOfRest = 50;
 /**
  * Charges the months with the top-ups of the allotments: the lacking calls, or a part of the remaining quota if that is more.
  * An allotment topped up since its holder looked is not topped up again. A new one in Redis closes all others there of the month.
+ * @param now null: by PostgreSQL's clock, as all instants here, which decide when calls are given back.
  * @returns a row for each account that is active and has a row for the month.
  */
 export function topUpAllotments(
   db: AccountsDatabase,
   topUps: readonly TopUp[],
   allowances: readonly Allowance[],
-  now: Date,
+  now: Date | null,
 ): Promise<ToppedUpRow[]> {
   return db.sequelize.query(
     `with asked as (
@@ -78,14 +79,14 @@ export function topUpAllotments(
        from grants
        where quota.account_id = grants.account_id and quota.month = grants.month and grants.added > 0
      ), others as (
-       update accounts.quota_allotments as other set closed_at = $3
+       update accounts.quota_allotments as other set closed_at = coalesce($3::timestamptz, clock_timestamp())
        from grants
        where other.account_id = grants.account_id and other.month = grants.month
          and other.holder = 'redis' and grants.holder = 'redis'
          and other.allotment_id <> grants.allotment_id and other.closed_at is null and not grants.closed
      ), filled as (
        insert into accounts.quota_allotments as allotment (account_id, month, allotment_id, holder, granted, seen_at)
-       select account_id, month, allotment_id, holder, added, $3 from grants
+       select account_id, month, allotment_id, holder, added, coalesce($3::timestamptz, clock_timestamp()) from grants
        on conflict (account_id, month, allotment_id) do update
          set granted = allotment.granted + excluded.granted, seen_at = excluded.seen_at
        returning account_id, granted, granted + returned as granted_ever
@@ -111,7 +112,7 @@ export function topUpAllotments(
 export async function renewAllotments(
   db: AccountsDatabase,
   allotments: readonly { account_id: string; month: string; allotment_id: string }[],
-  now: Date,
+  now: Date | null,
 ): Promise<string[]> {
   const rows = await db.sequelize.query<{ allotment_id: string }>(
     `with asked as (
@@ -122,7 +123,7 @@ export async function renewAllotments(
        order by account_id, month
        for no key update
      )
-     update accounts.quota_allotments as allotment set seen_at = $2
+     update accounts.quota_allotments as allotment set seen_at = coalesce($2::timestamptz, clock_timestamp())
      from locked join asked using (account_id, month)
      where allotment.account_id = locked.account_id and allotment.month = locked.month
        and allotment.allotment_id = asked.allotment_id and allotment.closed_at is null
@@ -185,27 +186,37 @@ export async function addSpent(
 }
 
 /**
- * Refunds the calls that were not spent of allotments that were closed before that instant, and of those in processes whose gateway
- * was not seen since. @returns the number of allotments.
+ * Refunds the calls that were not spent of allotments that were closed so long ago, and of those in processes whose gateway was not seen
+ * for so long. Months that somebody else has locked are left for the next time.
+ * @returns the number of allotments.
  */
-export async function reclaimAllotments(db: AccountsDatabase, before: Date, now: Date): Promise<number> {
+export async function reclaimAllotments(
+  db: AccountsDatabase,
+  afterMs: number,
+  now: Date | null,
+): Promise<number> {
   const rows = await db.sequelize.query(
-    `with closed as materialized (
+    `with moment as materialized (
+       select now, now - $1 * interval '1 ms' as before
+       from (select coalesce($2::timestamptz, clock_timestamp()) as now) as present
+     ), closed as materialized (
        select account_id, month, allotment_id from accounts.quota_allotments
        where reclaimed_at is null
-         and (closed_at < $1 or (holder = 'process' and granted > spent and seen_at < $1))
+         and (closed_at < (select before from moment)
+              or (holder = 'process' and granted > spent and seen_at < (select before from moment)))
        limit 500
      ), locked as materialized (
        select account_id, month from accounts.quota_months
        where (account_id, month) in (select account_id, month from closed)
        order by account_id, month
-       for no key update
+       for no key update skip locked
      ), allotment as materialized (
        select account_id, month, allotment_id, allotment.granted - allotment.spent as calls
        from locked join accounts.quota_allotments as allotment using (account_id, month)
             join closed using (account_id, month, allotment_id)
        where allotment.reclaimed_at is null
-         and (allotment.closed_at < $1 or (holder = 'process' and allotment.seen_at < $1)) -- it may have been renewed meanwhile
+         and (allotment.closed_at < (select before from moment)
+              or (holder = 'process' and allotment.seen_at < (select before from moment))) -- it may have been renewed meanwhile
        for no key update of allotment
      ), back as (
        select account_id, month, sum(calls) as calls from allotment group by account_id, month
@@ -213,12 +224,13 @@ export async function reclaimAllotments(db: AccountsDatabase, before: Date, now:
        update accounts.quota_months as quota set used = greatest(quota.used - back.calls, 0)
        from back where quota.account_id = back.account_id and quota.month = back.month
      )
-     update accounts.quota_allotments as reclaimed set granted = reclaimed.spent, reclaimed_at = $2, closed_at = coalesce(closed_at, $2)
-     from allotment
+     update accounts.quota_allotments as reclaimed
+     set granted = reclaimed.spent, reclaimed_at = moment.now, closed_at = coalesce(closed_at, moment.now)
+     from allotment, moment
      where reclaimed.account_id = allotment.account_id and reclaimed.month = allotment.month
        and reclaimed.allotment_id = allotment.allotment_id
      returning true`,
-    { bind: [before, now], type: QueryTypes.SELECT },
+    { bind: [afterMs, now], type: QueryTypes.SELECT },
   );
   return rows.length;
 }

@@ -1,7 +1,7 @@
 // Allotments: calls that are charged to a month before a gateway may draw them, so that no failure of Redis or a gateway lets an
 // account exceed its limit.
 import { z } from 'zod';
-import { utcMonth } from '../../kernel/clock.ts';
+import { instantFor, utcMonth } from '../../kernel/clock.ts';
 import { dateParam } from '../../kernel/http/params.ts';
 import type { Deps } from '../database.ts';
 import { internalEndpoint } from '../internal-endpoint.ts';
@@ -85,14 +85,14 @@ async function topUp(
   const months = [-clockSkewMs, clockSkewMs].map((ms) => utcMonth(new Date(now.getTime() + ms)));
   const present = topUps.filter(({ month }) => months.includes(month));
   const filled = new Map<string, ToppedUpRow>();
-  for (const row of await topUpAllotments(deps.db, present, allowances, now)) filled.set(row.account_id, row);
+  for (const row of await topUpAllotments(deps.db, present, allowances, instantFor(deps.clock))) filled.set(row.account_id, row);
   const missing = present.filter(({ account_id }) => !filled.has(account_id));
   if (missing.length === 0) return filled;
   for (const month of new Set(missing.map((each) => each.month))) {
     const accountIds = missing.filter((each) => each.month === month).map(({ account_id }) => account_id);
     await insertQuotaMonths(deps.db, accountIds, month);
   }
-  for (const row of await topUpAllotments(deps.db, missing, allowances, now)) filled.set(row.account_id, row);
+  for (const row of await topUpAllotments(deps.db, missing, allowances, instantFor(deps.clock))) filled.set(row.account_id, row);
   return filled;
 }
 
@@ -103,12 +103,11 @@ export const renewQuota = internalEndpoint({
   handler:
     (deps) =>
     async ({ body: { allotments }, call }) => ({
-      open: await call.stage('sql', () => renewAllotments(deps.db, allotments, deps.clock.now())),
+      open: await call.stage('sql', () => renewAllotments(deps.db, allotments, instantFor(deps.clock))),
     }),
 });
 
 /** Refunds the unspent calls of allotments lost with their Redis or their gateway; called periodically. */
-export async function reclaimLostAllotments(deps: Deps): Promise<number> {
-  const now = deps.clock.now();
-  return reclaimAllotments(deps.db, new Date(now.getTime() - reclaimAfterMs), now);
+export function reclaimLostAllotments({ db, clock }: Deps): Promise<number> {
+  return reclaimAllotments(db, reclaimAfterMs, instantFor(clock));
 }

@@ -73,6 +73,8 @@ const keyCredential = z.object({
   key_id: z.string(),
   /** In ms since 1970; null: never. */
   expires_at: z.int().nullable(),
+  /** From now, whatever the clock of the gateway says; null: never. */
+  expires_in_ms: z.int().nullable(),
 });
 const sessionCredential = z.object({
   ...owner,
@@ -103,18 +105,22 @@ async function credentialsOf(
   keys: readonly string[],
 ): Promise<(z.output<typeof keyCredential> | null)[]> {
   if (keys.length === 0) return [];
-  const rows = await selectCredentials(deps.db, keys, deps.clock.now());
+  const now = deps.clock.now();
+  const rows = await selectCredentials(deps.db, keys, now);
   const states = rows.map(({ hash, revision, generation, replicationId, expires_at, plan, ...row }) => {
     const credential = {
       ...row,
       plan: planOf(deps.plans, plan).id,
       expires_at: expires_at?.getTime() ?? null,
     };
-    return { hash, revision, madeUnder: { generation, replicationId }, credential };
+    const expiresInMs = expires_at === null ? null : expires_at.getTime() - now.getTime();
+    return { hash, revision, madeUnder: { generation, replicationId }, credential, expiresInMs };
   });
   const madeUnder = states[0]?.madeUnder;
   if (madeUnder !== undefined) deps.db.credentialCache.fill(madeUnder, states);
-  const byHash = new Map(states.map(({ hash, credential }) => [hash, credential]));
+  const byHash = new Map(
+    states.map(({ hash, credential, expiresInMs }) => [hash, { ...credential, expires_in_ms: expiresInMs }]),
+  );
   return keys.map((hash) => byHash.get(hash) ?? null);
 }
 

@@ -31,12 +31,14 @@ const refusedMax = 10_000;
 export function createCredentialFailures(options: CredentialFailuresOptions): CredentialFailures {
   const { limits, perSecond, clock } = options;
   const known = new LRUCache<string, true>({ max: knownMax });
-  const refusedUntilMs = new LRUCache<string, number>({ max: refusedMax }); // by IP address
+  const refused = new LRUCache<string, { fromMs: number; untilMs: number }>({ max: refusedMax }); // by IP address
 
   /** @returns undefined if the IP address may try. */
   function refusalOf(address: string): Failure | undefined {
-    const leftMs = (refusedUntilMs.get(address) ?? 0) - clock.now().getTime();
-    if (leftMs <= 0) return undefined;
+    const { fromMs, untilMs } = refused.get(address) ?? { fromMs: 0, untilMs: 0 };
+    const nowMs = clock.now().getTime();
+    if (nowMs >= untilMs || nowMs < fromMs) return undefined; // clocks are also set back
+    const leftMs = untilMs - nowMs;
     const message = `Too many failed credentials: one IP address may send ${perSecond} a second.`;
     const seconds = Math.max(1, Math.ceil(leftMs / 1000));
     return new Failure('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
@@ -44,7 +46,7 @@ export function createCredentialFailures(options: CredentialFailuresOptions): Cr
 
   return {
     admit(clientIp, credential) {
-      if (refusedUntilMs.size === 0 || known.has(credential)) return;
+      if (refused.size === 0 || known.has(credential)) return;
       const refusal = refusalOf(limitKey(clientIp));
       if (refusal !== undefined) throw refusal;
     },
@@ -58,7 +60,8 @@ export function createCredentialFailures(options: CredentialFailuresOptions): Cr
       if (refusedBefore !== undefined) return refusedBefore;
       const { allowed, resetMs } = await limits.take(`failures:${address}`, perSecond);
       if (allowed) return refusal;
-      refusedUntilMs.set(address, clock.now().getTime() + resetMs);
+      const fromMs = clock.now().getTime();
+      refused.set(address, { fromMs, untilMs: fromMs + resetMs });
       return refusalOf(address) ?? refusal;
     },
   };

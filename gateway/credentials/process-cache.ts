@@ -26,10 +26,12 @@ export function createProcessCache({ lease, ask, clock }: ProcessCacheOptions) {
     if (term !== madeUnder) entries.clear();
     madeUnder = term;
     const known = entries.get(keyHash);
-    if (known !== undefined) return known.expiresAt <= clock.now().getTime() ? null : known.credential;
+    // Whether a key has expired is said by accounts-api, by PostgreSQL's clock: ours may be wrong.
+    if (known !== undefined && known.expiresAt > clock.now().getTime()) return known.credential;
     const found = await ask(keyHash);
     // Cached only if this lease was held throughout: a later change begins a new generation, and waits until the lease has ended.
-    if (found !== null && term !== undefined && lease.current() === term) entries.set(keyHash, found);
+    if (found !== null && term !== undefined && lease.current() === term)
+      entries.set(keyHash, found, { ttl: Math.max(1, Math.min(freshMs, found.expiresInMs)) }); // 0 would be for ever
     return found?.credential ?? null;
   };
 }

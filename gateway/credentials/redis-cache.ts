@@ -39,10 +39,11 @@ const parsedMax = 10_000;
 const batchMax = 500;
 
 export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions): RedisCache {
-  const parsed = new LRUCache<string, KeyCredential>({ max: parsedMax });
+  type Entry = Pick<KeyCredential, 'credential' | 'expiresAt'>;
+  const parsed = new LRUCache<string, Entry>({ max: parsedMax });
 
   /** Caches the result, as the same JSON is parsed again and again. */
-  function parse(json: string): KeyCredential {
+  function parse(json: string): Entry {
     const known = parsed.get(json);
     if (known !== undefined) return known;
     const {
@@ -69,7 +70,8 @@ export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions
     if (typeof found !== 'string') return undefined;
     if (found === negativeEntry) return null;
     const { credential, expiresAt } = parse(found);
-    return expiresAt <= clock.now().getTime() ? null : credential;
+    // Whether a key has expired is said by accounts-api, by PostgreSQL's clock: ours may be wrong.
+    return expiresAt <= clock.now().getTime() ? undefined : credential;
   }
 
   /** @param beyondMs for how long an entry is valid that is due for another lookup. */

@@ -9,14 +9,24 @@ export const renewAfterMs = 15_000;
 /** How often a gateway looks for leases to be renewed. */
 export const renewEveryMs = 5_000;
 
+/** Less is the reading of two clocks one after the other. */
+const suspendedMsMin = 100;
+
 /**
  * The clock of the leases, in ms: it never goes back, and counts the time for which the process or the whole machine was suspended,
  * as the monotonic clock of Node does not.
  */
 export function leaseClock(clock: Clock): () => number {
-  const startMs = clock.now().getTime() - performance.now();
-  let latestMs = 0;
-  return () => (latestMs = Math.max(latestMs, performance.now(), clock.now().getTime() - startMs));
+  const differenceMs = () => clock.now().getTime() - performance.now();
+  let beforeMs = differenceMs();
+  let suspendedMs = 0;
+  return () => {
+    const nowMs = differenceMs();
+    // A clock that was set forward counts as a suspension. It may be set back again: the leases go on from there.
+    if (nowMs - beforeMs > suspendedMsMin) suspendedMs += nowMs - beforeMs;
+    beforeMs = nowMs;
+    return performance.now() + suspendedMs;
+  };
 }
 
 /** An allotment as the calls drawn from it need it. */

@@ -8,6 +8,7 @@ import { createOpener } from '../../kernel/identity.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createServiceMetrics } from '../../kernel/metrics/service.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import { openServiceClock } from '../../kernel/time/database-clock.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { createApart } from '../publisher/apart/run-apart.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
@@ -30,7 +31,8 @@ export interface OperatorServerOptions {
   fiscalYearFirstMonth: number;
   /** The most that a file may have that operators send, in MB; default 64. */
   uploadMb?: number;
-  clock: Clock;
+  /** Default: PostgreSQL's. */
+  clock?: Clock;
 }
 
 interface Publisher {
@@ -51,18 +53,24 @@ export async function startOperatorServer(
     seriesTimeZone,
     fiscalYearFirstMonth,
     uploadMb = 64,
-    clock,
+    clock: given,
     ...options
   }: OperatorServerOptions,
   { databaseUrl, slowStatementMs, releaseClock, ready, tracing, log }: Publisher,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
   const applicationName = 'almanac operators';
   const database = openDatabase(databaseUrl, log, { applicationName, connectionsMax: 4, slowStatementMs });
+  const ownClock = await openServiceClock(given, (text) => database.query(text), log);
+  const { clock } = ownClock;
   const apart = createApart({ databaseUrl, applicationName, log });
   const metrics = createServiceMetrics('publisher');
   try {
     const service = await startService({
-      ...{ ...options, log, metrics, ready, tracing },
+      ...{ ...options, log, metrics, tracing },
+      async ready() {
+        ownClock.requireSynchronised();
+        await ready();
+      },
       portSetting: 'PUBLISHER_PORT',
       requestWithinMs: 0, // of an upload the gateway knows the time
       routes: toRoutes({
@@ -77,10 +85,12 @@ export async function startOperatorServer(
       async close() {
         await service.close();
         await apart.close();
+        await ownClock.close();
         await database.close();
       },
     };
   } catch (error) {
+    await ownClock.close();
     await database.close();
     throw error;
   }

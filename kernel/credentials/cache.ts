@@ -25,7 +25,7 @@ export interface CachedCredential {
  */
 export const credentialLeaseMs = { redis: 15_000, process: 300 } as const;
 /** How long an entry is used before PostgreSQL is asked again: the bound if everything else fails. */
-const freshMs = 60_000;
+export const freshMs = 60_000;
 /** How long it is used beyond that if PostgreSQL cannot be asked. */
 export const keptInOutageMs = 15_000;
 /** How long an entry is kept for comparing revisions: longer than any write takes. */
@@ -43,18 +43,27 @@ export const readCachedCredentialLua = luaFile(new URL('read.lua', import.meta.u
 
 export const readCachedCredential = script(readCachedCredentialLua, serverLua);
 
+export interface CredentialEntry {
+  revision: number;
+  value: string;
+  /** Of the server that holds the cache; null: accept any server. */
+  replicationId: string | null;
+  /** For how long PostgreSQL is not asked again. */
+  validMs?: number;
+}
+
 const writeScript = script(luaFile(new URL('write.lua', import.meta.url)), serverLua);
 
 /**
- * Writes an entry, unless a newer one exists. @param replicationId of the server that holds the cache; null: accept any server.
+ * Writes an entry, unless a newer one exists.
  * @returns null, or the server's replication id if it differs; then nothing has changed. @throws RedisUnavailable.
  */
 export async function writeCachedCredential(
   redis: RedisLink,
   key: string,
-  { revision, value, replicationId }: { revision: number; value: string; replicationId: string | null },
+  { revision, value, replicationId, validMs = freshMs }: CredentialEntry,
 ): Promise<string | null> {
-  const words = [String(revision), value, replicationId ?? '', String(freshMs), String(keepSeconds)];
+  const words = [String(revision), value, replicationId ?? '', String(validMs), String(keepSeconds)];
   const answer = await redis.run(writeScript, key, words);
   return typeof answer === 'string' ? answer : null;
 }

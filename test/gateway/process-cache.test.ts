@@ -2,6 +2,8 @@
 // refused from the moment at which its revocation is answered. REVOCATION_TRIALS (default 500) says how many keys are revoked.
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import type { KeyCredential } from '../../gateway/accounts.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { credentialLeaseMs } from '../../kernel/credentials/cache.ts';
 import { selectLeases } from '../../accounts-api/keys/credential-leases.sql.ts';
 import { createLease, type Term } from '../../gateway/lease.ts';
@@ -145,7 +147,7 @@ test('an answer of accounts-api that is older than the lease is used once, and n
     ask: () => {
       asked += 1;
       return new Promise((resolve) => {
-        answers.push(() => resolve({ credential: owner, expiresAt: Infinity }));
+        answers.push(() => resolve({ credential: owner, expiresAt: Infinity, expiresInMs: Infinity }));
       });
     },
     clock: withoutRedis.clock,
@@ -159,6 +161,29 @@ test('an answer of accounts-api that is older than the lease is used once, and n
   t.is(asked, 2);
   void find('hash');
   t.is(asked, 3);
+});
+
+test('accounts-api says when a key expires: a gateway whose clock is slow asks it again then, one whose clock is fast before', async (t) => {
+  const owner = { accountId: 'a', keyId: 'k', sessionId: null, plan: 'free', active: true } as const;
+  const lease = { generation: 1 };
+  const now = systemClock.now().getTime();
+  for (const [aheadMs, expiresInMs] of [
+    [-20_000, 5],
+    [120_000, 60_000],
+  ] as const) {
+    let answer: KeyCredential | null = {
+      ...{ credential: { ...owner, operator: 'no' }, expiresAt: now + expiresInMs, expiresInMs },
+    };
+    const find = createProcessCache({
+      lease: { current: () => lease, open: () => Promise.resolve(), close: () => Promise.resolve() },
+      ask: () => Promise.resolve(answer),
+      clock: { now: () => new Date(now + aheadMs) },
+    });
+    t.truthy(await find('hash'), 'valid by accounts-api');
+    t.truthy(await find('hash'), 'valid by accounts-api');
+    answer = null;
+    await until('it is asked again', async () => (await find('hash')) === null, 30_000);
+  }
 });
 
 test.serial('a cached key is refused from the instant at which it expires', async (t) => {

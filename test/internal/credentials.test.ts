@@ -30,6 +30,7 @@ test('credentials come in the order of the hashes, with null for an unknown one'
     plan,
     active: true,
     expires_at: null,
+    expires_in_ms: null,
   });
   t.deepEqual(await lookUp(sha256(pro.key), sha256('unknown'), sha256(free.key), sha256(pro.key)), [
     expected(pro, 'pro'),
@@ -38,6 +39,14 @@ test('credentials come in the order of the hashes, with null for an unknown one'
     expected(pro, 'pro'),
   ]);
   t.deepEqual(await lookUp(), []);
+});
+
+test('a key says in how many ms it expires, whatever the clock of the gateway', async (t) => {
+  const client = await service.newClient('free');
+  const expiresAt = new Date(service.clock.now().getTime() + 90_000);
+  await service.deps.db.keys.update({ expiresAt }, { where: { id: client.keyId } });
+  const [found] = await lookUp(sha256(client.key));
+  t.like(found, { expires_at: expiresAt.getTime(), expires_in_ms: 90_000 });
 });
 
 test('a changed plan, an unpaid subscription and a disabled account are in force on the next lookup', async (t) => {

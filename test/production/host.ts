@@ -8,6 +8,7 @@ import { defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { main } from '../../cli/main.ts';
 import { redisDefaults } from '../../kernel/redis.ts';
 import { testPasswordCost } from '../services/sign-in.ts';
+import { clockDefaults } from '../../kernel/time/database-clock.ts';
 import { resolveTestName } from '../webhooks/settings.ts';
 
 /** What to run, and with which settings. */
@@ -20,6 +21,7 @@ export interface Order {
 export type Told = { printed: string } | { code: number };
 
 Object.assign(defaultCost, testPasswordCost);
+Object.assign(clockDefaults, { source: 'machine' }); // which is set to that of the test, in place of PostgreSQL's
 Object.assign(redisDefaults, { deadlineMs: 10_000 }); // what happens without Redis is tried elsewhere
 Object.assign(Resolver.prototype, {
   resolve4: resolveTestName,

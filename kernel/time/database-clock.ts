@@ -1,0 +1,86 @@
+// The clock of a service that shares a database with others: PostgreSQL's. An instant that one machine has written and another compares
+// then means the same for both, whatever the clocks of the machines say. Hides how it is read and carried on between two readings.
+import { systemClock, type Clock } from '../clock.ts';
+import { fail } from '../errors.ts';
+import type { Log } from '../log/log.ts';
+import { selectInstant } from './database-clock.sql.ts';
+import { repeat } from './repeat.ts';
+
+export interface ServiceClock {
+  clock: Clock;
+  /** @throws Failure `unavailable` while the machine's clock is so far from PostgreSQL's that services refuse each other's identities. */
+  requireSynchronised(): void;
+  close(): Promise<void>;
+}
+
+/** Where services have their clock from. `machine`: for tests that set the clock of a process in place of PostgreSQL's. */
+export const clockDefaults: { source: 'database' | 'machine' } = { source: 'database' };
+
+const readEveryMs = 1_000;
+/** A start does not wait longer for the first reading: a service also starts while PostgreSQL is away. */
+const firstWithinMs = 2_000;
+/** A reading that took longer is too inexact, if there is an earlier one. */
+const readingMsMax = 500;
+/** As of `almanac check`. */
+const agreesMs = 2_000;
+/** An identity is good for a minute, and the gateway's clock may be off in the other direction. */
+const synchronisedMs = 30_000;
+
+/**
+ * Between two readings it goes on by the time that passes here, which nobody sets. Before the first one it is the machine's.
+ * @param given what a test uses in its place. @param read runs a statement without parameters.
+ */
+export async function openServiceClock(
+  given: Clock | undefined,
+  read: (text: string) => Promise<readonly { now: Date }[]>,
+  log: Log,
+): Promise<ServiceClock> {
+  if (given !== undefined || clockDefaults.source === 'machine') return fixed(given ?? systemClock);
+  let reading: { instantMs: number; atMs: number } | undefined;
+  let isTold = false;
+  const nowMs = () =>
+    reading === undefined ? Date.now() : reading.instantMs + performance.now() - reading.atMs;
+  const aheadMs = () => Date.now() - nowMs();
+
+  async function readOnce(): Promise<void> {
+    const beganAtMs = performance.now();
+    const [row] = await read(selectInstant);
+    const tookMs = performance.now() - beganAtMs;
+    if (row === undefined || (reading !== undefined && tookMs > readingMsMax)) return;
+    reading = { instantMs: row.now.getTime(), atMs: beganAtMs + tookMs / 2 };
+    const ahead = aheadMs();
+    if (Math.abs(ahead) > agreesMs === isTold) return;
+    isTold = !isTold;
+    if (isTold) log.warn({ event: 'clock_differs', ahead_ms: Math.round(ahead) }, differenceText(ahead));
+    else log.info({ event: 'clock_agrees' }, "The clock of this machine agrees with PostgreSQL's again");
+  }
+
+  const first = Promise.withResolvers<void>();
+  const repeated = repeat(() => readOnce().then(first.resolve), {
+    everyMs: readEveryMs,
+    atOnce: true,
+    onError(error) {
+      log.debug({ err: error }, "PostgreSQL's clock could not be read; it will be tried again");
+      first.resolve();
+    },
+  });
+  const late = setTimeout(first.resolve, firstWithinMs);
+  await first.promise;
+  clearTimeout(late);
+  return {
+    clock: { isDatabases: true, now: () => new Date(nowMs()) },
+    requireSynchronised() {
+      if (Math.abs(aheadMs()) > synchronisedMs) fail('unavailable', `${differenceText(aheadMs())}.`);
+    },
+    close: repeated.close,
+  };
+}
+
+function fixed(clock: Clock): ServiceClock {
+  return { clock, requireSynchronised: () => undefined, close: () => Promise.resolve() };
+}
+
+function differenceText(aheadMs: number): string {
+  const seconds = `${(Math.abs(aheadMs) / 1_000).toFixed(0)} s ${aheadMs < 0 ? 'behind' : 'ahead of'}`;
+  return `The clock of this machine is ${seconds} PostgreSQL's: synchronise both`;
+}
