@@ -104,6 +104,37 @@ test('a token of a gateway whose clock is ahead is accepted up to half a minute,
   }
 });
 
+test('a gateway whose clock is set back seals with that time at once', (t) => {
+  const clock = fakeClock('2026-11-24T10:00:00.000Z');
+  const seal = createSealer(secret, 'data-api', clock);
+  const early = tokenIn(seals(seal));
+  clock.set('2026-11-20T10:00:00.000Z');
+  const header = seals(seal);
+  t.not(tokenIn(header), early);
+  t.deepEqual(opens(createOpener(secret, 'data-api', undefined, clock), header), identity);
+});
+
+test('a refusal names the clock and by how much it is off, and the secret where that is wrong', (t) => {
+  const clock = fakeClock('2026-11-20T10:00:00.000Z');
+  const open = createOpener(secret, 'data-api', undefined, clock);
+  const whyAt = (aheadMs: number) => {
+    const gateway = fakeClock(new Date(clock.now().getTime() + aheadMs).toISOString());
+    const header = seals(createSealer(secret, 'data-api', gateway));
+    t.is(opens(open, header), null);
+    return open.whyRefused(header);
+  };
+  t.is(whyAt(-90_000), 'The clock of the gateway is 60 to 90 s behind that of data-api: synchronise both.');
+  t.is(whyAt(90_000), 'The clock of the gateway is 90 to 120 s ahead of that of data-api: synchronise both.');
+  t.regex(whyAt(-4 * 86_400_000), / 345570 to 345600 s behind /);
+  const other = seals(createSealer('another secret, as long as the first', 'data-api', clock));
+  t.is(open.whyRefused(other), 'IDENTITY_SECRET must be the same for both.');
+  t.is(open.whyRefused('forged'), 'IDENTITY_SECRET must be the same for both.');
+  t.is(
+    open.whyRefused(createSealer(secret, 'data-api', clock)(identity, 'GET', '/another')),
+    'It was sealed for another call.',
+  );
+});
+
 test('a token is handed out while it has at least half a minute left, and then replaced', (t) => {
   const clock = fakeClock('2026-11-20T10:00:00.000Z');
   const seal = createSealer(secret, 'data-api', clock);

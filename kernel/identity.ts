@@ -52,8 +52,13 @@ const bindingLength = 43;
 /** Seals an identity for one call. @param target the path and query, as they are sent. @returns the value of the header. */
 export type Seal = (identity: Identity, method: string, target: string) => string;
 
-/** Opens the header of a call: the identity, or null. @param target the path and query, as they have arrived. */
-export type Open = (header: string | undefined, method: string, target: string) => Identity | null;
+/** Opens the headers of calls. */
+export interface Open {
+  /** The identity, or null. @param target the path and query, as they have arrived. */
+  (header: string | undefined, method: string, target: string): Identity | null;
+  /** Why it refuses a header, for operators. It names clocks only to a gateway that has the secret. */
+  whyRefused(header: string): string;
+}
 
 const identitySchema = z.object({
   scope: z.enum(['client', 'internal']),
@@ -71,10 +76,10 @@ const identitySchema = z.object({
  */
 export function createSealer(secret: string, service: Service, clock: Clock = systemClock): Seal {
   const { key, kid, bindingKey } = serviceKeys(secret, service);
-  const tokens = new WeakMap<Identity, { token: string; staleAt: number }>();
+  const tokens = new WeakMap<Identity, { token: string; madeAt: number; staleAt: number }>();
   function tokenOf(identity: Identity, now: number): string {
     const known = tokens.get(identity);
-    if (known !== undefined && known.staleAt > now) return known.token;
+    if (known !== undefined && known.madeAt <= now && now < known.staleAt) return known.token; // clocks are also set back
     const token = jsonwebtoken.sign({ identity, iat: Math.floor(now / 1000) }, key, {
       algorithm: 'HS256',
       issuer,
@@ -82,7 +87,7 @@ export function createSealer(secret: string, service: Service, clock: Clock = sy
       expiresIn: lifetimeSeconds,
       header: { alg: 'HS256', typ: tokenType, kid },
     });
-    tokens.set(identity, { token, staleAt: now + reuseSeconds * 1000 });
+    tokens.set(identity, { token, madeAt: now, staleAt: now + reuseSeconds * 1000 });
     return token;
   }
   return (identity, method, target) => {
@@ -116,16 +121,36 @@ export function createOpener(
     if (opened !== null) cache.set(token, opened);
     return opened;
   }
-  return (header, method, target) => {
-    const end = (header?.length ?? 0) - bindingLength - divider.length;
-    if (header === undefined || header[end] !== divider) return null;
-    const token = header.slice(0, end);
+  const open = (header: string | undefined, method: string, target: string) => {
+    const token = tokenIn(header);
+    if (header === undefined || token === null) return null;
     const opened = openToken(token, clock.now().getTime());
     if (opened === null) return null;
-    const given = Buffer.from(header.slice(end + divider.length), 'base64url');
+    const given = Buffer.from(header.slice(token.length + divider.length), 'base64url');
     const expected = bindingOf(opened.bindingKey, token, method, target);
     return given.length === expected.length && timingSafeEqual(expected, given) ? opened.identity : null;
   };
+  return Object.assign(open, {
+    whyRefused: (header: string) =>
+      whyRefused(payloadOf(tokenIn(header) ?? '', keys, service)?.iat, service, clock.now().getTime()),
+  });
+}
+
+/** The token in a header; null: the header does not have its form. */
+function tokenIn(header: string | undefined): string | null {
+  const end = (header?.length ?? 0) - bindingLength - divider.length;
+  return header === undefined || header[end] !== divider ? null : header.slice(0, end);
+}
+
+/** @param sealedAt of a token that was sealed with the secret, in seconds since 1970 by the gateway's clock. It was sent up to 30 s later. */
+function whyRefused(sealedAt: number | undefined, service: Service, now: number): string {
+  if (sealedAt === undefined) return 'IDENTITY_SECRET must be the same for both.';
+  const behind = now / 1000 - sealedAt;
+  const [least, most] =
+    behind < 0 ? [-behind, -behind + reuseSeconds] : [behind - reuseSeconds, behind];
+  const isOff = behind >= lifetimeSeconds || behind < -clocksDifferSeconds;
+  if (!isOff) return 'It was sealed for another call.';
+  return `The clock of the gateway is ${least.toFixed(0)} to ${most.toFixed(0)} s ${behind < 0 ? 'ahead of' : 'behind'} that of ${service}: synchronise both.`;
 }
 
 /** What binds a token to a call: nobody else can make it for another one. The token's signature stands for the token. */
@@ -141,12 +166,42 @@ interface Opened {
   bindingKey: KeyObject;
 }
 
+/** The payload of a token that was sealed with the secret at any time. */
+function payloadOf(
+  token: string,
+  keys: ReadonlyMap<string, ServiceKeys>,
+  service: Service,
+): { iat: number } | undefined {
+  const always = { ignoreExpiration: true } as const;
+  const payload = checked(token, keys, service, always)?.payload;
+  return typeof payload === 'object' && typeof payload.iat === 'number' ? { iat: payload.iat } : undefined;
+}
+
 function verify(
   token: string,
   keys: ReadonlyMap<string, ServiceKeys>,
   service: Service,
   now: number,
 ): Opened | null {
+  const found = checked(token, keys, service, { clockTimestamp: Math.floor(now / 1000) });
+  if (found === null) return null;
+  const { header, payload, bindingKey } = found;
+  // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp` or with one in years, and one for several audiences.
+  if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== service) return null;
+  if (payload.exp > now / 1000 + lifetimeSeconds + clocksDifferSeconds) return null;
+  if (header.typ !== tokenType || 'crit' in header) return null;
+  const identity = identitySchema.safeParse(payload['identity']);
+  if (!identity.success) return null;
+  return { identity: identity.data, expiresAt: payload.exp * 1000, bindingKey };
+}
+
+/** What a token holds whose signature, issuer and audience are right; null: they are not, or its time is over. */
+function checked(
+  token: string,
+  keys: ReadonlyMap<string, ServiceKeys>,
+  service: Service,
+  time: { ignoreExpiration: true } | { clockTimestamp: number },
+) {
   try {
     // `kid` only selects one of the keys here; it is never used as a path, a URL or part of a statement.
     const known = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
@@ -156,16 +211,9 @@ function verify(
       issuer,
       audience: service,
       complete: true,
-      clockTimestamp: Math.floor(now / 1000),
+      ...time,
     });
-    // jsonwebtoken checks neither `typ` nor `crit`, accepts a token without `exp` or with one in years, and one for several audiences.
-    if (typeof payload === 'string' || typeof payload.exp !== 'number' || payload.aud !== service)
-      return null;
-    if (payload.exp > now / 1000 + lifetimeSeconds + clocksDifferSeconds) return null;
-    if (header.typ !== tokenType || 'crit' in header) return null;
-    const identity = identitySchema.safeParse(payload['identity']);
-    if (!identity.success) return null;
-    return { identity: identity.data, expiresAt: payload.exp * 1000, bindingKey: known.bindingKey };
+    return { header, payload, bindingKey: known.bindingKey };
   } catch (error) {
     if (error instanceof jsonwebtoken.JsonWebTokenError) return null;
     throw error;

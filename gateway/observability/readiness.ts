@@ -71,7 +71,7 @@ function statesOf(found: readonly Found[]): States {
   const detail = new AggregateError(found.flatMap(({ errors }) => errors));
   const refused = found.find(({ state }) => state === 'refused');
   if (refused !== undefined) {
-    const why = `${refused.name} refuses the identity of this gateway. IDENTITY_SECRET must be the same for both.`;
+    const why = `${refused.name} refuses the identity of this gateway. ${refused.reason}`;
     fail('unavailable', why, { detail });
   }
   if (!found.some(({ state }) => state === 'ready')) {

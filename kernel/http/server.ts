@@ -297,7 +297,13 @@ function createAnswerer(options: ServiceOptions): Answerer {
     // Only the gateway can seal an identity; a call that bypasses it is refused, whatever it requests.
     if (identity === null) {
       metrics.identityRefused();
-      return fail('unauthorized', 'Requests must come through the gateway.');
+      if (sealed === undefined) return fail('unauthorized', 'Requests must come through the gateway.');
+      const why = openIdentity.whyRefused(sealed);
+      if (path === '/readyz') return refuseProbe(why);
+      // A fault between the gateway and this service: no client can have caused it by its credentials.
+      return fail('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {
+        detail: new Error(`The identity of the gateway is refused. ${why}`),
+      });
     }
     call.identity = identity;
     const found = find(path);
@@ -312,6 +318,12 @@ function createAnswerer(options: ServiceOptions): Answerer {
     if (route.takesStream === true) return handleStream(route, request, response, call);
     await route.readBody?.(request, response);
     await route.handler(request, response, call);
+  }
+
+  /** A service that is not ready says so by itself: if it is its own clock that is off, the gateway is not to blame. */
+  async function refuseProbe(why: string): Promise<never> {
+    await ready();
+    return fail('unauthorized', why);
   }
 
   return async function answer(request, response) {

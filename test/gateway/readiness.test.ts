@@ -110,7 +110,7 @@ test('however often strangers ask, a gateway asks its services once a second', a
 test('a service that hangs says within its deadline that it is not ready, and asks once for all who ask', async (t) => {
   let questions = 0;
   const hanging = await startService({
-    ...{ log: silentLog, host: '127.0.0.1', port: 0, routes: [], openIdentity: () => null },
+    ...{ log: silentLog, host: '127.0.0.1', port: 0, routes: [], openIdentity: Object.assign(() => null, { whyRefused: () => '' }) },
     ready() {
       questions += 1;
       return new Promise(() => undefined);

@@ -24,7 +24,7 @@ test('the publisher refuses who is no operator, also if a gateway lets them thro
   for (const { method, target } of targets) {
     const where = `${method} ${target}`;
     t.is(await ask(method, target), 401, where);
-    t.is(await ask(method, target, ofOtherService(operator, method, target)), 401, where);
+    t.is(await ask(method, target, ofOtherService(operator, method, target)), 503, where);
     for (const other of [
       { ...operator, operator: false },
       { ...operator, sessionId: null, keyId: 'key_a' },
