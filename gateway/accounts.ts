@@ -167,7 +167,8 @@ export function createAccounts(options: AccountsOptions): Accounts {
     const answer = await post('/internal/credentials', { keys: [], sessions }, sessionsAnswer);
     return names.map((_name, i) => entryAt(answer.sessions, i));
   });
-  const topUp = batched(batchMax, async (items: readonly AllotmentTopUp[]) => {
+  // A month is topped up for one allotment at a time. When it turns, or Redis comes back, an account may ask for two: the next batch has the other.
+  const topUp = batched(untilRepeated, async (items: readonly AllotmentTopUp[]) => {
     const topUps = items.map(({ accountId, allotment, ...rest }) => ({
       account_id: accountId,
       allotment_id: allotment,
@@ -203,10 +204,20 @@ export function createAccounts(options: AccountsOptions): Accounts {
       async () => (await post('/internal/billing', {}, billingAnswer)).is_on,
     ),
     async settle(batch) {
-      await post('/internal/quota/settle', batch, done);
+      await post('/internal/quota/settle', batch, done, true);
     },
     close,
   };
+}
+
+/** How many top-ups from the first one on are for accounts of their own. */
+function untilRepeated(waiting: Iterable<AllotmentTopUp>): number {
+  const accountIds = new Set<string>();
+  for (const { accountId } of waiting) {
+    if (accountIds.size === batchMax || accountIds.has(accountId)) break;
+    accountIds.add(accountId);
+  }
+  return accountIds.size;
 }
 
 function createPost({ upstreams, identitySecret }: AccountsOptions) {
@@ -232,11 +243,16 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     return { status, answersTo: headers['x-request-id'], text: await response.body.text() };
   }
 
-  /** Sends a request to one instance, and to another if that fails: requests must be repeatable. */
+  /**
+   * Sends a request to one instance, and to another if that fails: requests must be repeatable. What is refused as malformed is a fault
+   * between gateway and accounts-api, of which no client is the cause: it counts as an outage.
+   * @param mayDrop the sender drops what is refused. @throws Failure unavailable; BatchRefused, if it may be dropped.
+   */
   async function post<Schema extends z.ZodType>(
     path: string,
     body: object,
     answer: Schema,
+    mayDrop = false,
   ): Promise<z.output<Schema>> {
     let failed: string | undefined;
     for (;;) {
@@ -249,7 +265,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
         });
         upstreams.answered(url); // also with an error: the instance is up
         if (answersTo !== requestId) throw new Error('The answer is to another request.');
-        if (status === 400 || status === 413) throw new BatchRefused(text);
+        if (mayDrop && (status === 400 || status === 413)) throw new BatchRefused(text);
         if (status !== 200) throw new Error(`accounts-api answered ${status}: ${text}`);
         return answer.parse(JSON.parse(text));
       } catch (error) {

@@ -1,9 +1,15 @@
 // Gateways without Redis, each with an allotment in its process: together they serve exactly the limit, and what one holds and does not
 // need, another soon has.
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
+import { createAccounts } from '../../gateway/accounts.ts';
+import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
+import { closeServer, listen } from '../../kernel/http/server.ts';
 import { until } from '../run/until.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
+import { testIdentitySecret } from '../services/harness.ts';
 import { passLeases, startCountingGateway, type CountingGateway } from './months.ts';
 
 const limit = 1000; // of the free plan
@@ -72,6 +78,42 @@ test('calls that a gateway holds but does not draw are granted to another that n
     return granted;
   });
   t.false((await one.take(client.accountId, 1, limit)).granted);
+});
+
+test('an account that tops up two allotments at once, as when Redis comes back, fails neither its own calls nor those of others', async (t) => {
+  const [twice, once] = [await service.newClient('free'), await service.newClient('free')];
+  const accounts = createAccounts({
+    upstreams: createUpstreams('accounts-api', [service.url]),
+    identitySecret: testIdentitySecret,
+  });
+  t.teardown(() => accounts.close());
+  const topUp = ({ accountId }: Client, holder: 'redis' | 'process', month = '2026-11-01') =>
+    accounts.topUp({ accountId, month, allotment: randomUUID(), holder, seen: 0, calls: 3, ahead: 0 });
+  const states = await Promise.all([
+    topUp(twice, 'process'),
+    topUp(once, 'process'),
+    topUp(twice, 'redis'),
+    topUp(twice, 'process'),
+    topUp(once, 'redis'),
+  ]);
+  t.deepEqual(
+    states.map(({ granted }) => granted),
+    [3, 3, 3, 3, 3],
+  );
+  t.deepEqual([await charged(twice), await charged(once)], [9, 6]);
+});
+
+test('a top-up that accounts-api refuses as malformed counts as an outage, by which QUOTA_OUTAGE decides', async (t) => {
+  const refusing = createServer((request, response) => {
+    response.writeHead(400, { 'x-request-id': request.headers['x-request-id'] }).end('{}');
+  });
+  const url = await listen(refusing, '127.0.0.1', 0);
+  const gateway = await startCountingGateway({ url, clock: service.clock }, undefined, 'open');
+  t.teardown(async () => {
+    gateway.crash();
+    await closeServer(refusing);
+  });
+  t.true((await gateway.take('acct_a', 1, limit)).granted);
 });
 
 test.serial('calls held by a killed gateway are refunded after a minute and a half', async (t) => {
