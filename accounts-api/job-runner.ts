@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../kernel/log/log.ts';
+import { repeat } from '../kernel/time/repeat.ts';
 
 export interface JobRunner {
   /** Fetches no more jobs and waits for those under way, for half a minute; then hands the rest back, to be run again. */
@@ -103,13 +104,14 @@ export function runJobs(
     }
   }
 
-  const renewing = setInterval(() => {
-    void settle();
-    if (held.size === 0) return;
-    boss
-      .touch(queue, [...held])
-      .catch((error: unknown) => log.warn({ err: error, queue }, 'leases of jobs could not be renewed'));
-  }, renewMs);
+  async function renew(): Promise<void> {
+    void settle(); // a renewal does not wait for it
+    if (held.size > 0) await boss.touch(queue, [...held]);
+  }
+  const renewing = repeat(renew, {
+    everyMs: renewMs,
+    onError: (error) => log.warn({ err: error, queue }, 'leases of jobs could not be renewed'),
+  });
   const fetching = fetchJobs();
 
   return {
@@ -118,7 +120,7 @@ export function runJobs(
       ended.resolve();
       await fetching;
       if (running > 0) await Promise.race([idle.promise, pause(closeTimeoutMs, undefined, { ref: false })]);
-      clearInterval(renewing);
+      await renewing.close();
       await settle();
       if (held.size > 0) await boss.fail(queue, [...held], { message: 'The worker was stopped.' });
     },

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../kernel/log/log.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import { repeat } from '../../kernel/time/repeat.ts';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { startDelivery, type DeliveryTiming } from './delivery.ts';
@@ -51,11 +52,8 @@ export function startWebhooks(
     }
   }
   const making = makeMessages();
-  const every = (ms: number, work: () => Promise<void>, fault: string) => {
-    const run = () => void work().catch((error: unknown) => log.warn({ err: error }, fault));
-    run();
-    return setInterval(run, ms);
-  };
+  const every = (everyMs: number, work: () => Promise<void>, fault: string) =>
+    repeat(work, { everyMs, atOnce: true, onError: (error) => log.warn({ err: error }, fault) });
   let backlog: Backlog = { outbox: 0, outboxSeconds: 0, pending: 0, overdueSeconds: 0 };
   const timers = [
     every(pruneEveryMs, () => pruneWebhooks(deps), 'old webhook messages could not be deleted'),
@@ -82,7 +80,7 @@ export function startWebhooks(
     gauges: gaugesOf(counts, () => backlog),
     async close() {
       closing.abort();
-      for (const timer of timers) clearInterval(timer);
+      await Promise.all(timers.map((timer) => timer.close()));
       await making;
       await delivery.close();
     },

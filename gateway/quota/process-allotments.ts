@@ -152,12 +152,13 @@ export function createProcessAllotments({
     );
   }
 
+  let renewal: Promise<void> | undefined;
   function renewLater(): void {
     renewing ??= setTimeout(() => {
       renewing = undefined;
-      renew().catch((error: unknown) =>
-        log.warn({ err: error }, 'leases on quota allotments were not renewed'),
-      );
+      renewal ??= renew()
+        .catch((error: unknown) => log.warn({ err: error }, 'leases on quota allotments were not renewed'))
+        .finally(() => (renewal = undefined));
       if (busy.size > 0) renewLater();
     }, renewEveryMs);
   }

@@ -2,6 +2,7 @@
 // at a time, and another goes on when that one is gone.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { repeat } from '../../kernel/time/repeat.ts';
 import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './embargo.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
 import { makeNextReleases, type Made, type ReleaseDeps } from './make-releases.ts';
@@ -74,21 +75,18 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   }
 
   // Beside the work, which lasts as long as what it prepares.
-  let beating = Promise.resolve();
-  const beatOnce = () =>
-    void (beating = beat().catch((error: unknown) =>
+  const beating = repeat(beat, {
+    ...{ everyMs: aliveEveryMs, atOnce: true },
+    onError: (error) =>
       log.warn({ err: error }, 'that this publisher is at work could not be noted; it will be tried again'),
-    ));
-  beatOnce();
-  const timer = setInterval(beatOnce, aliveEveryMs);
+  });
   const working = work();
   return {
     counts,
     async close() {
       stopping.abort();
-      clearInterval(timer);
       await working;
-      await beating;
+      await beating.close();
       await noteGone(database, instance).catch((error: unknown) =>
         log.warn({ err: error }, 'the end of this publisher could not be noted'),
       );

@@ -346,6 +346,31 @@ test.serial('accounts-api reclaims allotments by itself', async (t) => {
   await until('it has come back', async () => (await charged(client)) === 0);
 });
 
+test.serial('a month that somebody keeps locked delays the reclaiming of no other, and takes no connection', async (t) => {
+  const stuck = await service.newClient('free');
+  await topUp(stuck, { allotment: randomUUID(), holder: 'process', seen: 0, calls: 5, ahead: 0 });
+  const { sequelize } = service.deps.db;
+  await sequelize.transaction(async (transaction) => {
+    await sequelize.query('select from accounts.quota_months where account_id = $1 for update', {
+      bind: [stuck.accountId],
+      transaction,
+    });
+    for (let round = 0; round < 3; round += 1) {
+      const other = await service.newClient('free');
+      await topUp(other, { allotment: randomUUID(), holder: 'process', seen: 0, calls: 5, ahead: 0 });
+      service.clock.advance(90_001);
+      await until('it has come back', async () => (await charged(other)) === 0);
+    }
+    const waiting = await sequelize.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      { type: QueryTypes.SELECT },
+    );
+    t.is(waiting.length, 0);
+    t.is(await charged(stuck), 5);
+  });
+  await until('it has come back too', async () => (await charged(stuck)) === 0);
+});
+
 test('a top-up that names an account twice, or requests nothing, is refused whole', async (t) => {
   const client = await service.newClient('free');
   const id = { account_id: client.accountId, month, allotment_id: randomUUID() };

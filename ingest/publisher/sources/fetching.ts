@@ -3,6 +3,7 @@
 import type { Database } from '../../../kernel/database.ts';
 import type { Log } from '../../../kernel/log/log.ts';
 import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
+import { repeat } from '../../../kernel/time/repeat.ts';
 import type { ReleaseClock } from '../release-clock.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
 import { leaseSources, renewLeases, type LeasedSource } from './sources.sql.ts';
@@ -82,7 +83,7 @@ export function startFetching(deps: FetchDeps): Fetching {
       stopping.abort();
       await working;
       await Promise.all(underWay);
-      leases.close();
+      await leases.close();
     },
   };
 }
@@ -101,7 +102,7 @@ export async function fetchDue(
     );
     return new Map(sources.map((source, at) => [source.name, results[at] ?? 'lost']));
   } finally {
-    leases.close();
+    await leases.close();
   }
 }
 
@@ -112,11 +113,11 @@ function createLeases({ database, clock, log }: Pick<FetchDeps, 'database' | 'cl
   async function renew(): Promise<void> {
     if (held.size > 0) await renewLeases(database, [...held], untilFrom(await clock.now(database)));
   }
-  const timer = setInterval(() => {
-    renew().catch((error: unknown) =>
+  const renewing = repeat(renew, {
+    everyMs: renewEveryMs,
+    onError: (error) =>
       log.warn({ err: error }, 'leases of sources could not be renewed; it will be tried again'),
-    );
-  }, renewEveryMs);
+  });
   return {
     async take(limit: number, name?: string): Promise<LeasedSource[]> {
       if (limit <= 0) return [];
@@ -131,6 +132,6 @@ function createLeases({ database, clock, log }: Pick<FetchDeps, 'database' | 'cl
         held.delete(lease);
       }
     },
-    close: () => clearInterval(timer),
+    close: renewing.close,
   };
 }
