@@ -48,6 +48,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   answerWithinMs: ['ANSWER_WITHIN_MS'],
   responseCacheMb: ['RESPONSE_CACHE_MB'],
   uploadMb: ['UPLOAD_MB'],
+  fileLimits: ['FILE_MEMORY_MB', 'FILE_SECONDS'],
   quotaOutage: ['QUOTA_OUTAGE'],
   drainDelayMs: ['DRAIN_DELAY_MS'],
   journalDir: ['JOURNAL_DIR', 'DATA_DIR'],

@@ -50,6 +50,8 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   ANSWER_WITHIN_MS: [gateway],
   RESPONSE_CACHE_MB: [gateway],
   UPLOAD_MB: [gateway, publisher],
+  FILE_MEMORY_MB: [publisher, commands],
+  FILE_SECONDS: [publisher, commands],
   QUOTA_OUTAGE: [gateway],
   DRAIN_DELAY_MS: serving,
   JOURNAL_DIR: [gateway],

@@ -4,10 +4,13 @@ import { createInterface } from 'node:readline/promises';
 import { metadataNames } from '../../ingest/datasets/metadata.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import { planPublishing, type Plan } from '../../ingest/publish/plan.ts';
+import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
+import { tablesApart, type TablesApart } from '../../ingest/publisher/apart/tables.ts';
 import { previewOf } from '../../ingest/publish/preview.ts';
 import { publish as publishPlan, toLoad, type Published } from '../../ingest/publish/publish.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
+import { createLog } from '../../kernel/log/log.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { UsageError, collect, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
 import { withData, type Installation } from '../installation.ts';
@@ -58,9 +61,18 @@ export const publish: DeclareCommand = (command, terminal) => {
     .action(async (targets, options) => {
       const { yes = false, dryRun = false, again = false, json = false } = options;
       const wish = { targets, facts: factsOf(options.set ?? []), yes, dryRun, again, json };
-      await withData(terminal.env, 'publish', (database, installation) =>
-        publishAll(database, installation, wish, terminal),
-      );
+      await withData(terminal.env, 'publish', async (database, installation) => {
+        const { databaseUrl, settings } = installation;
+        const apart = createApart({
+          ...{ databaseUrl, applicationName: 'almanac publish', log: createLog('publish', 'silent') },
+          ...{ limits: settings.fileLimits, env: terminal.env, isKept: true, isQuiet: true, niceness: 0 },
+        });
+        try {
+          await publishAll({ database, installation, tables: tablesApart(apart), terminal }, wish);
+        } finally {
+          await apart.close();
+        }
+      });
     });
 };
 
@@ -78,12 +90,16 @@ function factsOf(given: readonly string[]): Record<string, string> {
   );
 }
 
-async function publishAll(
-  database: Database,
-  installation: Installation,
-  wish: Wish,
-  terminal: Terminal,
-): Promise<void> {
+interface Run {
+  database: Database;
+  installation: Installation;
+  /** Files are read in a process of its own, with limits: one that is too much for it stops no other. */
+  tables: TablesApart;
+  terminal: Terminal;
+}
+
+async function publishAll(run: Run, wish: Wish): Promise<void> {
+  const { database, installation, tables, terminal } = run;
   const { stderr } = terminal;
   const today = dateIn(installation.settings.seriesTimeZone, systemClock.now());
   const plans = await asUsage(
@@ -92,6 +108,7 @@ async function publishAll(
       facts: wish.facts,
       again: wish.again,
       today,
+      find: tables.find,
       onFile: (path, number, of) => {
         if (stderr.isTTY === true) stderr.write(`\r\x1b[Kreading ${number} of ${of}: ${path.slice(-60)}`);
       },
@@ -100,29 +117,27 @@ async function publishAll(
   if (stderr.isTTY === true) stderr.write('\r\x1b[K');
   try {
     const results: Published[] = [];
-    for (const plan of plans) results.push(await publishOne(database, installation, plan, wish, terminal));
-    const run = { plans, results, dryRun: wish.dryRun };
-    if (wish.json) printPublishedJson(terminal, run);
-    else printPublished(terminal, run, installation.settings);
-    requireAllPublished(run);
+    for (const plan of plans) results.push(await publishOne(run, plan, wish));
+    const published = { plans, results, dryRun: wish.dryRun };
+    if (wish.json) printPublishedJson(terminal, published);
+    else printPublished(terminal, published, installation.settings);
+    requireAllPublished(published);
   } finally {
     for (const plan of plans) await plan.close();
   }
 }
 
 async function publishOne(
-  database: Database,
-  installation: Installation,
+  { database, installation, tables: { load }, terminal }: Run,
   plan: Plan,
   wish: Wish,
-  terminal: Terminal,
 ): Promise<Published> {
   const { stderr } = terminal;
   if (!wish.json) stderr.write(previewOf(plan));
   const acceptGuesses = wish.yes || (await confirmed(plan, wish, terminal));
   const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
   const tables = toLoad(plan, acceptGuesses);
-  const shared = { acceptGuesses, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
+  const shared = { load, acceptGuesses, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
   const edited = { ...plan, tables: tables.filter(({ state }) => state === 'entry changed') };
   if (edited.tables.length > 0 && !wish.dryRun && !wish.json) {
     const { loaded } = await publishPlan(database, edited, { ...shared, dryRun: true });

@@ -1,7 +1,8 @@
 // almanac sources: the URLs that keep themselves fresh, and what operators do with them. The rules are in ingest/publisher/sources/.
 import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
-import { fetchDeps } from '../../ingest/publisher/sources/fetching.ts';
+import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
+import { fetchDeps, loadingApart } from '../../ingest/publisher/sources/fetching.ts';
 import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
 import { sourceReport } from '../../ingest/publisher/sources/source-report.ts';
 import { selectSources, type Source } from '../../ingest/publisher/sources/sources.sql.ts';
@@ -102,10 +103,22 @@ async function show(database: Database, terminal: Terminal, { name, json }: Call
 async function fetchOne(
   database: Database,
   terminal: Terminal,
-  { name, json, installation: { settings } }: Call,
+  { name, json, installation: { settings, databaseUrl } }: Call,
 ): Promise<void> {
   const log = createLog('sources', 'silent'); // what fails is thrown or printed
-  const deps = fetchDeps({ database, clock: databaseClock, log }, { ...settings.sources, ...settings });
+  const { env } = terminal;
+  const limits = settings.fileLimits;
+  const apart = createApart({
+    databaseUrl,
+    applicationName: 'almanac sources',
+    env,
+    log,
+    limits,
+    isQuiet: true,
+    niceness: 0,
+  });
+  const on = { database, clock: databaseClock, log };
+  const deps = fetchDeps(on, { ...settings.sources, ...settings }, loadingApart(apart));
   const { result, source } = await fetchNow(deps, name, new AbortController().signal);
   if (json) printJson(terminal, { ...sourceReport(source), result });
   if (result === 'failed') throw new Error(`${name} has failed. ${String(source.outcome?.['message'])}`);

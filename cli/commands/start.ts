@@ -100,6 +100,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     services.unshift(worker);
     const publisher = await startTraced('publisher', settings.tracing, startPublisher, {
       ...publisherOptions(installation),
+      env,
       operators: { ...operatorOptions(installation, installation.identitySecret), ...loopback },
     });
     services.unshift(publisher);
@@ -215,7 +216,8 @@ async function servePublisher(
   signals: ServiceSignals,
 ): Promise<Pick<RunningService, 'close'> & { url?: string }> {
   const { settings } = readConfiguration(env, { service: 'publisher', settings: ['DATABASE_URL'] });
-  const { options, metrics, tracing } = ownPublisherOptions(await openInstallation(settings));
+  const { options: own, metrics, tracing } = ownPublisherOptions(await openInstallation(settings));
+  const options = { ...own, env };
   const certificate = options.operators?.certificate;
   const publisher = await startTraced('publisher', tracing, startPublisher, options);
   const renew = () => certificate?.prepareRenewal(readSettings(env).serviceTls) ?? (() => undefined);
@@ -316,7 +318,8 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
   const { slowStatementMs, seriesTimeZone, fiscalYearFirstMonth, inboxDir: directory } = settings;
   const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
-  return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, log };
+  const readLimits = settings.fileLimits;
+  return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, readLimits, log };
 }
 
 /** Of a gateway that is a process of its own, and where it sends traces. */

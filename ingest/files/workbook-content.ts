@@ -23,6 +23,9 @@ const others: readonly (readonly [beginning: RegExp, format: string])[] = [
   [/^[{[]/, 'a JSON file'],
 ];
 
+/** By its name. */
+export const isWorkbook = (file: string): boolean => /\.(?:xlsx|xlsm|xlsb|xls)$/i.test(file);
+
 /** Why the content cannot be read as an Excel workbook, as the end of a sentence with what to do; null: it can. */
 export function workbookFault(content: Buffer): string | null {
   if (content.length === 0) return 'it is empty.';

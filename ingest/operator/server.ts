@@ -10,7 +10,7 @@ import { createServiceMetrics } from '../../kernel/metrics/service.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { openServiceClock } from '../../kernel/time/database-clock.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
-import { createApart } from '../publisher/apart/run-apart.ts';
+import { createApart, type ApartOptions, type ReadLimits } from '../publisher/apart/run-apart.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
 import { toRoutes } from './routes.ts';
 
@@ -40,6 +40,9 @@ interface Publisher {
   slowStatementMs?: number | undefined;
   releaseClock: ReleaseClock;
   ready: () => Promise<void>;
+  /** Of the processes that read files. */
+  readLimits: ReadLimits | undefined;
+  env: ApartOptions['env'];
   /** Continues the traces of gateways; by default none is. */
   tracing?: Tracing | undefined;
   log: Log;
@@ -56,13 +59,13 @@ export async function startOperatorServer(
     clock: given,
     ...options
   }: OperatorServerOptions,
-  { databaseUrl, slowStatementMs, releaseClock, ready, tracing, log }: Publisher,
+  { databaseUrl, slowStatementMs, releaseClock, ready, readLimits, env, tracing, log }: Publisher,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
   const applicationName = 'almanac operators';
   const database = openDatabase(databaseUrl, log, { applicationName, connectionsMax: 4, slowStatementMs });
   const ownClock = await openServiceClock(given, (text) => database.query(text), log);
   const { clock } = ownClock;
-  const apart = createApart({ databaseUrl, applicationName, log });
+  const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env });
   const metrics = createServiceMetrics('publisher');
   try {
     const service = await startService({

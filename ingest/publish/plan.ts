@@ -5,6 +5,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
+import { isWorkbook } from '../files/workbook-content.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { descriptionFile, type TableDescription } from './description.ts';
 import {
@@ -19,11 +20,9 @@ import { entryChanges } from './entry-changes.ts';
 import { fetchFile, type FetchedFile } from './fetch.ts';
 import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
 import { namesIn } from './detect/file-name.ts';
-import { propose } from './detect/propose.ts';
+import { findTables, type FindTables } from './detect/find-tables.ts';
 import { findPublished, namesOfSeries, type PublishedFile } from './published.sql.ts';
-import { contentOf, samplesOf } from './table-rows.ts';
 import { idPart } from './templates.ts';
-import { isWorkbook, sheetNames } from './workbook.ts';
 
 export interface PlanOptions {
   /** Folders, files and URLs. */
@@ -34,6 +33,8 @@ export interface PlanOptions {
   again: boolean;
   /** YYYY-MM-DD. */
   today: string;
+  /** Reads a file, to find its tables: `findTables`, in a process of its own unless this one is. */
+  find: (given: FindTables) => Promise<FoundTable[]>;
   /** Called before each file that is read. */
   onFile?: (path: string, number: number, of: number) => void;
   /** Files that are not where their paths say, by these. */
@@ -99,15 +100,16 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
   return plans;
 }
 
-/** The plan of one file of a folder: it is loaded as if it lay there, and may be elsewhere. */
+/** The plan of one file of a folder: it is loaded as if it lay there, and may be elsewhere. The file is read by this process, which is there for that. */
 export function planMovedFile(
   on: Queryable,
   folder: string,
   source: SourceFile,
-  options: Omit<PlanOptions, 'targets' | 'moved'>,
+  options: Omit<PlanOptions, 'targets' | 'moved' | 'find'>,
 ): Promise<Plan> {
+  const given = { folder, given: [source.path], isWhole: false };
   const moved = new Map([[source.path, source]]);
-  return planFolder(on, { folder, given: [source.path], isWhole: false }, { ...options, targets: [], moved });
+  return planFolder(on, given, { ...options, targets: [], moved, find: findTables });
 }
 
 /** Of the names of files that are read. */
@@ -179,8 +181,12 @@ async function planFolder(
         const entries = entriesFor(each, description.description.tables);
         if (entries.length > 0) described.push(each);
         if (giveFacts(description, entries, options.facts)) plan.isCompleted = true;
-        if (entries.length === 0 || hasFurtherSheets(source, entries))
-          found.push(...(await tablesIn(source, entries, folder, options)));
+        if (mayHoldFurther(source.file, entries)) {
+          const { facts, today } = options;
+          found.push(
+            ...(await options.find({ source, entries, folder: path.basename(folder), facts, today })),
+          );
+        }
       } catch (error) {
         if (!(error instanceof IngestFailure)) throw error;
         plan.unreadable.push({ path: each, reason: error.message });
@@ -246,6 +252,11 @@ function folderName(folder: string): string {
   return name === '' ? 'tables' : name;
 }
 
+/** A file without an entry, or a workbook whose entries may be of some of its sheets. One that leaves the file out is for all of them. */
+const mayHoldFurther = (file: string, entries: readonly TableDescription[]): boolean =>
+  entries.length === 0 ||
+  (isWorkbook(file) && entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
+
 async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): Promise<SourceFile> {
   if (!isUrl(each)) return { path: each, file: path.join(folder, ...each.split('/')) };
   const answer = await fetchFile(each);
@@ -254,64 +265,6 @@ async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): P
   fetched.push(answer);
   return { path: each, file: answer.file, sha256: answer.sha256 };
 }
-
-/** Whether a workbook that has entries has a sheet that has none. An entry that leaves the file out is for all of its sheets. */
-function hasFurtherSheets({ file }: SourceFile, entries: readonly TableDescription[]): boolean {
-  if (!isWorkbook(file) || entries.every(({ skip, sheet }) => skip !== undefined && sheet === undefined))
-    return false;
-  const named = new Set(entries.map(({ sheet }) => sheet));
-  const others = sheetNames(file).filter((name) => !named.has(name));
-  return others.length > (named.has(undefined) ? 1 : 0);
-}
-
-/** The tables of a file that have no entry, and the sheets that are none beside them: each is told, and gets an entry. */
-async function tablesIn(
-  source: SourceFile,
-  entries: readonly TableDescription[],
-  folder: string,
-  options: PlanOptions,
-): Promise<FoundTable[]> {
-  const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
-  const names = namesIn(fileName);
-  const samples = await samplesOf(source.file);
-  const isDescribed = (name: string | undefined, at: number) =>
-    entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
-  const found = samples.flatMap(({ sheet, sample }, at) =>
-    isDescribed(sheet, at)
-      ? []
-      : [
-          {
-            path: source.path,
-            sheet: at === 0 ? undefined : sheet,
-            content: contentOf(sample),
-            proposal: propose(sample, {
-              stem:
-                samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
-              dateInName: names.dateInName,
-              sheet,
-              folder: path.basename(folder),
-              facts: options.facts,
-              today: options.today,
-            }),
-          },
-        ],
-  );
-  const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
-  // One entry says that a file has no table, however many sheets it has.
-  if (entries.length === 0 && !found.some(isTable)) return found.slice(0, 1);
-  return found
-    .filter((table) => isTable(table) || table.content !== 'nothing')
-    .map((table) =>
-      isTable(table) || table.content !== 'text' ? table : { ...table, proposal: sheetOfText },
-    );
-}
-
-/** Contents and notes beside a table: nobody has to confirm that they are none. */
-const sheetOfText: FoundTable['proposal'] = {
-  entry: { skip: 'a sheet of text' },
-  evidence: {},
-  rows: 0,
-};
 
 /** No two tables propose one series, unless they are of one form but for the lines they are on: the later ones get a number. */
 function uniqueIds(entries: NewEntry[]): NewEntry[] {

@@ -7,10 +7,12 @@ import { inForce } from '../load/load.ts';
 import type { AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { registerSources, type Registration } from '../publisher/sources/register.ts';
 import { confirmGuesses, removeLeftDrafts, writeDescription } from './description-file.ts';
-import { loadTableFile, type LoadedTable, type LoadSettings } from './load-table-file.ts';
+import type { LoadedTable, LoadSettings } from './load-table-file.ts';
 import type { Plan, PlannedTable } from './plan.ts';
 
-export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onProgress'> {
+export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onProgress' | 'alongside'> {
+  /** Loads a table: `loadTableFile`, in a process of its own unless its file is trusted. */
+  load: (planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>) => Promise<LoadedTable>;
   /** Loads tables with guesses, and confirms them in almanac.yml. */
   acceptGuesses: boolean;
   /** Tells which URLs the publisher will fetch by their schedule. Undefined: sources are neither registered nor ended. */
@@ -57,7 +59,7 @@ export function toLoad(plan: Plan, acceptGuesses: boolean): PlannedTable[] {
  * @throws IngestFailure if almanac.yml cannot be written; the failures of tables are in the result.
  */
 export async function publish(database: Database, plan: Plan, options: PublishOptions): Promise<Published> {
-  const { acceptGuesses, sourceGuard, noGateway, onProgress, onLoaded, onFailed, ...shared } = options;
+  const { load, acceptGuesses, sourceGuard, noGateway, onProgress, onLoaded, onFailed, ...shared } = options;
   const tables = toLoad(plan, acceptGuesses);
   if (!options.dryRun) saveDescription(plan, acceptGuesses);
   const result: Published = {
@@ -82,7 +84,7 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
         bytesTotal,
       });
     try {
-      const loaded = await loadTableFile(database, table, {
+      const loaded = await load(table, {
         ...shared,
         publication: plan.description.description.name,
         onProgress: (rowsRead, bytesRead) => {

@@ -2,9 +2,10 @@
 // Hides which sign divides the cells.
 import { readCsv, readPieces, type CsvOptions } from '../files/csv.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
+import { isWorkbook } from '../files/workbook-content.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { looksNumeric } from './detect/number-forms.ts';
-import { columnsMax, isWorkbook, readWorkbook, type Sheet } from './workbook.ts';
+import { columnsMax, readWorkbook, type Sheet } from './workbook.ts';
 
 export interface TableFile {
   /** The path. */

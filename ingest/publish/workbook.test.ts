@@ -5,9 +5,10 @@ import path from 'node:path';
 import test from 'ava';
 import { utils, write, type BookType } from '@e965/xlsx';
 import { hostileFiles, workbookOf } from '../../test/ingest/hostile-files.ts';
+import { isWorkbook } from '../files/workbook-content.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { samplesOf } from './table-rows.ts';
-import { isWorkbook, readWorkbook } from './workbook.ts';
+import { readWorkbook } from './workbook.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
 function written(name: string, content: Buffer): string {

@@ -33,10 +33,6 @@ export const columnsMax = 16_384;
 const cellsMax = 5_000_000;
 const cellsMergedMax = 100_000;
 
-export function isWorkbook(file: string): boolean {
-  return /\.(?:xlsx|xlsm|xlsb|xls)$/i.test(file);
-}
-
 /** The workbook that was read last: its sheets are loaded one after the other, and each would read all of it. */
 let lastRead: { file: string; size: number; mtimeMs: number; sheets: Sheet[] } | undefined;
 

@@ -9,12 +9,20 @@ import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { requireSchema, type Migration } from '../../kernel/schema.sql.ts';
 import { startOperatorServer, type OperatorServerOptions } from '../operator/server.ts';
+import { createApart, type ReadLimits } from './apart/run-apart.ts';
+import { workingApart } from './inbox/load-apart.ts';
 import { inboxMetrics } from './inbox/metrics.ts';
 import { startInbox } from './inbox/watch.ts';
 import { releaseMetrics } from './metrics.ts';
 import { startPublishing } from './publishing.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
-import { fetchDeps, startFetching, type SourceSettings } from './sources/fetching.ts';
+import {
+  fetchDeps,
+  loadingApart,
+  loadingClear,
+  startFetching,
+  type SourceSettings,
+} from './sources/fetching.ts';
 import { sourceMetrics } from './sources/metrics.ts';
 
 export interface PublisherOptions {
@@ -28,6 +36,10 @@ export interface PublisherOptions {
   sources?: SourceSettings | undefined;
   /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
   inbox?: { directory: string; seriesTimeZone: string } | undefined;
+  /** Of the processes that read files. */
+  readLimits?: ReadLimits | undefined;
+  /** Theirs is what is in it for the driver of PostgreSQL. */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
   log: Log;
   /** By which releases and sources are due; default: that of the database. */
   clock?: ReleaseClock;
@@ -49,11 +61,12 @@ export interface RunningPublisher {
 
 /** @throws Error if the database does not answer, its schema does not fit, or the port is taken. */
 export async function start(options: PublisherOptions): Promise<RunningPublisher> {
-  const { log, slowStatementMs, clock = databaseClock, schema = [] } = options;
-  const database = openDatabase(options.databaseUrl, log, {
-    applicationName: 'almanac publisher',
-    // What is prepared, its file, the metrics, that it is alive; the load of a source, and what is noted of the others; a file of the
-    // inbox, and when to look into it.
+  const { databaseUrl, log, slowStatementMs, clock = databaseClock, schema = [], readLimits, env } = options;
+  const applicationName = 'almanac publisher';
+  const database = openDatabase(databaseUrl, log, {
+    applicationName,
+    // What is prepared, its file, the metrics, that it is alive; what is noted of sources, and of the inbox, and when to look into it. What
+    // reads a file has connections of its own.
     connectionsMax: 8,
     slowStatementMs,
   });
@@ -69,15 +82,18 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const server =
     options.operators &&
     (await startOperatorServer(options.operators, {
-      ...{ databaseUrl: options.databaseUrl, slowStatementMs, releaseClock: clock, ready, log },
+      ...{ databaseUrl, slowStatementMs, releaseClock: clock, ready, log, readLimits, env },
       tracing: options.tracing,
     }).catch(async (error: unknown) => {
       await database.close();
       throw error;
     }));
   const publishing = startPublishing(deps);
-  const inbox = options.inbox && startInbox({ ...deps, ...options.inbox });
-  const sources = options.sources && fetchDeps(deps, options.sources);
+  const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env });
+  const ofInbox = options.inbox && { ...deps, ...options.inbox };
+  const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
+  const sources =
+    options.sources && fetchDeps(deps, options.sources, loadingClear(deps, loadingApart(apart)));
   const fetching = sources && startFetching(sources);
   return {
     url: server?.url,
@@ -93,6 +109,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
     async close() {
       await server?.close();
       await Promise.all([publishing.close(), fetching?.close(), inbox?.close()]);
+      await apart.close();
       await database.close();
     },
   };

@@ -51,6 +51,8 @@ export type Settings = Readonly<{
   responseCacheMb: number;
   /** The most that a file may have which operators send to the API. */
   uploadMb: number;
+  /** What a process that reads a file may take: of its heap, and for one step of the reading. */
+  fileLimits: { memoryMb: number; stepSeconds: number };
   /** What a gateway serves if the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
@@ -205,6 +207,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     answerWithinMs: s.ANSWER_WITHIN_MS,
     responseCacheMb: s.RESPONSE_CACHE_MB,
     uploadMb: s.UPLOAD_MB,
+    fileLimits: { memoryMb: s.FILE_MEMORY_MB, stepSeconds: s.FILE_SECONDS },
     quotaOutage: s.QUOTA_OUTAGE,
     drainDelayMs: s.DRAIN_DELAY_MS,
     journalDir: inProject(s.JOURNAL_DIR ?? path.join(s.DATA_DIR, 'journal')),

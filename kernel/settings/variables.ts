@@ -106,6 +106,8 @@ export const variables = z.object({
   ANSWER_WITHIN_MS: wholeNumber(300_000, 1_000, 86_400_000),
   RESPONSE_CACHE_MB: wholeNumber(64, 0, 4_096),
   UPLOAD_MB: wholeNumber(64, 1, 1_024),
+  FILE_MEMORY_MB: wholeNumber(512, 32, 65_536),
+  FILE_SECONDS: wholeNumber(120, 1, 3_600),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
   JOURNAL_DIR: z.string().min(1).optional(),

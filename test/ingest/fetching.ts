@@ -6,7 +6,10 @@ import type { ExecutionContext, TestFn } from 'ava';
 import { planPublishing } from '../../ingest/publish/plan.ts';
 import { publish, type Published } from '../../ingest/publish/publish.ts';
 import type { FetchDeps } from '../../ingest/publisher/sources/fetch-source.ts';
+import { findTables } from '../../ingest/publish/detect/find-tables.ts';
+import { loadTableFile } from '../../ingest/publish/load-table-file.ts';
 import { fetchDeps, fetchDue } from '../../ingest/publisher/sources/fetching.ts';
+import { loadFetchedHere } from '../../ingest/publisher/sources/load-fetched.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
@@ -85,7 +88,8 @@ function hereOf(
 ): Here {
   const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
   const clock = fakeReleaseClock(start);
-  const deps = fetchDeps({ database: byRole, clock, log: silentLog }, { ...local, seriesTimeZone: 'UTC' });
+  const on = { database: byRole, clock, log: silentLog };
+  const deps = fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, (fetched) => loadFetchedHere(on, fetched));
   return {
     ...{ server, id, deps, clock },
     url: (query = '') => `${server.url}/${id}.csv${query}`,
@@ -93,11 +97,13 @@ function hereOf(
       writeFileSync(path.join(folder, 'almanac.yml'), `version: 1\nname: ${id}\ntables: ${tables}`);
       const now = await clock.now(database);
       const today = now.toISOString().slice(0, 10);
-      const [plan] = await planPublishing(database, { targets: [folder], facts: {}, again: false, today });
+      const wish = { targets: [folder], facts: {}, again: false, today, find: findTables };
+      const [plan] = await planPublishing(database, wish);
       if (plan === undefined) throw new Error('there is no plan');
       try {
         return await publish(database, plan, {
           ...{ acceptGuesses: false, dryRun, seriesTimeZone: 'UTC', noGateway: true },
+          load: (planned, settings) => loadTableFile(database, planned, settings),
           ...{ clock: { now: () => now }, sourceGuard: createAddressGuard(local) },
         });
       } finally {

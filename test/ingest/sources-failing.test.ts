@@ -2,6 +2,7 @@
 import test from 'ava';
 import { noteAlive, noteGone } from '../../ingest/publisher/embargo.sql.ts';
 import { fetchDue, startFetching } from '../../ingest/publisher/sources/fetching.ts';
+import { loadFetchedHere } from '../../ingest/publisher/sources/load-fetched.ts';
 import { countSources, leaseSources, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
 import { describeSources } from '../../ingest/publisher/sources/standing.ts';
 import { until } from '../run/until.ts';
@@ -113,7 +114,9 @@ test.serial(
     here.clock.set('2026-11-23T09:00:00Z');
     const fault = Object.assign(new Error('terminating connection'), { code: '57P01' });
     const broken = { ...byRole, transaction: () => Promise.reject(fault) };
-    await t.throwsAsync(fetchDue({ ...here.deps, database: broken }, never), { is: fault });
+    const load: typeof here.deps.load = (fetched) =>
+      loadFetchedHere({ database: broken, clock: here.clock }, fetched);
+    await t.throwsAsync(fetchDue({ ...here.deps, database: broken, load }, never), { is: fault });
     t.like((await selectSources(database))[0], { failures: 0, fetchedAt: null });
     t.deepEqual(await here.due(), {});
     here.clock.advance(60_000);

@@ -22,7 +22,7 @@ const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
 const shared = { databaseUrl: testDatabase.url, applicationName: 'test apart', log: silentLog };
 const apart = createApart(shared);
-const small = createApart({ ...shared, heapMb: 48 });
+const small = createApart({ ...shared, limits: { memoryMb: 48, stepSeconds: 120 } });
 test.after.always(async () => {
   await Promise.all([apart.close(), small.close()]);
   await database.close();

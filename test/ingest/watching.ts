@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { TestFn } from 'ava';
 import { InboxWatch } from '../../ingest/publisher/inbox/watch.ts';
 import { stillMs } from '../../ingest/publisher/inbox/sightings.ts';
-import type { InboxDeps } from '../../ingest/publisher/inbox/load-file.ts';
+import { workOn, type InboxDeps } from '../../ingest/publisher/inbox/load-file.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { silentLog } from '../services/harness.ts';
@@ -86,7 +86,10 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
       const inFolder = (name: string) => path.join(directory, name);
       if (description !== undefined) writeFileSync(inFolder('almanac.yml'), description);
       const deps = { database: publisher, clock, log: silentLog, directory, seriesTimeZone: 'UTC' };
-      const watch = new InboxWatch({ ...deps, ...more });
+      // Here, so that a test can reach into its statements.
+      const watchOf = (own: InboxDeps) =>
+        new InboxWatch({ ...own, work: (file, begun, signal) => workOn(own, file, begun, signal) });
+      const watch = watchOf({ ...deps, ...more });
       return {
         ...{ directory, watch },
         put: (name, text) => writeFileSync(inFolder(name), text),
@@ -98,7 +101,7 @@ export function startWatching(test: TestFn, url: string, now: string): Watching 
         has: (name) => existsSync(inFolder(name)),
         look: () => watch.look(never),
         report: (name) => readFileSync(inFolder(`rejected/${name}.report.txt`), 'utf8'),
-        another: () => new InboxWatch(deps),
+        another: () => watchOf(deps),
         async settle() {
           await watch.look(never);
           clock.advance(stillMs);

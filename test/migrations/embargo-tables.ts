@@ -187,6 +187,7 @@ function sources(): TableCases {
       ...is.text(64, 'schedule'),
       ...is.textUpTo(1024, 'etag'),
       ...is.textUpTo(128, 'last_modified'),
+      ...is.pattern('ended_sha256', [hex('0'), hex('f')], ['', hex('g'), hex('A'), `${hex('a')}a`]),
       ...is.pattern('content_sha256', [hex('0'), hex('f')], ['', hex('g'), hex('A'), `${hex('a')}a`]),
       ...is.check('failures_check', [{ ...failing, failures: '-1' }], [failing, { failures: '0' }]),
       ...is.check(

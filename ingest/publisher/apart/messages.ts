@@ -3,7 +3,7 @@ import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
 import { IngestFailure, type DueFault, type IngestFailureCode, type Reject } from '../../load/failure.ts';
 import type { TaskName } from './tasks.ts';
 
-/** The one message to the process. */
+/** A task for the process, which does one after another. */
 export interface Order {
   task: TaskName;
   given: unknown;
@@ -12,10 +12,19 @@ export interface Order {
   applicationName: string;
   /** For whom its transactions act; null: for nobody. */
   accountId: string | null;
+  /** It logs nothing: on standard output are the results of a command. */
+  isQuiet: boolean;
+  /** Of the process: behind the publisher, whose releases are due at their instants, or as whoever waits for it. */
+  niceness: number;
 }
 
-/** The one message from the process. */
+/** Instead of a task: the process ends. */
+export const noMore = 'no more';
+
+/** The end of a task. */
 export type Told = { answer: unknown } | { failed: SentFailure };
+/** What the process sends: that it is not stuck in one step, what happens meanwhile, and the end. */
+export type Sent = { beat: true } | { event: unknown } | Told;
 
 export type SentFailure =
   | {
@@ -32,7 +41,7 @@ export type SentFailure =
 export function toSent(error: unknown): SentFailure {
   if (error instanceof IngestFailure) {
     const { code, message, rejects, rowsRejected, due } = error;
-    return { kind: 'ingest', code, message, rejects: rejects.slice(0, 20), rowsRejected, due };
+    return { kind: 'ingest', code, message, rejects, rowsRejected, due };
   }
   if (error instanceof Failure)
     return { kind: 'failure', code: error.code, message: error.message, headers: error.headers };

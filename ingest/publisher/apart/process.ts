@@ -1,45 +1,58 @@
-// The process that works apart: does the one task that it is sent, answers, and ends. It ends with the publisher, too, and then leaves
-// nothing: what it has not committed is rolled back.
+// The process that works apart: does the tasks that it is sent, one after another, and answers. It ends with the process that sent them, and then
+// leaves nothing: what it has not committed is rolled back.
 import { setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../../kernel/database.ts';
 import { createLog, standardOutput } from '../../../kernel/log/log.ts';
 import { actAs } from '../acting.sql.ts';
-import { toSent, type Order, type Told } from './messages.ts';
+import { noMore, toSent, type Order, type Sent } from './messages.ts';
 import { tasks, type TaskContext } from './tasks.ts';
 
-/** Behind the publisher, whose releases are due at their instants. */
-const niceness = 10;
+const beatEveryMs = 1_000;
 
-const tell = (told: Told) =>
-  new Promise<void>((resolve, reject) => {
-    process.send?.(told, (error: Error | null) => (error === null ? resolve() : reject(error)));
+const send = (message: Sent) =>
+  new Promise<void>((resolve) => {
+    // Whoever is gone needs no answer, and this process ends.
+    if (process.connected) process.send?.(message, () => resolve());
+    else resolve();
   });
 
-process.once('disconnect', () => process.exit(1));
-process.once('message', (order: Order) => {
-  setPriority(niceness);
+process.once('disconnect', () => process.exit(0));
+// A terminal and systemd send these to all processes of a service: its own process decides what becomes of this one.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+setInterval(() => void send({ beat: true }), beatEveryMs);
+process.on('message', (order: Order | typeof noMore) => {
+  if (order === noMore) process.exit(0);
+  setPriority(order.niceness);
   void perform(order)
-    .then((answer) => tell({ answer }))
-    .catch((error: unknown) => tell({ failed: toSent(error) }))
-    .finally(() => process.exit(0));
+    .then((answer): Sent => ({ answer }))
+    .catch((error: unknown): Sent => ({ failed: toSent(error) }))
+    .then(send);
 });
 
-async function perform({ task, given, databaseUrl, applicationName, accountId }: Order): Promise<unknown> {
-  const log = createLog('publisher', 'warn', standardOutput());
+let opened: Database | undefined;
+
+async function perform({
+  task,
+  given,
+  databaseUrl,
+  applicationName,
+  accountId,
+  isQuiet,
+}: Order): Promise<unknown> {
   // A load, its check within it, and the pieces of its file.
-  const opened = openDatabase(databaseUrl, log, {
-    applicationName,
-    connectionsMax: 3,
-    statementTimeoutMs: 0,
-  });
+  const open = () =>
+    openDatabase(databaseUrl, log, { applicationName, connectionsMax: 3, statementTimeoutMs: 0 });
+  // On standard output are the results of commands.
+  const log = createLog('publisher', isQuiet ? 'silent' : 'warn', standardOutput());
+  const shared = (opened ??= open());
   const database: Database = {
-    ...opened,
+    ...shared,
     transaction: (work) =>
-      opened.transaction(async (on) => {
+      shared.transaction(async (on) => {
         if (accountId !== null) await actAs(on, accountId);
         return work(on);
       }),
   };
   const run = (await tasks[task]()) as (context: TaskContext, given: unknown) => Promise<unknown>;
-  return run({ database }, given);
+  return run({ database, log, tell: (event) => void send({ event }) }, given);
 }

@@ -1,23 +1,32 @@
 // Runs work on files that are not trusted, or are large, in a process of its own: with a limit of memory and of time, one at a time. Whatever
-// the file does to the process, the publisher goes on, and makes its releases at their instants.
+// the file does to the process, whoever asked goes on, and a publisher makes its releases at their instants.
 import { fork, type ChildProcess } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { descriptorOf, type Log } from '../../../kernel/log/log.ts';
-import { fromSent, type Order, type Told } from './messages.ts';
+import { fromSent, noMore, type Order, type Sent, type Told } from './messages.ts';
 import type { TaskName, Tasks } from './tasks.ts';
+
+export interface RunOptions<Event> {
+  /** Of the task, not of waiting; default: as long as it takes, if it is not stuck. */
+  withinMs?: number;
+  accountId?: string;
+  /** Ends the process; what it has not committed is rolled back. */
+  signal?: AbortSignal;
+  /** Is told what happens meanwhile. */
+  onEvent?: (event: Event) => void;
+}
 
 export interface Apart {
   /**
    * Does the task, after those that were asked for before.
-   * @param withinMs of the task, not of waiting. @param signal ends the process; what it has not committed is rolled back.
    * @throws ProcessEnded; what the task throws; the reason of the signal.
    */
   run<Name extends TaskName>(
     task: Name,
     given: Tasks[Name]['given'],
-    options: { withinMs: number; accountId?: string; signal?: AbortSignal },
+    options: RunOptions<Tasks[Name]['event']>,
   ): Promise<Tasks[Name]['answer']>;
   /** Ends what is under way. */
   close(): Promise<void>;
@@ -27,29 +36,60 @@ export interface ApartOptions {
   databaseUrl: string;
   applicationName: string;
   log: Log;
-  /** Of the heap of a process; default 512. */
-  heapMb?: number;
+  limits?: ReadLimits | undefined;
+  /** Of which the process gets what is for the driver of PostgreSQL, such as PGPASSWORD. */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** The process goes on to the next task, for many small files: to start one takes as long as to load them. Default: each task has its own. */
+  isKept?: boolean;
+  /** It logs nothing. */
+  isQuiet?: boolean;
+  /** Default: 10, behind the publisher. */
+  niceness?: number;
 }
 
-/** The process has ended without an answer: for lack of memory, or because it took too long. */
-export class ProcessEnded extends Error {}
+/** What a process that reads a file may take. */
+export interface ReadLimits {
+  /** Of its heap. */
+  memoryMb: number;
+  /** For one step, in which it does nothing else: such as to read a workbook. */
+  stepSeconds: number;
+}
 
-export const heapMbUsual = 512;
+/** As the settings FILE_MEMORY_MB and FILE_SECONDS have them by default. */
+export const readLimitsUsual: ReadLimits = { memoryMb: 512, stepSeconds: 120 };
+
+/** The process has ended without an answer: for lack of memory, or because it took too long. The file is at fault. */
+export class ProcessEnded extends Error {
+  /** What whoever has the file can do. */
+  readonly advice =
+    'Divide it, save the sheets of a workbook as CSV, or allow more by FILE_MEMORY_MB and FILE_SECONDS.';
+}
+
 const stderrKept = 2_000;
 
 export function createApart(options: ApartOptions): Apart {
+  const { databaseUrl, applicationName, niceness = 10 } = options;
   let last: Promise<unknown> = Promise.resolve();
+  let kept: Worker | undefined;
   const closing = new AbortController();
   return {
-    async run(task, given, { withinMs, accountId, signal }) {
-      const order: Order = {
-        ...{ task, given, databaseUrl: options.databaseUrl, applicationName: options.applicationName },
-        accountId: accountId ?? null,
-      };
+    async run(task, given, { accountId, signal, withinMs, onEvent }) {
+      const shared = { databaseUrl, applicationName, niceness, isQuiet: options.isQuiet === true };
+      const order: Order = { ...shared, task, given, accountId: accountId ?? null };
       const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
       const done = last.then(async () => {
         stop.throwIfAborted();
-        return runOne(options, order, withinMs, stop);
+        const worker = kept?.isAlive() === true ? kept : startWorker(options);
+        kept = options.isKept === true ? worker : undefined;
+        try {
+          return await worker.perform(order, {
+            withinMs,
+            stop,
+            onEvent: onEvent as (event: unknown) => void,
+          });
+        } finally {
+          if (kept === undefined) await worker.end();
+        }
       });
       last = done.catch(() => undefined);
       return (await done) as Tasks[typeof task]['answer'];
@@ -57,20 +97,30 @@ export function createApart(options: ApartOptions): Apart {
     async close() {
       closing.abort(new Error('The publisher is stopping.'));
       await last;
+      await kept?.end();
     },
   };
 }
 
-async function runOne(
-  options: ApartOptions,
-  order: Order,
-  withinMs: number,
-  stop: AbortSignal,
-): Promise<unknown> {
-  const { heapMb = heapMbUsual, log } = options;
+interface Limits {
+  withinMs: number | undefined;
+  stop: AbortSignal;
+  onEvent: ((event: unknown) => void) | undefined;
+}
+
+interface Worker {
+  isAlive(): boolean;
+  /** @throws ProcessEnded; what the task throws; the reason of `stop`. */
+  perform(order: Order, limits: Limits): Promise<unknown>;
+  /** Resolves when the process is gone. */
+  end(): Promise<void>;
+}
+
+function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Worker {
+  const { memoryMb, stepSeconds } = limits;
   const child = fork(new URL('./process.ts', import.meta.url), {
-    execArgv: [...flagsFor(process.execArgv), `--max-old-space-size=${heapMb}`],
-    env: childEnv(),
+    execArgv: [...flagsFor(process.execArgv), `--max-old-space-size=${memoryMb}`],
+    env: childEnv(env),
     stdio: ['ignore', descriptorOf(log), 'pipe', 'ipc'],
     serialization: 'advanced',
   });
@@ -78,23 +128,69 @@ async function runOne(
   child.stderr
     ?.setEncoding('utf8')
     .on('data', (text: string) => (stderr = (stderr + text).slice(-stderrKept)));
-  const late = AbortSignal.timeout(withinMs);
+  const ended = endOf(child);
+  const isAlive = () => child.exitCode === null && child.signalCode === null && child.connected;
+  return {
+    isAlive,
+    async perform(order, { withinMs, stop, onEvent }) {
+      const watched = watchTask(child, { withinMs, stop, stepMs: stepSeconds * 1_000, onEvent });
+      child.send(order, (error) => {
+        if (error !== null) child.kill('SIGKILL'); // it has ended before it could be sent
+      });
+      const told = await Promise.race([watched.told, ended]).finally(() => watched.close());
+      if (typeof told === 'object') {
+        if ('answer' in told) return told.answer;
+        throw fromSent(told.failed);
+      }
+      stop.throwIfAborted();
+      const reason =
+        watched.tooLong() ??
+        `its process ended (${told}), for lack of memory perhaps: it may take ${memoryMb} MB`;
+      log.warn(
+        { event: 'apart_ended', task: order.task, ended: told, reason, stderr },
+        'A process that read a file has ended without an answer',
+      );
+      throw new ProcessEnded(reason);
+    },
+    async end() {
+      const kill = () => void child.kill('SIGKILL');
+      if (isAlive()) child.send(noMore, (error) => void (error !== null && kill()));
+      const late = setTimeout(kill, 1_000); // in the middle of a step
+      await ended.catch(() => undefined);
+      clearTimeout(late);
+    },
+  };
+}
+
+/** The end of a task, and the limits that end its process. */
+function watchTask(child: ChildProcess, { withinMs, stop, stepMs, onEvent }: Limits & { stepMs: number }) {
+  let tooLong: string | undefined;
   const kill = () => void child.kill('SIGKILL');
-  const ending = AbortSignal.any([late, stop]);
-  ending.addEventListener('abort', kill, { once: true });
-  const { told, ended } = await endOf(child, order).finally(() => ending.removeEventListener('abort', kill));
-  if (told !== undefined && 'answer' in told) return told.answer;
-  if (told !== undefined) throw fromSent(told.failed);
-  stop.throwIfAborted();
-  log.warn(
-    { event: 'apart_ended', task: order.task, ended, late: late.aborted, stderr },
-    'A process that read a file has ended without an answer',
-  );
-  throw new ProcessEnded(
-    late.aborted
-      ? `it took longer than ${Math.round(withinMs / 1000)} s`
-      : `its process ended (${ended}), for lack of memory perhaps: it may take ${heapMb} MB`,
-  );
+  const endAfter = (ms: number) =>
+    setTimeout(() => {
+      tooLong = `it took longer than ${Math.round(ms / 1000)} s`;
+      kill();
+    }, ms);
+  const late = withinMs === undefined ? undefined : endAfter(withinMs);
+  const stuck = endAfter(stepMs);
+  stop.addEventListener('abort', kill, { once: true });
+  const { promise: told, resolve } = Promise.withResolvers<Told>();
+  const hear = (message: Sent) => {
+    stuck.refresh();
+    if ('event' in message) onEvent?.(message.event);
+    if ('answer' in message || 'failed' in message) resolve(message);
+  };
+  child.on('message', hear);
+  return {
+    told,
+    tooLong: () => tooLong,
+    close() {
+      child.off('message', hear);
+      clearTimeout(late);
+      clearTimeout(stuck);
+      stop.removeEventListener('abort', kill);
+    },
+  };
 }
 
 /** Node's flags without those that are for the publisher alone: its heap, its debugger, and what is loaded before it. */
@@ -105,26 +201,21 @@ function flagsFor(flags: readonly string[]): string[] {
   );
 }
 
-/** No secret of the publisher's. With what Node has compiled a process takes 160 ms of CPU to start instead of 400 (2026-11-24). */
-function childEnv(): NodeJS.ProcessEnv {
+/** No secret of the publisher's but those of the database, which the driver reads. With what Node has compiled a process takes 160 ms of CPU to start instead of 400 (2026-11-24). */
+function childEnv(env: ApartOptions['env'] = {}): NodeJS.ProcessEnv {
   const compiled = getCompileCacheDir();
-  return { TMPDIR: tmpdir(), ...(compiled !== undefined && { NODE_COMPILE_CACHE: path.dirname(compiled) }) };
+  const ofDatabase = Object.entries(env).filter(([name]) => /^PG[A-Z]+$/.test(name));
+  return {
+    ...Object.fromEntries(ofDatabase),
+    TMPDIR: tmpdir(),
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: path.dirname(compiled) }),
+  };
 }
 
-interface Ending {
-  told: Told | undefined;
-  /** The exit code or the signal. */
-  ended: string;
-}
-
-function endOf(child: ChildProcess, order: Order): Promise<Ending> {
-  let told: Ending['told'];
+/** @returns the exit code or the signal, once nothing of the process is to come. */
+function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
-    child.once('message', (message: Told) => (told = message));
     child.once('error', reject);
-    child.once('close', (code, signal) => resolve({ told, ended: signal ?? String(code) }));
-    child.send(order, (error) => {
-      if (error !== null) child.kill('SIGKILL'); // it has ended before it could be told
-    });
+    child.once('close', (code, signal) => resolve(signal ?? String(code)));
   });
 }

@@ -4,6 +4,11 @@ import { entryAt } from '../../../kernel/entries.ts';
 
 const inboxLock = 4_115_229; // an arbitrary constant
 
+/** Held until the transaction ends; waits for whoever has it. */
+export async function lockInbox(on: Transaction): Promise<void> {
+  await on.query('select pg_advisory_xact_lock($1)', [inboxLock]);
+}
+
 /** Held until the transaction ends. @returns false: another publisher has it at present. */
 export async function tryLockInbox(on: Transaction): Promise<boolean> {
   const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [

@@ -43,6 +43,12 @@ export interface InboxDeps {
   bytesMax?: number;
 }
 
+/** The files, by their ids, that a process of a publisher has begun to read. */
+export interface Begun {
+  has(id: string): boolean;
+  add(id: string): void;
+}
+
 /** `unchanged`: it was loaded before. `left out`: almanac.yml says so. */
 export type DoneAs = 'loaded' | 'unchanged' | 'left out';
 
@@ -75,7 +81,7 @@ class Rejected extends Error {
 export async function workOn(
   deps: InboxDeps,
   file: WaitingFile | TakenFile,
-  begun: Set<string>,
+  begun: Begun,
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { database, clock, directory } = deps;

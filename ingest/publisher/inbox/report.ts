@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { instantText } from '../../../kernel/clock.ts';
 import type { IngestFailure } from '../../load/failure.ts';
+import type { ProcessEnded } from '../apart/run-apart.ts';
 import { dateInText } from '../../publish/detect/date-forms.ts';
 import { descriptionFile } from '../../publish/description.ts';
 import { describedEntries, type NewEntry } from '../../publish/description-file.ts';
@@ -75,6 +76,14 @@ function forFilesLikeIt(added: NewEntry): NewEntry {
       ...added.evidence,
       file: `${name}: the name has a date, which may be another in the next file`,
     },
+  };
+}
+
+/** A file that has ended the process which read it. */
+export function tooMuch(ended: ProcessEnded): Rejection {
+  return {
+    reason: `It is too much to be read: ${ended.message}.`,
+    detail: `It is not tried again by itself. ${ended.advice}`,
   };
 }
 

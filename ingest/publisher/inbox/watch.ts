@@ -13,7 +13,7 @@ import {
   type TakenFile,
   type WaitingFile,
 } from './folder.ts';
-import { NotNow, workOn, type DoneAs, type InboxDeps, type Outcome } from './load-file.ts';
+import { NotNow, type Begun, type DoneAs, type InboxDeps, type Outcome } from './load-file.ts';
 import { Sightings } from './sightings.ts';
 
 export interface Inbox {
@@ -21,6 +21,11 @@ export interface Inbox {
   readonly counts: Readonly<Record<DoneAs | 'rejected', number>>;
   /** How the folder stands now. @throws Error if it cannot be read. */
   standing(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }>;
+}
+
+export interface WatchDeps extends InboxDeps {
+  /** `workOn`, in a process of its own. */
+  work: (file: WaitingFile | TakenFile, begun: Begun, signal: AbortSignal) => Promise<Outcome>;
 }
 
 export interface WatchedInbox extends Inbox {
@@ -35,7 +40,7 @@ const retryAfterMs = 30_000;
 /** The watch, a look at a time. */
 export class InboxWatch implements Inbox {
   readonly counts = { loaded: 0, unchanged: 0, 'left out': 0, rejected: 0 };
-  readonly #deps: InboxDeps;
+  readonly #deps: WatchDeps;
   readonly #sightings = new Sightings();
   /** The files, by their ids, that this process has begun to read. */
   readonly #begun = new Set<string>();
@@ -43,7 +48,7 @@ export class InboxWatch implements Inbox {
   readonly #notBefore = new Map<string, number>();
   #toldLeftAlone = new Set<string>();
 
-  constructor(deps: InboxDeps) {
+  constructor(deps: WatchDeps) {
     this.#deps = deps;
   }
 
@@ -69,7 +74,7 @@ export class InboxWatch implements Inbox {
 
   async #workOn(file: WaitingFile | TakenFile, nowMs: number, signal: AbortSignal): Promise<Outcome> {
     try {
-      const outcome = await workOn(this.#deps, file, this.#begun, signal);
+      const outcome = await this.#deps.work(file, this.#begun, signal);
       this.#notBefore.delete(file.name);
       this.#tell(file.name, outcome);
       return outcome;
@@ -137,7 +142,7 @@ export class InboxWatch implements Inbox {
   }
 }
 
-export function startInbox(deps: InboxDeps): WatchedInbox {
+export function startInbox(deps: WatchDeps): WatchedInbox {
   const watch = new InboxWatch(deps);
   const stopping = new AbortController();
   let toldFault = '';

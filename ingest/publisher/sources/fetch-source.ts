@@ -11,11 +11,13 @@ import { tableSchema, type TableDescription } from '../../publish/description.ts
 import { entryChanges } from '../../publish/entry-changes.ts';
 import { fetchFile, type FetchedFile } from '../../publish/fetch.ts';
 import { withoutQuery } from '../../publish/file-groups.ts';
-import { loadTableFile } from '../../publish/load-table-file.ts';
 import { findPublished } from '../../publish/published.sql.ts';
+import { ReleaseIsDue } from '../apart/clear-of-releases.ts';
+import { ProcessEnded } from '../apart/run-apart.ts';
 import { mayPass } from '../passing-faults.ts';
 import type { ReleaseClock } from '../release-clock.ts';
 import { failureReport } from '../report.ts';
+import type { FetchedSource } from './load-fetched.ts';
 import { nextInstant } from './schedule.ts';
 import { giveBack, recordFailure, recordSuccess, type LeasedSource, type Validators } from './sources.sql.ts';
 
@@ -27,8 +29,8 @@ export interface FetchDeps {
   /** Of the schedules, and of the day that is the vintage. */
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number | undefined;
-  /** Runs loads one after another, so that they take one connection together. */
-  inTurn: <T>(load: () => Promise<T>) => Promise<T>;
+  /** `loadFetchedHere`, in a process of its own. */
+  load: (fetched: FetchedSource, signal: AbortSignal) => Promise<'loaded' | 'lost'>;
   bytesMax?: number;
   withinMs?: number;
 }
@@ -45,8 +47,20 @@ const postponedMs = 60_000;
 const retryMinutes = [1, 5, 15, 60];
 const reasonLengthMax = 500;
 
-/** Thrown to undo a load. */
-class LeaseLost extends Error {}
+/** Thrown if what was fetched has ended the process that read it. */
+class EndedReader extends IngestFailure {
+  readonly sha256: string;
+
+  constructor(ended: ProcessEnded, sha256: string) {
+    super(
+      'invalid_file',
+      `The file is too much to be read: ${ended.message}. ${untilChanged} ${ended.advice}`,
+    );
+    this.sha256 = sha256;
+  }
+}
+
+const untilChanged = 'It is not read again until it changes, or by "almanac sources fetch".';
 
 /** What is told of a source whose process has ended while it fetched or loaded it. To fetch it at once could end the next process too. */
 const left =
@@ -62,7 +76,10 @@ export async function fetchSource(
   try {
     return await fetchAndLoad(deps, source, signal);
   } catch (error) {
-    if (error instanceof LeaseLost) return 'lost';
+    if (error instanceof ReleaseIsDue) {
+      await postpone(deps, source, error.at);
+      return 'lost';
+    }
     if (signal.aborted && !(error instanceof IngestFailure)) {
       await giveBack(deps.database, source.lease);
       return 'lost';
@@ -73,11 +90,19 @@ export async function fetchSource(
   }
 }
 
-/** If the database is still away, the lease ends by itself. */
-async function postpone({ database, clock, log }: FetchDeps, { name, lease }: LeasedSource): Promise<void> {
+/**
+ * If the database is still away, the lease ends by itself.
+ * @param until the instant of a release; if that is past, or undefined: a little later.
+ */
+async function postpone(
+  { database, clock, log }: FetchDeps,
+  { name, lease }: LeasedSource,
+  until?: Date,
+): Promise<void> {
   try {
     const now = await clock.now(database);
-    await giveBack(database, lease, new Date(now.getTime() + postponedMs));
+    const isAhead = until !== undefined && until > now;
+    await giveBack(database, lease, isAhead ? until : new Date(now.getTime() + postponedMs));
   } catch (error) {
     log.warn({ err: error, source: name }, 'A source could not be given back; its lease ends by itself');
   }
@@ -113,10 +138,41 @@ async function fetchAndLoad(
   try {
     if (isSameEntry && loaded.contentSha256 === fetched.sha256)
       return await recordUnchanged(deps, source, validatorsOf(fetched));
-    await deps.inTurn(() => loadFetched(deps, source, { entry, fetched, loadedWith: loaded?.entry }));
-    return 'loaded';
+    if (source.endedSha256 === fetched.sha256)
+      throw new IngestFailure(
+        'invalid_file',
+        `The file is the one that was too much to be read before. ${untilChanged}`,
+      );
+    return await load(deps, source, { entry, fetched, loadedWith: loaded?.entry }, signal);
   } finally {
     await fetched.remove();
+  }
+}
+
+/** @throws EndedReader if the file has ended the process that read it. */
+async function load(
+  { load: loadOne, seriesTimeZone, fiscalYearFirstMonth }: FetchDeps,
+  { publication, url, lease, schedule }: LeasedSource,
+  {
+    entry,
+    fetched,
+    loadedWith,
+  }: { entry: TableDescription; fetched: FetchedFile; loadedWith: object | undefined },
+  signal: AbortSignal,
+): Promise<FetchResult> {
+  const { file, bytes, sha256 } = fetched;
+  const table = { entry, file, bytes, contentSha256: sha256 };
+  try {
+    return await loadOne(
+      {
+        ...{ publication, url, lease, schedule, seriesTimeZone, fiscalYearFirstMonth },
+        ...{ table, loadedWith: (loadedWith ?? null) as TableDescription | null },
+        validators: validatorsOf(fetched),
+      },
+      signal,
+    );
+  } catch (error) {
+    throw error instanceof ProcessEnded ? new EndedReader(error, sha256) : error;
   }
 }
 
@@ -127,40 +183,6 @@ function entryOf({ entry }: LeasedSource): TableDescription {
   throw new IngestFailure(
     'usage',
     `The entry is not one of this version of Almanac; publish its almanac.yml again. ${z.prettifyError(parsed.error)}`,
-  );
-}
-
-async function loadFetched(
-  { database, clock, seriesTimeZone, fiscalYearFirstMonth }: FetchDeps,
-  source: LeasedSource,
-  {
-    entry,
-    fetched,
-    loadedWith,
-  }: { entry: TableDescription; fetched: FetchedFile; loadedWith: object | undefined },
-): Promise<void> {
-  const now = await clock.now(database);
-  await loadTableFile(
-    database,
-    {
-      ...{ entry, path: source.url, file: fetched.file, bytes: fetched.bytes, contentSha256: fetched.sha256 },
-      ...{ state: 'file changed', isGuessed: false, changes: [] },
-      loadedWith: (loadedWith ?? null) as TableDescription | null,
-    },
-    {
-      ...{ publication: source.publication, seriesTimeZone, dryRun: false },
-      ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
-      clock: { now: () => now },
-      async alongside(on, load) {
-        const at = await clock.now(on);
-        const isRecorded = await recordSuccess(on, source.lease, {
-          ...{ at, hasChanged: true, outcome: { result: 'loaded', load } },
-          fetchAt: nextInstant(source.schedule, seriesTimeZone, at),
-          validators: validatorsOf(fetched),
-        });
-        if (!isRecorded) throw new LeaseLost();
-      },
-    },
   );
 }
 
@@ -197,7 +219,8 @@ async function fail(deps: FetchDeps, source: LeasedSource, error: unknown): Prom
     const at = await clock.now(on);
     const fetchAt = retryAt(at, failures, nextInstant(source.schedule, seriesTimeZone, at));
     const outcome = { result: 'failed', ...report };
-    if (!(await recordFailure(on, source.lease, { at, fetchAt, outcome }))) return false;
+    const endedSha256 = error instanceof EndedReader ? error.sha256 : source.endedSha256;
+    if (!(await recordFailure(on, source.lease, { at, fetchAt, outcome, endedSha256 }))) return false;
     if (failures !== failuresTold) return true;
     const data = {
       source: source.name,

@@ -5,6 +5,8 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
 import { repeat } from '../../../kernel/time/repeat.ts';
 import type { ReleaseClock } from '../release-clock.ts';
+import { clearOfReleases } from '../apart/clear-of-releases.ts';
+import type { Apart } from '../apart/run-apart.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
 import { leaseSources, renewLeases, type LeasedSource } from './sources.sql.ts';
 
@@ -17,7 +19,7 @@ export interface SourceSettings extends AddressRules {
 export interface Fetching {
   /** What this process has fetched since it started. */
   readonly counts: Readonly<Record<'loaded' | 'unchanged' | 'failed', number>>;
-  /** Gives up what is being fetched, finishes the load that is under way, then resolves. */
+  /** Gives up what is being fetched or loaded, then resolves. */
   close(): Promise<void>;
 }
 
@@ -31,20 +33,23 @@ const fetchesMax = 32;
 export function fetchDeps(
   on: { database: Database; clock: ReleaseClock; log: Log },
   { allowCidrs, allowHttp, seriesTimeZone, fiscalYearFirstMonth }: SourceSettings,
+  load: FetchDeps['load'],
 ): FetchDeps {
   const guard = createAddressGuard({ allowCidrs, allowHttp });
-  return { ...on, guard, seriesTimeZone, fiscalYearFirstMonth, inTurn: createTurns() };
+  return { ...on, guard, seriesTimeZone, fiscalYearFirstMonth, load };
 }
 
-/** Runs one piece of work after another, in the order in which they came. */
-function createTurns(): FetchDeps['inTurn'] {
-  let last: Promise<unknown> = Promise.resolve();
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = last.then(work);
-    last = mine.catch(() => undefined); // its failure is that of its caller
-    return mine;
-  };
-}
+/** Loads in a process of its own, one source after another. */
+export const loadingApart =
+  (apart: Apart): FetchDeps['load'] =>
+  (fetched, signal) =>
+    apart.run('load-source', fetched, { signal });
+
+/** As a publisher loads: no release under embargo waits for it. */
+export const loadingClear =
+  (deps: { database: Database; clock: ReleaseClock }, load: FetchDeps['load']): FetchDeps['load'] =>
+  (fetched, signal) =>
+    clearOfReleases(deps, (due) => load(fetched, AbortSignal.any([signal, due])));
 
 export function startFetching(deps: FetchDeps): Fetching {
   const { clock, log } = deps;

@@ -84,7 +84,7 @@ export async function updateSource(
   { name, entry, schedule, fetchAt }: Pick<NewSource, 'name' | 'entry' | 'schedule' | 'fetchAt'>,
 ): Promise<void> {
   await on.query(
-    `update embargo.sources set entry = $2, schedule = $3, fetch_at = $4, lease = null, leased_until = null where name = $1`,
+    `update embargo.sources set entry = $2, schedule = $3, fetch_at = $4, lease = null, leased_until = null, ended_sha256 = null where name = $1`,
     [name, JSON.stringify(entry), schedule, fetchAt],
   );
 }
@@ -103,13 +103,15 @@ export interface LeasedSource extends Source {
   lastModified: string | null;
   /** Of the content that these two belong to. */
   validatedSha256: string | null;
+  /** Of content that has ended the process which read it; null: none, or it is to be read again. */
+  endedSha256: string | null;
   /** The process that had it before has ended without a result, such as by a lack of memory. */
   wasLeft: boolean;
 }
 
 /**
  * Leases sources that are due, those that have been due for longest first. A lease that has ended counts as none: its process is gone.
- * @param wish.name this one, due or not, and whether it was left or not.
+ * @param wish.name this one, due or not, whether it was left or not, and whatever its file has done to a process.
  */
 export function leaseSources(
   on: Queryable,
@@ -122,7 +124,7 @@ export function leaseSources(
        where case when $4::text is null then fetch_at <= $1 else name = $4 end and (lease is null or leased_until <= $1)
        order by fetch_at, name limit $3 for update skip locked) due
      where name = found
-     returning ${columns}, lease, was_left as "wasLeft", etag, last_modified as "lastModified", content_sha256 as "validatedSha256"`,
+     returning ${columns}, lease, was_left as "wasLeft", case when $4::text is null then ended_sha256 end as "endedSha256", etag, last_modified as "lastModified", content_sha256 as "validatedSha256"`,
     [wish.now, wish.until, wish.limit, wish.name ?? null],
   );
 }
@@ -160,7 +162,7 @@ export async function recordSuccess(
 ): Promise<boolean> {
   const { at, fetchAt, hasChanged, outcome, validators } = done;
   const rows = await on.query(
-    `update embargo.sources set lease = null, leased_until = null, failures = 0, failing_since = null,
+    `update embargo.sources set lease = null, leased_until = null, failures = 0, failing_since = null, ended_sha256 = null,
        fetched_at = $2, fetch_at = $3, changed_at = case when $4 then $2 else changed_at end, outcome = $5,
        content_sha256 = case when $6 then $7 else content_sha256 end, etag = case when $6 then $8 else etag end,
        last_modified = case when $6 then $9 else last_modified end
@@ -173,17 +175,22 @@ export async function recordSuccess(
   return rows.length > 0;
 }
 
-/** Records a fetch that failed and ends the lease. @returns false as `recordSuccess` does. */
+/** Records a fetch that failed and ends the lease. @param done.endedSha256 of content that is not to be read again. @returns false as `recordSuccess` does. */
 export async function recordFailure(
   on: Queryable,
   lease: string,
-  { at, fetchAt, outcome }: { at: Date; fetchAt: Date; outcome: object },
+  {
+    at,
+    fetchAt,
+    outcome,
+    endedSha256,
+  }: { at: Date; fetchAt: Date; outcome: object; endedSha256: string | null },
 ): Promise<boolean> {
   const rows = await on.query(
     `update embargo.sources set lease = null, leased_until = null, failures = failures + 1,
-       failing_since = coalesce(failing_since, $2), fetched_at = $2, fetch_at = $3, outcome = $4
+       failing_since = coalesce(failing_since, $2), fetched_at = $2, fetch_at = $3, outcome = $4, ended_sha256 = $5
      where lease = $1 returning name`,
-    [lease, at, fetchAt, JSON.stringify(outcome)],
+    [lease, at, fetchAt, JSON.stringify(outcome), endedSha256],
   );
   return rows.length > 0;
 }

@@ -1,0 +1,82 @@
+// The tables of a file that almanac.yml has no entry for, with what each is proposed to be. Reads the file: whoever does not trust it does this in a
+// process of its own.
+import path from 'node:path';
+import type { TableDescription } from '../description.ts';
+import { fileNameOf, isUrl, type FoundTable } from '../file-groups.ts';
+import { contentOf, samplesOf } from '../table-rows.ts';
+import { sheetNames } from '../workbook.ts';
+import { namesIn } from './file-name.ts';
+import { propose } from './propose.ts';
+
+export interface FindTables {
+  source: { path: string; file: string };
+  /** Those that the file has. */
+  entries: readonly TableDescription[];
+  /** The name of its folder. */
+  folder: string;
+  /** Facts of new series, by the command line. */
+  facts: Readonly<Record<string, string>>;
+  /** YYYY-MM-DD. */
+  today: string;
+}
+
+/**
+ * The tables of a file that have no entry, and the sheets that are none beside them: each gets an entry.
+ * @throws IngestFailure if the file cannot be read.
+ */
+export async function findTables({
+  source,
+  entries,
+  folder,
+  facts,
+  today,
+}: FindTables): Promise<FoundTable[]> {
+  if (entries.length > 0 && !hasFurtherSheets(source.file, entries)) return [];
+  const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
+  const names = namesIn(fileName);
+  const samples = await samplesOf(source.file);
+  const isDescribed = (name: string | undefined, at: number) =>
+    entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
+  const found = samples.flatMap(({ sheet, sample }, at) =>
+    isDescribed(sheet, at)
+      ? []
+      : [
+          {
+            path: source.path,
+            sheet: at === 0 ? undefined : sheet,
+            content: contentOf(sample),
+            proposal: propose(sample, {
+              stem:
+                samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
+              dateInName: names.dateInName,
+              sheet,
+              folder,
+              facts,
+              today,
+            }),
+          },
+        ],
+  );
+  const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
+  // One entry says that a file has no table, however many sheets it has.
+  if (entries.length === 0 && !found.some(isTable)) return found.slice(0, 1);
+  return found
+    .filter((table) => isTable(table) || table.content !== 'nothing')
+    .map((table) =>
+      isTable(table) || table.content !== 'text' ? table : { ...table, proposal: sheetOfText },
+    );
+}
+
+/** Whether a workbook that has entries has a sheet that has none. */
+function hasFurtherSheets(file: string, entries: readonly TableDescription[]): boolean {
+  const named = new Set(entries.map(({ sheet }) => sheet));
+  const others = sheetNames(file).filter((name) => !named.has(name));
+  return others.length > (named.has(undefined) ? 1 : 0);
+}
+
+/** Contents and notes beside a table: nobody has to confirm that they are none. */
+const sheetOfText: FoundTable['proposal'] = {
+  entry: { skip: 'a sheet of text' },
+  evidence: {},
+  rows: 0,
+};

@@ -1,0 +1,72 @@
+// Finds and loads the tables of files in a process of its own, for whoever publishes them: a file that ends that process is a table that cannot
+// be loaded, with the reason, and the next file is read by another process.
+import type { Database } from '../../../kernel/database.ts';
+import { IngestFailure } from '../../load/failure.ts';
+import type { LoadUnderWay } from '../../load/statements.sql.ts';
+import type { FindTables } from '../../publish/detect/find-tables.ts';
+import type { FoundTable } from '../../publish/file-groups.ts';
+import { loadTableFile, type LoadedTable, type LoadSettings } from '../../publish/load-table-file.ts';
+import { withoutQuery } from '../../publish/file-groups.ts';
+import type { PlannedTable } from '../../publish/plan.ts';
+import { ProcessEnded, type Apart } from './run-apart.ts';
+import type { TaskContext } from './tasks.ts';
+
+export interface TableToLoad {
+  planned: PlannedTable;
+  settings: Pick<LoadSettings, 'seriesTimeZone' | 'fiscalYearFirstMonth' | 'publication' | 'dryRun'>;
+  now: Date;
+}
+
+export type LoadEvent =
+  { read: [rows: number, bytes: number] } | { waiting: LoadUnderWay | undefined; isRelease: boolean };
+
+export interface TablesApart {
+  find(given: FindTables): Promise<FoundTable[]>;
+  load(planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>): Promise<LoadedTable>;
+}
+
+/** @throws IngestFailure, of both, also where a file has ended its process. */
+export function tablesApart(apart: Apart): TablesApart {
+  return {
+    find: (given) => named(given.source.path, apart.run('find-tables', given, {})),
+    load(planned, { clock, onProgress, onWaiting, ...settings }) {
+      const loaded = apart.run(
+        'load-table',
+        { planned, settings, now: clock.now() },
+        {
+          onEvent(event) {
+            if ('read' in event) onProgress?.(...event.read);
+            else onWaiting?.(event.waiting, event.isRelease);
+          },
+        },
+      );
+      return named(planned.path, loaded);
+    },
+  };
+}
+
+async function named<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ProcessEnded)) throw error;
+    throw new IngestFailure(
+      'invalid_file',
+      `${withoutQuery(path)} cannot be read: ${error.message}. ${error.advice}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The task. */
+export function loadTableHere(
+  { database, tell }: Pick<TaskContext, 'tell'> & { database: Database },
+  { planned, settings, now }: TableToLoad,
+): Promise<LoadedTable> {
+  return loadTableFile(database, planned, {
+    ...settings,
+    clock: { now: () => now },
+    onProgress: (...read) => tell({ read } satisfies LoadEvent),
+    onWaiting: (waiting, isRelease) => tell({ waiting, isRelease } satisfies LoadEvent),
+  });
+}

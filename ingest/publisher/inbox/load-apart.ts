@@ -1,0 +1,82 @@
+// Works on files of the watched folder in a process of its own, clear of releases. A file that ends that process is rejected at once: the next
+// process would end as well.
+import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
+import type { TaskContext } from '../apart/tasks.ts';
+import { clearOfReleases, ReleaseIsDue } from '../apart/clear-of-releases.ts';
+import { relaxLimits } from '../../load/statements.sql.ts';
+import { databaseClock } from '../release-clock.ts';
+import { listTaken, moveToRejected, type TakenFile, type WaitingFile } from './folder.ts';
+import { lockInbox } from './inbox.sql.ts';
+import { NotNow, workOn, type InboxDeps, type Outcome } from './load-file.ts';
+import { reportText, tooMuch } from './report.ts';
+import type { WatchDeps } from './watch.ts';
+
+export interface FileOfInbox {
+  file: WaitingFile | TakenFile;
+  /** The publisher has begun to read it before. */
+  isBegun: boolean;
+  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
+}
+
+/** `later`: as NotNow says. */
+export type InboxAnswer = Outcome | { result: 'later'; reason: string };
+
+export function workingApart(deps: InboxDeps, apart: Apart): WatchDeps['work'] {
+  return async (file, begun, signal) => {
+    const { directory, seriesTimeZone, bytesMax } = deps;
+    const settings = { directory, seriesTimeZone, ...(bytesMax !== undefined && { bytesMax }) };
+    const given = { file, isBegun: 'id' in file && begun.has(file.id), settings };
+    let id: string | undefined;
+    const onEvent = (event: { begun: string }) => {
+      id = event.begun;
+      begun.add(id);
+    };
+    try {
+      const answer = await clearOfReleases(deps, (due) =>
+        apart.run('inbox-file', given, { signal: AbortSignal.any([signal, due]), onEvent }),
+      );
+      if (answer.result === 'later') throw new NotNow(answer.reason);
+      return answer;
+    } catch (error) {
+      if (signal.aborted) throw new NotNow('the publisher is stopped');
+      if (error instanceof ReleaseIsDue) {
+        if (!error.hasBegun) return { result: 'busy' };
+        throw new NotNow(error.message);
+      }
+      if (!(error instanceof ProcessEnded) || id === undefined) throw error;
+      return rejectTaken(deps, id, error);
+    }
+  };
+}
+
+async function rejectTaken(deps: InboxDeps, id: string, ended: ProcessEnded): Promise<Outcome> {
+  const { database, clock, directory } = deps;
+  return database.transaction(async (on) => {
+    await relaxLimits(on);
+    await lockInbox(on); // until PostgreSQL knows that the process is gone
+    const taken = (await listTaken(directory)).find((each) => each.id === id);
+    if (taken === undefined) return { result: 'gone' };
+    const at = await clock.now(on);
+    const rejection = tooMuch(ended);
+    const movedTo = await moveToRejected(directory, taken, at, (name) =>
+      reportText(rejection, { taken, name, directory, at }),
+    );
+    return { result: 'rejected', movedTo, reason: rejection.reason };
+  });
+}
+
+const never = new AbortController().signal;
+
+/** The task. */
+export async function workHere(
+  { database, log, tell }: TaskContext,
+  { file, isBegun, settings }: FileOfInbox,
+): Promise<InboxAnswer> {
+  const begun = { has: () => isBegun, add: (id: string) => tell({ begun: id }) };
+  try {
+    return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
+  } catch (error) {
+    if (error instanceof NotNow) return { result: 'later', reason: error.message };
+    throw error;
+  }
+}

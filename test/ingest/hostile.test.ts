@@ -1,0 +1,257 @@
+// Twenty files that are made to harm whoever reads them, over the four ways in: the watched folder, sources, uploads and the command line. Each is
+// refused with a reason, whoever took it goes on, and what is good beside them is loaded. One that ends its reader is not tried again.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { IngestFailure } from '../../ingest/load/failure.ts';
+import { createApart, ProcessEnded, type Apart } from '../../ingest/publisher/apart/run-apart.ts';
+import { databaseClock } from '../../ingest/publisher/release-clock.ts';
+import { fetchDeps, fetchDue, loadingApart } from '../../ingest/publisher/sources/fetching.ts';
+import { registerSources } from '../../ingest/publisher/sources/register.ts';
+import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
+import { storePieces } from '../../ingest/publisher/stored-file.ts';
+import { insertUpload, insertUploadPiece } from '../../ingest/publisher/uploads/uploads.sql.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
+import { projectRoot } from '../../kernel/project.ts';
+import { serviceUrl } from '../../migrations/roles.ts';
+import { commandLine, settingsOf } from '../cli/terminal.ts';
+import { exempt } from '../openapi/hold.ts';
+import { endChildren, startServing } from '../run/processes.ts';
+import { until } from '../run/until.ts';
+import { createTestDatabase, silentLog, testIdentitySecret } from '../services/harness.ts';
+import { freePort } from '../services/instance.ts';
+import { local, never } from './fetching.ts';
+import { startFileServer } from './file-server.ts';
+import { hostileFiles, largeWorkbook, type HostileFile } from './hostile-files.ts';
+import { published } from './loading.ts';
+import { csv, monthlySeries } from './watching.ts';
+
+const testDatabase = await createTestDatabase();
+const role = serviceUrl(testDatabase.url, 'almanac_publisher');
+const options = { applicationName: 'test', statementTimeoutMs: 0 };
+const database = openDatabase(testDatabase.url, silentLog, options);
+const byRole = openDatabase(role, silentLog, options);
+test.serial.afterEach.always(() => database.query('delete from embargo.sources'));
+test.after.always(async () => {
+  await endChildren();
+  await Promise.all([database.close(), byRole.close()]);
+  await testDatabase.drop();
+});
+
+/** A heap with room for all but this workbook. */
+const limits = { FILE_MEMORY_MB: '96' };
+const tooMuch: HostileFile = {
+  name: 'large.xlsx',
+  content: largeWorkbook(60_000),
+  refused: /lack of memory perhaps: it may take 96 MB/,
+};
+const files = [...hostileFiles(), tooMuch];
+const folderOf = (name: string) => {
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), name);
+  mkdirSync(folder);
+  return folder;
+};
+
+async function withApart(work: (apart: Apart, tasks: string[]) => Promise<void>): Promise<void> {
+  const apart = createApart({
+    ...{ databaseUrl: role, applicationName: 'test apart', log: silentLog },
+    limits: { memoryMb: 96, stepSeconds: 120 },
+  });
+  const tasks: string[] = [];
+  try {
+    const run: Apart['run'] = (task, given, more) => {
+      tasks.push(task);
+      return apart.run(task, given, more);
+    };
+    await work({ ...apart, run }, tasks);
+  } finally {
+    await apart.close();
+  }
+}
+
+test('a publisher serves throughout while its folder has twenty hostile files; each is rejected once, and good ones beside them are loaded', async (t) => {
+  t.true(files.length > 20);
+  const inbox = folderOf('inbox');
+  writeFileSync(path.join(inbox, 'almanac.yml'), monthlySeries('held', 'good-*.csv', '{file}'));
+  const put = (name: string, content: string | Buffer) => {
+    writeFileSync(path.join(inbox, `.${name}`), content);
+    renameSync(path.join(inbox, `.${name}`), path.join(inbox, name));
+  };
+  put('good-a.csv', csv(1));
+  for (const { name, content } of files) put(name, content);
+  put('good-z.csv', csv(2));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  exempt(url);
+  const words = [path.join(projectRoot, 'almanac.js'), 'start', 'publisher'];
+  const publisher = await startServing(/publisher is running/, process.execPath, words, {
+    name: 'publisher',
+    env: {
+      ...{ ...process.env, ...settingsOf(role), ...limits, LOG_LEVEL: 'info' },
+      ...{ IDENTITY_SECRET: testIdentitySecret, PUBLISHER_PORT: String(port), INBOX_DIR: inbox },
+    },
+  });
+  const left = () => [...readdirSync(inbox), ...readdirSync(path.join(inbox, '.taken'))];
+  const isOver = () => left().every((name) => /^(?:\.taken|almanac\.yml|done|rejected)$/.test(name));
+  await until(
+    'all files are done',
+    async () => {
+      t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })).status, 200);
+      return isOver();
+    },
+    300_000,
+  );
+  for (const { name, refused } of files)
+    t.regex(readFileSync(path.join(inbox, 'rejected', `${name}.report.txt`), 'utf8'), refused, name);
+  t.is(readdirSync(path.join(inbox, 'done')).length, 2);
+  t.deepEqual(await published(database, 'good-z'), { '2024-01-31': '2' });
+  t.is(await publisher.end('SIGTERM'), 0, publisher.output());
+  const ends = publisher.output().match(/"event":"apart_ended"/g) ?? [];
+  t.is(ends.length, 1, 'the file that ended its reader was read once');
+});
+
+/** The entry of a source: of a table with a line of names. */
+const entryFor = (url: string) => ({
+  ...{ file: url, schedule: 'hourly', header: 1, first: 2, date: { column: 'Date' }, values: 'Value' },
+  series: { id: 'S', unit: 'USD', frequency: 'monthly', source: 'Tests' },
+});
+
+async function register(urls: readonly string[]): Promise<void> {
+  await registerSources(
+    database,
+    { version: 1, name: 's', tables: urls.map(entryFor) },
+    {
+      ...{ seriesTimeZone: 'UTC', now: new Date(), isNew: false, dryRun: false },
+      guard: createAddressGuard(local),
+    },
+  );
+  await makeDue();
+}
+const makeDue = () => database.query(`update embargo.sources set fetch_at = clock_timestamp()`);
+const on = { database: byRole, clock: databaseClock, log: silentLog };
+
+async function startServer(t: ExecutionContext, content: ReadonlyMap<string, Buffer>) {
+  const server = await startFileServer(t);
+  server.answer((request, response) => void response.end(content.get((request.url ?? '/').slice(1))));
+  return server;
+}
+
+test.serial('hostile files that sources serve are noted as failed, each with its reason', async (t) => {
+  const content = new Map(files.map(({ name, content: bytes }) => [name, bytes]));
+  content.set('good.csv', Buffer.from(csv(3)));
+  const server = await startServer(t, content);
+  await register([...content.keys()].map((name) => `${server.url}/${name}`));
+  await withApart(async (apart) => {
+    const results = await fetchDue(
+      fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadingApart(apart)),
+      never,
+    );
+    t.is(results.size, files.length + 1);
+    t.is([...results.values()].filter((result) => result === 'failed').length, files.length);
+  });
+  const byUrl = new Map((await selectSources(database)).map((source) => [source.url, source]));
+  for (const { name, refused } of files) {
+    const message = String(byUrl.get(`${server.url}/${name}`)?.outcome?.['message']);
+    // Without a table there is no line of names.
+    t.regex(message, /no table/.test(refused.source) ? /no column "Date"|ends before line 2/ : refused, name);
+  }
+  t.deepEqual(await published(database, 'S'), { '2024-01-31': '3' });
+});
+
+test.serial(
+  'what a source serves and has ended its reader is not read again until it changes, or somebody asks for it',
+  async (t) => {
+    const content = new Map([['a.xlsx', tooMuch.content]]);
+    const server = await startServer(t, content);
+    await register([`${server.url}/a.xlsx`]);
+    await withApart(async (apart, tasks) => {
+      const deps = fetchDeps(on, { ...local, seriesTimeZone: 'UTC' }, loadingApart(apart));
+      const due = async (name?: string) => {
+        await makeDue();
+        const [result] = [...(await fetchDue(deps, never, name)).values()];
+        const [source] = await selectSources(database);
+        return { result, message: String(source?.outcome?.['message']), failures: source?.failures };
+      };
+      const first = await due();
+      t.like(first, { result: 'failed', failures: 1 });
+      t.regex(first.message, /too much to be read: .*96 MB\. It is not read again until it changes/);
+      for (const failures of [2, 3]) {
+        const again = await due();
+        t.like(again, { result: 'failed', failures });
+        t.regex(again.message, /^The file is the one that was too much to be read before/);
+      }
+      t.is(tasks.length, 1);
+      const name = (await selectSources(database))[0]?.name;
+      t.is((await due(name)).result, 'failed');
+      t.is(tasks.length, 2, 'whoever asks for it has it read');
+      content.set('a.xlsx', largeWorkbook(3));
+      t.regex((await due()).message, /no column "Date"/);
+      t.is(tasks.length, 3);
+      content.set('a.xlsx', tooMuch.content);
+      t.like(await due(), { result: 'failed', failures: 6 });
+      t.is(tasks.length, 3, 'it is known still');
+    });
+  },
+);
+
+test('hostile files that operators send are refused, each with its reason', async (t) => {
+  await withApart(async (apart) => {
+    for (const { name, content, refused } of files) {
+      const given = { id: randomUUID(), name, publication: 'u', sha256: '0'.repeat(64), today: '2024-06-30' };
+      const [createdAt, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+      const row = { ...given, accountId: 'acct_a', createdAt, expiresAt };
+      await byRole.transaction((within) => insertUpload(within, row, 100));
+      async function* bytes() {
+        yield content;
+      }
+      await storePieces(bytes(), (position, piece) => insertUploadPiece(byRole, given.id, position, piece));
+      const read = apart.run('read-upload', given, { withinMs: 120_000 });
+      if (/no table/.test(refused.source)) t.regex(String((await read)[0]?.skip), /./, name);
+      else {
+        const error = await t.throwsAsync(read, undefined, name);
+        t.true(error instanceof IngestFailure || error instanceof ProcessEnded, name);
+        t.regex(error.message, name.endsWith('.gz') ? /more than 1024 MB/ : refused, name);
+      }
+    }
+  });
+});
+
+test('almanac publish refuses hostile files with their reasons, and loads what is good beside them', async (t) => {
+  const folder = folderOf('mixed');
+  for (const { name, content } of files) writeFileSync(path.join(folder, name), content);
+  writeFileSync(path.join(folder, 'mixed.csv'), csv(4));
+  const almanac = commandLine({ ...settingsOf(testDatabase.url), ...limits });
+  const ran = await almanac([
+    'publish',
+    folder,
+    '--json',
+    '--yes',
+    '--set',
+    'source=T',
+    '--set',
+    'unit=Index',
+  ]);
+  t.is(ran.code, 1);
+  const {
+    loaded,
+    failed,
+    left_out: leftOut,
+  } = JSON.parse(ran.stdout) as Record<
+    'loaded' | 'failed' | 'left_out',
+    { path: string; reason: string; series_ids?: string[] }[]
+  >;
+  t.deepEqual(
+    loaded.map(({ path: file }) => file),
+    ['mixed.csv'],
+  );
+  const reasons = new Map([...failed, ...leftOut].map(({ path: file, reason }) => [file, reason]));
+  for (const { name, refused } of files)
+    t.regex(reasons.get(name) ?? '', /no table/.test(refused.source) ? /./ : refused, name);
+  t.regex(
+    reasons.get(tooMuch.name) ?? '',
+    /^large\.xlsx cannot be read: .* FILE_MEMORY_MB and FILE_SECONDS\.$/,
+  );
+});
