@@ -17,6 +17,8 @@ export type MailJob =
   | { mail: 'reset_password'; email: string }
   /** The link to the new e-mail address. */
   | { mail: 'change_email'; accountId: string; email: string }
+  /** To the e-mail address of a payer without a session: the link that proves it, or that its account can take the purchase. */
+  | { mail: 'purchase'; accountId: string; plan: string }
   /** A notice that a key is about to expire, to the holder of its account. */
   | { mail: 'key_expires'; keyId: string }
   /** A notice to an account of how much of its month is used. `month` is `YYYY-MM-01`, `limit` calls per month. */

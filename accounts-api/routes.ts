@@ -22,6 +22,7 @@ import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/ac
 import { listPlansWithAccounts } from './operator/plans.ts';
 import { renewQuota, topUpQuota } from './quota/allotments.ts';
 import { endCredentialLease, findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
+import { listPurchases, takePurchase } from './purchases/purchases.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 import {
   listDeliveries,
@@ -69,6 +70,8 @@ export const endpoints = [
   ['POST', '/v1/checkout/state', readCheckoutState],
   ['GET', '/v1/account/key/:token', claimKey],
   ['GET', '/v1/billing/portal', openPortal],
+  ['GET', '/v1/billing/purchases', listPurchases],
+  ['POST', '/v1/billing/purchases/:id/take', takePurchase],
   ['POST', inboxPath, receiveStripeEvent],
 
   ['GET', '/v1/operator/accounts', listAllAccounts],

@@ -7,7 +7,7 @@ import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import { redisMetrics } from '../kernel/metrics/redis.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
-import type { Plans } from '../kernel/plans.ts';
+import { planOf, type Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
 import type { StripeSettings } from '../kernel/settings/settings.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
@@ -25,6 +25,8 @@ import {
   keyExpiresMail,
   linkTo,
   noticeMail,
+  purchaseMail,
+  purchaseOfferedMail,
   resetPasswordMail,
   signUpMail,
   sourceFailedMail,
@@ -33,7 +35,12 @@ import {
   webhookDisabledMail,
 } from './mail/mails.ts';
 import type { Account } from './models/account.ts';
-import { findAccountByEmail, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
+import {
+  findAccountByEmail,
+  findAccountsBoughtFor,
+  markMailRefused,
+  selectKnownEmails,
+} from './operator/operator.sql.ts';
 import { workMetrics } from './observability/work-metrics.ts';
 import { tellOfThresholds } from './usage/thresholds.ts';
 import type { DeliveryTiming } from './webhooks/delivery.ts';
@@ -110,7 +117,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     ];
     const webhooks = options.webhooks && startWebhooks(deps, options.webhooks, options.webhooks);
     const { stripe } = options;
-    const billing = stripe && startBillingWork({ db, plans, clock, log, billing: createBilling(stripe) });
+    const billing =
+      stripe && startBillingWork({ db, plans, clock, log, jobs, billing: createBilling(stripe) });
     return {
       metrics: [
         ...db.metrics,
@@ -173,6 +181,8 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
       return mailOfAccount(deps, job.accountId, null, 'verify_email');
     case 'change_email':
       return mailOfAccount(deps, job.accountId, job.email, 'change_email');
+    case 'purchase':
+      return mailOfPurchase(deps, job);
     case 'key_expires':
       return mailOfKey(deps, job.keyId);
     case 'usage':
@@ -222,25 +232,38 @@ async function mailOfAccount(
   return purpose === 'change_email' ? changeEmailMail(email, link) : verifyEmailMail(email, link);
 }
 
+/** The mail to the mailbox of a purchase. What it says depends on its account, which the payer does not learn. */
+async function mailOfPurchase(
+  deps: WorkerDeps,
+  { accountId, plan }: MailJob & { mail: 'purchase' },
+): Promise<Mail | null> {
+  const bought = await deps.db.accounts.findByPk(accountId);
+  if (bought?.status !== 'active' || bought.emailSignsIn) return null;
+  const { name } = planOf(deps.plans, plan);
+  const owner = await findAccountByEmail(deps.db, bought.email);
+  if (owner === null) return purchaseMail(bought.email, name, await resetLink(deps, bought));
+  return owner.status === 'active' ? purchaseOfferedMail(owner.email, name, deps.publicUrl) : null;
+}
+
 async function mailOfKey(deps: WorkerDeps, keyId: string): Promise<Mail | null> {
   const key = await deps.db.keys.findByPk(keyId);
   const account = key && (await deps.db.accounts.findByPk(key.accountId));
   if (key?.expiresAt == null || key.revokedAt !== null) return null;
-  if (account?.status !== 'active' || !account.mailsKeyExpiry) return null;
+  if (!isReached(account) || !account.mailsKeyExpiry) return null;
   const { name, mask, expiresAt } = key;
   return keyExpiresMail(account.email, { name, mask, expiresAt: expiresAt.toISOString() }, deps.publicUrl);
 }
 
 async function mailOfUsage(deps: WorkerDeps, job: MailJob & { mail: 'usage' }): Promise<Mail | null> {
   const account = await deps.db.accounts.findByPk(job.accountId);
-  if (account?.status !== 'active' || !account.mailsUsage) return null;
+  if (!isReached(account) || !account.mailsUsage) return null;
   return usageMail(account.email, job, deps.publicUrl);
 }
 
 async function mailOfWebhook(deps: WorkerDeps, webhookId: string): Promise<Mail | null> {
   const webhook = await deps.db.webhooks.findByPk(webhookId);
   const account = webhook && (await deps.db.accounts.findByPk(webhook.accountId));
-  if (webhook?.disabledBecause == null || account?.status !== 'active') return null;
+  if (webhook?.disabledBecause == null || !isReached(account)) return null;
   const { url, description, disabledBecause } = webhook;
   const about = { host: originOf(url), description, because: disabledBecause };
   return webhookDisabledMail(account.email, about, deps.publicUrl);
@@ -255,9 +278,15 @@ async function mailOfSource(
   return sourceFailedMail(account.email, job);
 }
 
+/** Whether mails about an account go to its e-mail address: not to one that a payer has typed, and nobody has proved. */
+function isReached(account: Account | null): account is Account {
+  return account?.status === 'active' && account.emailSignsIn;
+}
+
 async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null> {
-  const account = await findAccountByEmail(deps.db, asked);
-  if (account === null || account.status === 'disabled') return null;
+  const account =
+    (await findAccountByEmail(deps.db, asked)) ?? (await findAccountsBoughtFor(deps.db, asked))[0];
+  if (account === undefined || account.status === 'disabled') return null;
   // Sent to the account's stored e-mail address, not to the one entered.
   return resetPasswordMail(account.email, await resetLink(deps, account));
 }

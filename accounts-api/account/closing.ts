@@ -30,7 +30,9 @@ export const closeAccount = endpoint({
       if (account.subscriptionState !== 'none') {
         fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
       }
-      await endCheckout(deps, account.id);
+      if (!(await endCheckout(deps, account.id))) {
+        fail('conflict', 'A plan has just been bought for the account. Look at it again, then close it.');
+      }
       await deps.db.inTransaction(async (transaction) => {
         const { id: accountId, email } = account;
         await lockMonthsOf(deps.db, transaction, accountId);
@@ -50,14 +52,19 @@ export const closeAccount = endpoint({
 
 /**
  * Closes the open checkout of an account, also at Stripe. Without a connection to Stripe it is left as it is.
- * @throws Failure `conflict` if it was paid, `unavailable` if Stripe does not answer.
+ * @returns false if it was paid. @throws Failure `unavailable` if Stripe does not answer.
  */
-async function endCheckout({ db, clock, billing }: ServiceDeps, accountId: string): Promise<void> {
-  if (billing === null) return;
-  const checkout = await selectOpenCheckout(db, null, accountId);
-  if (checkout === null) return;
+export async function endCheckout(
+  { db, clock, billing }: ServiceDeps,
+  accountId: string,
+): Promise<boolean> {
+  const checkout = billing === null ? null : await selectOpenCheckout(db, null, accountId);
+  if (billing === null || checkout === null) return true;
   const { id, sessionId } = checkout;
-  if (sessionId === null) return closeUnmade(db, id, clock.now()); // whoever is making its session finds that, and closes it
+  if (sessionId === null) {
+    await closeUnmade(db, id, clock.now()); // whoever is making its session finds that, and closes it
+    return true;
+  }
   const session = await askStripe(fetchSession(billing.stripe, sessionId));
   if (session?.status === 'complete' && session.customerId !== null) {
     await askForCustomer(db, null, session.customerId, clock.now());
@@ -65,10 +72,9 @@ async function endCheckout({ db, clock, billing }: ServiceDeps, accountId: strin
   const isOver =
     session?.status === 'complete' ||
     (session?.status === 'open' && !(await askStripe(expireSession(billing.stripe, sessionId))));
-  if (isOver) {
-    fail('conflict', 'A plan has just been bought for the account. Look at it again, then close it.');
-  }
+  if (isOver) return false;
   await closeCheckout(db, null, id, clock.now());
+  return true;
 }
 
 /** @throws Failure `conflict` if an account, which the transaction has locked, can still be paid for. */

@@ -1,6 +1,6 @@
 // Sets passwords: changed with the current one, reset through a mailed link, or set for the first time after a recent
 // sign-in with Google. Each ends every other session and every link mailed before.
-import type { Transaction } from 'sequelize';
+import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
@@ -8,6 +8,7 @@ import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { findAccount, holdAccount } from '../account/account.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
+import { endClaims } from '../billing/checkouts.sql.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
@@ -94,6 +95,7 @@ export const setPassword = endpoint({
     'forbidden',
     'reauthentication_required',
     'conflict',
+    'email_taken',
     'gone',
     'rate_limited',
     'unavailable',
@@ -122,22 +124,41 @@ async function resetPassword(
   checkPassword(deps, account, 'password', password); // before the link is used, so that another password can be tried
   const passwordHash = await deps.passwords.hash(password);
   const now = deps.clock.now();
-  await deps.db.inTransaction(async (transaction) => {
-    if (!(await holdAccount(deps, transaction, account))) failGone();
-    if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
-    // The mailbox is verified only now, so any access that others may have set up is revoked.
-    if (account.emailVerifiedAt === null) {
-      const by = { accountId: account.id, actor: visitor };
-      const revoked = await revokeUnprovenAccess(deps.db, transaction, account.id, now);
-      for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
-      await endWebhooksOf(deps, transaction, by);
+  try {
+    await deps.db.inTransaction(async (transaction) => {
+      const isFirstProof = account.emailVerifiedAt === null;
+      if (isFirstProof) await endClaims(deps.db, transaction, account.id, now); // before the account: a claim locks it second
+      if (!(await holdAccount(deps, transaction, account))) failGone();
+      if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
+      if (isFirstProof) await endUnprovenAccess(deps, transaction, account, now);
+      await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
+    });
+  } catch (error) {
+    if (error instanceof UniqueConstraintError) {
+      fail(
+        'email_taken',
+        'This e-mail address has an account of its own since the link was mailed. Sign in to that: Billing offers the purchase.',
+      );
     }
-    await account.update({ emailVerifiedAt: account.emailVerifiedAt ?? now }, { transaction });
-    await replacePassword(deps, transaction, account, { passwordHash, actor: visitor, ip: clientInfo.ip });
-  });
+    throw error;
+  }
   await deps.throttle.forgive(account.email);
   // A known device lets the owner of the mailbox sign in, however many attempts others make on the account.
   return { device_token: deps.throttle.deviceToken(account) };
+}
+
+/** The mailbox is proved only now: any access that others may have set up ends, and the e-mail address signs in. */
+async function endUnprovenAccess(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  account: Account,
+  now: Date,
+): Promise<void> {
+  const by = { accountId: account.id, actor: visitor };
+  const revoked = await revokeUnprovenAccess(deps.db, transaction, account.id, now);
+  for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
+  await endWebhooksOf(deps, transaction, by);
+  await account.update({ emailVerifiedAt: now, emailSignsIn: true }, { transaction });
 }
 
 async function setFirstPassword(

@@ -179,6 +179,33 @@ export async function spendClaim(
   return rows.length === 1;
 }
 
+/** Ends the claims of an account: whoever has proved the mailbox shares it with no holder of a return page. */
+export async function endClaims(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.checkouts set claimed_at = $2 where account_id = $1 and has_key and claimed_at is null`,
+    { bind: [accountId, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Makes the checkouts of one account another's, and ends their claims. */
+export async function moveCheckouts(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { from, to, now }: { from: string; to: string; now: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.checkouts
+     set account_id = $2, claimed_at = case when has_key then coalesce(claimed_at, $3) end
+     where account_id = $1`,
+    { bind: [from, to, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
 /** The checkouts whose session is to be looked at; the next look is at `nextAt`. */
 export function takeCheckoutsToCheck(
   db: AccountsDatabase,

@@ -1,20 +1,24 @@
-// Finds out to which account a customer of Stripe belongs. Whoever pays without an account gets one: the account with the e-mail address
-// that Stripe has taken, or a new one. Hides that only a new account's first key is for its payer.
+// Finds out to which account a customer of Stripe belongs. Whoever pays without an account gets a new one, also with the e-mail address
+// of another account: a payer has not proved the mailbox, and changes nothing of what others have.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
+import type { Jobs } from '../jobs.ts';
 import { emailField } from '../fields.ts';
 import { newId } from '../ids.ts';
-import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { closeCheckout, notePaid, selectCheckout } from './checkouts.sql.ts';
 import type { FetchedCustomer, FetchedSession } from './fetched.ts';
+
+export interface PayerDeps extends Deps {
+  readonly jobs: Jobs;
+}
 
 /**
  * The account of a customer that has none yet; null if it is not known. @param metadata names the account only where our own request
  * has made the customer: no payer can set it.
  */
 export async function accountOfCustomer(
-  deps: Deps,
+  deps: PayerDeps,
   transaction: Transaction,
   customer: FetchedCustomer,
   sessions: readonly FetchedSession[],
@@ -30,31 +34,37 @@ export async function accountOfCustomer(
     // An e-mail address without a payment is only a wish.
     const payer = email ?? checkout.email;
     if (!isPaid || payer === null) continue;
-    const known = await findAccountByEmail(deps.db, payer, transaction);
-    const accountId = known?.id ?? (await makeAccountOf(deps, transaction, payer));
+    const accountId = await makeAccountOf(deps, transaction, { email: payer, plan: checkout.plan });
     if (accountId === null) continue;
-    await notePaid(deps.db, transaction, {
-      ...{ id: checkout.id, accountId, hasKey: known === null, now: deps.clock.now() },
-    });
+    const now = deps.clock.now();
+    await notePaid(deps.db, transaction, { id: checkout.id, accountId, hasKey: true, now });
     return accountId;
   }
   return null;
 }
 
-/** An account without a password, whose holder proves the mailbox to sign in. @returns null: no account can have the e-mail address. */
-async function makeAccountOf(deps: Deps, transaction: Transaction, given: string): Promise<string | null> {
+/**
+ * An account that only its key opens, until the mailed link proves the mailbox. Who else has the e-mail address is not looked up: the
+ * worker does, when it writes the mail. @returns null: no account can have the e-mail address.
+ */
+async function makeAccountOf(
+  deps: PayerDeps,
+  transaction: Transaction,
+  { email: given, plan }: { email: string; plan: string },
+): Promise<string | null> {
   // Stripe takes addresses that we do not, such as one with umlauts.
   const { success, data: email } = emailField.safeParse(given);
   if (!success) return null;
   const id = newId('acct');
   await deps.db.accounts.create(
-    { id, email, name: null, plan: 'free', createdAt: deps.clock.now() },
+    { id, email, emailSignsIn: false, name: null, plan: 'free', createdAt: deps.clock.now() },
     { transaction },
   );
   await audit(deps, transaction, {
     ...{ accountId: id, actor: { actorKind: 'visitor', actorId: null }, action: 'account.created' },
     detail: { email, plan: 'free', by: 'payment' },
   });
+  await deps.jobs.enqueue(transaction, { mail: 'purchase', accountId: id, plan });
   return id;
 }
 

@@ -1,9 +1,12 @@
 // GET /v1/billing/portal: the page at Stripe where the holder pays, changes or cancels the subscription and finds the invoices.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
+import { selectPurchasesFor } from '../purchases/purchases.sql.ts';
+import { signedInOf } from '../requester.ts';
 import { askStripe, isMissing, requireBilling, type Billing } from './connection.ts';
 import { noteDeleted, selectCustomersOf } from './customers.sql.ts';
 
@@ -15,12 +18,21 @@ export const openPortal = endpoint({
   description:
     'Each call makes a URL of its own, which works for a few minutes. Open it at once, and do not store it.',
   requester: 'account',
+  query: {
+    purchase: z
+      .string()
+      .optional()
+      .describe(
+        'An id of `/v1/billing/purchases`: the portal of that purchase, before it is taken. Needs a session.',
+      ),
+  },
   answers: { 200: z.object({ url: z.url() }) },
-  errors: ['not_found', 'billing_not_configured', 'unavailable'],
+  errors: ['forbidden', 'not_found', 'billing_not_configured', 'unavailable'],
   handler:
     (deps) =>
-    async ({ requester: { accountId }, call }) => {
+    async ({ requester, query: { purchase }, call }) => {
       const billing = requireBilling(deps);
+      const accountId = purchase === undefined ? requester.accountId : await purchaseOf(deps, call, purchase);
       const customers = await call.stage('sql', () => selectCustomersOf(deps.db, accountId));
       const url = await openPage(deps, billing, customers);
       if (url === null) {
@@ -32,6 +44,16 @@ export const openPortal = endpoint({
       return one({ url });
     },
 });
+
+/** The account that a purchase is, for whoever may take it. @throws Failure `not_found`, `forbidden` for an API key. */
+async function purchaseOf({ db }: ServiceDeps, call: ServiceCall, id: string): Promise<string> {
+  const { accountId } = signedInOf(call);
+  const offered = await call.stage('sql', () => selectPurchasesFor(db, null, accountId));
+  if (!offered.some((each) => each.id === id)) {
+    fail('not_found', 'There is no purchase with this id for the account.');
+  }
+  return id;
+}
 
 /** The page of the first of the customers that is still at Stripe; null if none is. */
 async function openPage(

@@ -1,5 +1,5 @@
 // Puts in force what the subscriptions of an account mean for it. Hides who wins: a live subscription decides over plan and state, and
-// the operator's plan holds while there is none.
+// the operator's plan holds while there is none, also again.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { audit } from '../audit.ts';
@@ -45,9 +45,9 @@ export async function settleAccount(
   const subscriptions = await selectSubscriptions(db, [accountId], transaction);
   const current = currentOf(subscriptions);
   const { plan, state } = standingOf(current, clock.now());
-  // Without a live subscription before and now, the plan is the operator's affair.
-  const own = account.subscriptionState === 'none' ? account.plan : 'free';
-  const next = { plan: plan ?? own, subscriptionState: state };
+  // Without a live subscription, the plan is the operator's affair: it is set aside while one decides.
+  const own = account.subscriptionState === 'none' ? account.plan : (account.planSetAside ?? 'free');
+  const next = { plan: plan ?? own, subscriptionState: state, planSetAside: plan === null ? null : own };
   if (next.plan !== account.plan || next.subscriptionState !== account.subscriptionState) {
     await account.update(next, { transaction });
   }

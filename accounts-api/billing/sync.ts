@@ -2,7 +2,6 @@
 // so late, repeated and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called
 // inside a transaction.
 import type { Log } from '../../kernel/log/log.ts';
-import type { Deps } from '../database.ts';
 import { isMissing, type Billing } from './connection.ts';
 import {
   endFailedLease,
@@ -17,11 +16,11 @@ import {
 import { fetchCustomer, fetchSession, fetchSessionsOf, type FetchedCustomer } from './fetched.ts';
 import { askForCustomer, markHandled } from './inbox.sql.ts';
 import { closeCheckout, takeCheckoutsToCheck } from './checkouts.sql.ts';
-import { accountOfCustomer, noteSessions } from './payers.ts';
+import { accountOfCustomer, noteSessions, type PayerDeps } from './payers.ts';
 import { lockAccount, settleAccount } from './settle.ts';
 import { currentOf, isKnown, isLive, toldOf, type Subscription } from './standing.ts';
 
-export interface SyncDeps extends Deps {
+export interface SyncDeps extends PayerDeps {
   billing: Billing;
   log: Log;
 }

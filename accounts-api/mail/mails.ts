@@ -10,6 +10,7 @@ export const pages = {
   keys: '/dashboard/keys',
   usage: '/dashboard/usage',
   webhooks: '/dashboard/webhooks',
+  billing: '/dashboard/billing',
 } as const;
 
 interface Text {
@@ -63,6 +64,32 @@ export function resetPasswordMail(to: string, link: string): Mail {
       'Open this link within one hour to set it. If it was not you, do nothing: your password stays as it is.',
     ],
     link,
+  });
+}
+
+/** To whoever owns the mailbox that a payer has named. @param link sets a password, which proves the mailbox. */
+export function purchaseMail(to: string, plan: string, link: string): Mail {
+  return mail(to, {
+    subject: `${plan} was bought with your e-mail address`,
+    paragraphs: [
+      `Somebody, you we hope, has bought the plan ${plan} with this e-mail address, without signing in.`,
+      'Open this link within one hour and set a password: that proves that the mailbox is yours, and you sign in with it from then on. API keys that were made before stop working then, as somebody else may have made them. Later, "Forgot your password?" mails another link.',
+      'If it was not you, do nothing: your e-mail address opens nothing until then.',
+    ],
+    link,
+  });
+}
+
+/** The same for a mailbox that has an account. */
+export function purchaseOfferedMail(to: string, plan: string, publicUrl: string): Mail {
+  return mail(to, {
+    subject: `${plan} was bought with your e-mail address`,
+    paragraphs: [
+      `Somebody, you we hope, has bought the plan ${plan} with this e-mail address, without signing in. Your account has not changed.`,
+      'If it was you, sign in: the page Billing offers to take the purchase into your account. Your e-mail address must be confirmed for that.',
+      'If it was not you, do nothing.',
+    ],
+    link: publicUrl + pages.billing,
   });
 }
 

@@ -12,9 +12,13 @@ import {
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
   declare email: string;
+  /** False: a payment without a session has made it, and nobody has proved the e-mail address, which may be another account's too. */
+  declare emailSignsIn: CreationOptional<boolean>;
   declare name: string | null;
   /** An id of config/plans.yml, as stored; `planOf` gives the current plan. */
   declare plan: string;
+  /** The plan that is in force again when the subscription ends; without meaning while there is none. */
+  declare planSetAside: CreationOptional<string | null>;
   declare status: CreationOptional<'active' | 'disabled'>;
   /** `inactive`: keyed calls answer 402. */
   declare subscriptionState: CreationOptional<'none' | 'active' | 'inactive'>;
@@ -40,8 +44,10 @@ export function accountModel(sequelize: Sequelize): typeof Account {
     {
       id: { type: DataTypes.TEXT, primaryKey: true },
       email: DataTypes.TEXT,
+      emailSignsIn: DataTypes.BOOLEAN,
       name: DataTypes.TEXT,
       plan: DataTypes.TEXT,
+      planSetAside: DataTypes.TEXT,
       status: DataTypes.TEXT,
       subscriptionState: DataTypes.TEXT,
       createdAt: DataTypes.DATE,

@@ -48,6 +48,7 @@ export const actions = [
   'subscription.updated',
   'subscription.duplicate_canceled',
   'payment.failed',
+  'purchase.taken',
 ] as const;
 
 export type Action = (typeof actions)[number];

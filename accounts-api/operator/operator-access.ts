@@ -1,6 +1,6 @@
 // The operator's commands for access to an account: set its password, mail a reset link, disable and enable it, make it an operator's.
 // The same rules as for its holder; an audit row for every change.
-import type { Transaction } from 'sequelize';
+import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';
@@ -26,10 +26,18 @@ export async function setPassword(
   const account = await findAccountByRef(deps, accountRef);
   requireGoodPassword(password, { field: 'password', lengthMin, context: [account.email, account.name] });
   const passwordHash = await createPasswords().hash(password);
-  await deps.db.inTransaction(async (transaction) => {
-    if (!(await holdAccount(deps, transaction, account))) failChanged();
-    await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
-  });
+  try {
+    await deps.db.inTransaction(async (transaction) => {
+      if (!(await holdAccount(deps, transaction, account))) failChanged();
+      // The operator vouches for the e-mail address that a payer has typed.
+      if (!account.emailSignsIn) await account.update({ emailSignsIn: true }, { transaction });
+      await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
+    });
+  } catch (error) {
+    if (error instanceof UniqueConstraintError)
+      fail('email_taken', 'Another account signs in by the e-mail address. Its holder can take the purchase.');
+    throw error;
+  }
   return accountRecord(deps, account);
 }
 
@@ -37,8 +45,13 @@ export async function setPassword(
 export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
+  const { id: accountId, email, emailSignsIn, plan } = account;
   await deps.db.inTransaction((transaction) =>
-    deps.jobs.enqueue(transaction, { mail: 'reset_password', email: account.email }),
+    deps.jobs.enqueue(
+      transaction,
+      // The mailbox of a purchase may be another account's, too: by its address, that one would get the link.
+      emailSignsIn ? { mail: 'reset_password', email } : { mail: 'purchase', accountId, plan },
+    ),
   );
   return accountRecord(deps, account);
 }
@@ -79,7 +92,7 @@ export async function setStatusWithin(
 
 /**
  * Makes an account an operator's, or no longer one: in force on the next request, as sessions are looked up on each.
- * Setting the same role changes nothing. @throws Failure `not_found`.
+ * Setting the same role changes nothing. @throws Failure `not_found`, `conflict` for an account that nobody has proved to be theirs.
  */
 export async function setRole(deps: Deps, accountRef: string, role: Account['role']): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
@@ -88,6 +101,8 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
     await account.reload({ transaction, lock });
     const { id: accountId, role: before } = account;
     if (before === role) return;
+    if (!account.emailSignsIn)
+      fail('conflict', 'The account was made by a payment, and nobody has proved its e-mail address yet.');
     await account.update({ role }, { transaction });
     const detail = { before, role };
     await audit(deps, transaction, { accountId, actor: operator, action: 'account.role_changed', detail });

@@ -4,20 +4,35 @@ import type { AccountsDatabase } from '../database.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
-/** The account with an e-mail address (case-insensitive), or null. */
+/** The account that signs in by an e-mail address (case-insensitive), or null. */
 export async function findAccountByEmail(
   db: AccountsDatabase,
   email: string,
   transaction: Transaction | null = null,
 ): Promise<Account | null> {
-  const rows = await db.sequelize.query('select * from accounts.accounts where lower(email) = lower($1)', {
-    bind: [email],
-    type: QueryTypes.SELECT,
-    model: db.accounts,
-    mapToModel: true,
-    transaction,
-  });
+  const rows = await db.sequelize.query(
+    `select * from accounts.accounts where lower(email) = lower($1) and email_signs_in`,
+    {
+      bind: [email],
+      type: QueryTypes.SELECT,
+      model: db.accounts,
+      mapToModel: true,
+      transaction,
+    },
+  );
   return rows[0] ?? null;
+}
+
+/**
+ * The accounts that payments without a session have made for an e-mail address that is not proved: those with a subscription first,
+ * then the oldest.
+ */
+export function findAccountsBoughtFor(db: AccountsDatabase, email: string): Promise<Account[]> {
+  return db.sequelize.query(
+    `select * from accounts.accounts where lower(email) = lower($1) and not email_signs_in
+     order by subscription_state = 'none', created_at, id`,
+    { bind: [email], type: QueryTypes.SELECT, model: db.accounts, mapToModel: true },
+  );
 }
 
 /** Which of the e-mail addresses have an account, in any case; as given. */

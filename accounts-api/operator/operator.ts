@@ -6,6 +6,7 @@ import { audit } from '../audit.ts';
 import { hashApiKey, isWellFormedApiKey } from '../../kernel/credentials/api-key.ts';
 import { fail } from '../../kernel/errors.ts';
 import { parseBody } from '../../kernel/http/params.ts';
+import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountRecords, type AccountRecord } from '../account/account.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
 import { currentOf, toldOf } from '../billing/standing.ts';
@@ -17,7 +18,7 @@ import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord 
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
 import type { Actor } from '../models/audit-event.ts';
-import { findAccountByEmail, findKeys } from './operator.sql.ts';
+import { findAccountByEmail, findAccountsBoughtFor, findKeys } from './operator.sql.ts';
 import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 
 /** Whoever runs a command. */
@@ -70,8 +71,8 @@ export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
 }
 
 /**
- * Changes the plan of an account, from its next call on. It holds until the account buys a plan; while it has a subscription, that
- * decides. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
+ * Changes the plan of an account, from its next call on. While it has a subscription, that decides, and the plan
+ * comes back when it ends. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
  */
 export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
   requirePlan(deps, plan);
@@ -92,9 +93,10 @@ export async function setPlanWithin(
   { plan, actor }: { plan: string; actor: Actor },
 ): Promise<void> {
   if (account.subscriptionState !== 'none') {
+    const own = planOf(deps.plans, account.planSetAside ?? 'free').id;
     fail(
       'conflict',
-      'The account has a subscription, which decides its plan. Change or cancel it at Stripe.',
+      `The account has a subscription, which decides its plan until it ends; then "${own}" is in force again. Change or cancel it at Stripe first.`,
     );
   }
   const { id: accountId, plan: before } = account;
@@ -183,9 +185,19 @@ export async function usage(deps: Deps, accountRef: string): Promise<MonthUsage>
 
 export async function findAccountByRef(deps: Deps, accountRef: string): Promise<Account> {
   const account = accountRef.includes('@')
-    ? await findAccountByEmail(deps.db, accountRef)
+    ? ((await findAccountByEmail(deps.db, accountRef)) ?? (await findBoughtAccount(deps, accountRef)))
     : await deps.db.accounts.findByPk(accountRef);
   return account ?? fail('not_found', `There is no account with the id or e-mail address "${accountRef}".`);
+}
+
+/** The only account that a payment has made for an e-mail address; null if there is none. @throws Failure `conflict` for several. */
+async function findBoughtAccount(deps: Deps, email: string): Promise<Account | null> {
+  const found = await findAccountsBoughtFor(deps.db, email);
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => id).join(', ');
+    fail('conflict', `Several purchases have this e-mail address: ${ids}. Name the account by its id.`);
+  }
+  return found[0] ?? null;
 }
 
 function requirePlan(deps: Deps, plan: string): void {

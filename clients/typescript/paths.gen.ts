@@ -190,6 +190,12 @@ export interface Paths {
   '/v1/billing/portal': {
     get: { data: Types.GetBillingPortalData; response: Types.GetBillingPortalResponse };
   };
+  '/v1/billing/purchases': {
+    get: { data: Types.GetBillingPurchasesData; response: Types.GetBillingPurchasesResponse };
+  };
+  '/v1/billing/purchases/{id}/take': {
+    post: { data: Types.PostBillingPurchasesByIdTakeData; response: Types.PostBillingPurchasesByIdTakeResponse };
+  };
   '/billing/stripe/events': {
     post: { data: Types.PostBillingStripeEventsData; response: Types.PostBillingStripeEventsResponse };
   };

@@ -4586,7 +4586,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -5775,7 +5775,12 @@ export type GetAccountKeyByTokenResponse = GetAccountKeyByTokenResponses[keyof G
 export type GetBillingPortalData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * An id of `/v1/billing/purchases`: the portal of that purchase, before it is taken. Needs a session.
+         */
+        purchase?: string;
+    };
     url: '/v1/billing/portal';
 };
 
@@ -5792,6 +5797,169 @@ export type GetBillingPortalResponses = {
 };
 
 export type GetBillingPortalResponse = GetBillingPortalResponses[keyof GetBillingPortalResponses];
+
+export type GetBillingPurchasesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: '-created_at' | 'created_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'plan' | 'served' | 'created_at'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/billing/purchases';
+};
+
+export type GetBillingPurchasesResponses = {
+    /**
+     * What was bought with the e-mail address of the account, without a session.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            /**
+             * An id of `/v1/plans`.
+             */
+            plan: string;
+            /**
+             * Whether it is paid, so that it can be taken.
+             */
+            served: boolean;
+            created_at: string;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetBillingPurchasesResponse = GetBillingPurchasesResponses[keyof GetBillingPurchasesResponses];
+
+export type PostBillingPurchasesByIdTakeData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/billing/purchases`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/billing/purchases/{id}/take';
+};
+
+export type PostBillingPurchasesByIdTakeResponses = {
+    /**
+     * Takes a purchase into the account: its subscription is the account’s from then on.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            email: string;
+            email_verified: boolean;
+            /**
+             * Whether the holder can sign in with a password.
+             */
+            has_password: boolean;
+            /**
+             * Whether the holder can sign in with Google.
+             */
+            google_linked: boolean;
+            name: string | null;
+            /**
+             * An id of `/v1/plans`.
+             */
+            plan: string;
+            status: 'active' | 'disabled';
+            subscription_state: 'none' | 'active' | 'inactive';
+            /**
+             * The subscription, as last told by Stripe; null if there has been none.
+             */
+            subscription: {
+                /**
+                 * The plan in force.
+                 */
+                plan: string;
+                /**
+                 * `inactive`: calls with keys answer 402 `subscription_inactive`.
+                 */
+                state: 'none' | 'active' | 'inactive';
+                /**
+                 * Stripe's status of the subscription; null without one.
+                 */
+                status: string | null;
+                current_period_end: string | null;
+                /**
+                 * When it ends, if it was cancelled.
+                 */
+                cancels_at: string | null;
+                /**
+                 * Until when calls are served although a payment is due.
+                 */
+                grace_ends_at: string | null;
+                latest_invoice: {
+                    id: string;
+                    /**
+                     * Stripe's, such as `open` or `paid`.
+                     */
+                    status: string | null;
+                    /**
+                     * In the smallest unit of the currency.
+                     */
+                    amount_due: number;
+                    currency: string;
+                    /**
+                     * The page to pay it on.
+                     */
+                    hosted_invoice_url: string | null;
+                    next_attempt_at: string | null;
+                } | null;
+            } | null;
+            /**
+             * `operator`: may manage all accounts of this installation; null for everybody else.
+             */
+            role: 'operator' | null;
+            created_at: string;
+            /**
+             * Which mails are sent. Security mails are always sent.
+             */
+            notifications: {
+                usage: boolean;
+                key_expiry: boolean;
+            };
+            /**
+             * When the mail server last refused a mail to `email` for good; null once it has taken one.
+             */
+            mail_refused_at: string | null;
+            active_keys: number;
+            /**
+             * The maximum number of active keys.
+             */
+            key_limit: number;
+        };
+    };
+};
+
+export type PostBillingPurchasesByIdTakeResponse = PostBillingPurchasesByIdTakeResponses[keyof PostBillingPurchasesByIdTakeResponses];
 
 export type PostBillingStripeEventsData = {
     body?: never;

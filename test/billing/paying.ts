@@ -5,6 +5,7 @@ import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { endGraces } from '../../accounts-api/billing/settle.ts';
 import { checkSessions, type SyncDeps } from '../../accounts-api/billing/sync.ts';
 import { syncDue } from './sync-due.ts';
+import { openJobs } from '../../accounts-api/jobs.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import type { StripeSettings } from '../../kernel/settings/settings.ts';
 import { noteSecret } from '../run/traces.ts';
@@ -42,8 +43,9 @@ export async function startPaying(options: PayingOptions = {}) {
   const settings = { ...settingsOf(fake), ...options.stripe };
   const services = await startServices({ clock, plans, stripe: settings, ...options.services });
   fake.setWebhook({ url: services.url + inboxPath, secret: webhookSecret, ...options.fake?.webhook });
-  const deps: SyncDeps = { ...services.accounts, log: silentLog, billing: createBilling(settings) };
   const { db } = services.accounts;
+  const jobs = openJobs(db.sequelize, services.databaseUrl, silentLog);
+  const deps: SyncDeps = { ...services.accounts, jobs, log: silentLog, billing: createBilling(settings) };
   const { stripe } = deps.billing;
 
   /** Fetches customers until none is due. */
@@ -101,6 +103,7 @@ export async function startPaying(options: PayingOptions = {}) {
     rows: <Row extends object>(text: string, ...bind: unknown[]) =>
       db.sequelize.query<Row>(text, { bind, type: QueryTypes.SELECT }),
     async close(): Promise<void> {
+      await jobs.close();
       await services.close();
       await fake.close();
     },

@@ -215,7 +215,7 @@ test.serial(
     await t.throwsAsync(setPlan(paying.services.accounts, accountId, 'pro'), { code: 'conflict' });
     paying.fake.cancelNow(id);
     await paying.settle();
-    t.is(await paying.standing(accountId), 'free none');
+    t.is(await paying.standing(accountId), 'pro none', 'that of the operator comes back');
     await setPlan(paying.services.accounts, accountId, 'pro');
     paying.fake.override(id, {}, 'customer.subscription.deleted');
     await paying.settle();

@@ -1,6 +1,7 @@
 // /v1/account/audit: every change of an account leaves one row that says who did what to what; its holder can read it.
 import { instantText } from '../../kernel/clock.ts';
 import test, { type ExecutionContext } from 'ava';
+import { newId } from '../../accounts-api/ids.ts';
 import { createBilling } from '../../accounts-api/billing/connection.ts';
 import { askForCustomer } from '../../accounts-api/billing/inbox.sql.ts';
 import { syncDue } from '../billing/sync-due.ts';
@@ -38,10 +39,11 @@ const service = await startAccountsService(undefined, undefined, {
   signIn: { google: issuer.settings },
   stripe: settingsOf(fake),
 });
-const billingDeps = { ...service.deps, log: silentLog, billing: createBilling(settingsOf(fake)) };
+
 const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
 const jobs = openJobs(service.deps.db.sequelize, service.databaseUrl, silentLog);
 const operatorDeps = { ...service.deps, jobs };
+const billingDeps = { ...operatorDeps, log: silentLog, billing: createBilling(settingsOf(fake)) };
 test.after.always(async () => {
   await jobs.close();
   await service.close();
@@ -146,6 +148,18 @@ const newSubscriber = async () => {
 const fetchAgain = async (customer: string) => {
   await askForCustomer(service.deps.db, null, customer, service.clock.now());
   await syncDue(billingDeps);
+};
+/** Has a holder take a purchase for the same mailbox. @returns the account that it was. */
+const takeOne = async (t: ExecutionContext, holder: Holder) => {
+  const id = newId('acct');
+  const { email } = holder;
+  const bought = { id, email, emailSignsIn: false, name: null, plan: 'free', createdAt: service.clock.now() };
+  await service.deps.db.accounts.create(bought);
+  const customer = await billingDeps.billing.stripe.customers.create({ metadata: { account_id: id } });
+  fake.subscribe({ customer: customer.id, price });
+  await fetchAgain(customer.id);
+  done(t, await service.signedIn(holder, `/v1/billing/purchases/${id}/take`, { method: 'POST', headers }));
+  return { id };
 };
 /** What a row about a key says. */
 const ofKey = (
@@ -408,6 +422,13 @@ const writers: Record<Action, Record<string, Act>> = {
         before: { plan: 'free', state: 'none', status: null, ...none },
         ...{ plan: 'pro', state: 'active', status: 'active', ...none, current_period_end: end },
       });
+    },
+  },
+  'purchase.taken': {
+    async 'the holder of the mailbox that a payer has named'(t) {
+      const holder = await newHolder();
+      const { id } = await takeOne(t, holder);
+      return { ...ofAccount(holder, bySession(holder), { plan: 'pro' }), subject: id };
     },
   },
   'subscription.duplicate_canceled': {

@@ -14,6 +14,7 @@ import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type Account, type OfAccount } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
+import { Offered } from './offered.tsx';
 
 /** After the portal: how long and how often the account is asked for again. */
 const back = { everyMs: 1_500, times: 20 };
@@ -61,6 +62,7 @@ function BillingOf({ account, reload }: OfAccount) {
       <Waiting for={loaded} failure="The plans could not be loaded">
         {({ plans, isOpen }) => (
           <>
+            {isOpen && <Offered account={account} plans={plans} onTaken={reload} />}
             <Subscription account={account} plans={plans} />
             {isOpen ? (
               <Plans account={account} plans={plans} onPortal={() => portal.run(openPortal)} />

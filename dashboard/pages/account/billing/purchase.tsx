@@ -16,11 +16,11 @@ const over = {
   account: { title: 'Thank you', text: 'The plan is on your account, and in force on the next call.' },
   claimed: {
     title: 'The key was shown already',
-    text: 'Lost it? Set a password for the e-mail address you paid with, and make another key.',
+    text: 'Lost it? Sign in with the e-mail address you paid with, or set a password for it, and make another key.',
   },
   expired: {
     title: 'This purchase is over',
-    text: 'It was not paid, or the hour to take the key has passed. Paid? Set a password for the e-mail address you paid with, and make a key.',
+    text: 'It was not paid, or the hour to take the key has passed. Paid? Sign in with the e-mail address you paid with, or set a password for it, and make a key.',
   },
 } as const;
 
@@ -79,8 +79,9 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
     return (
       <Door title="You are ready">
         <p>
-          Your account is <b>{email}</b>. To sign in, set a password by mail. That proves the mailbox, and
-          ends keys made before: make new ones then.
+          A mail is on its way to <b>{email}</b>. It leads to signing in, which proves the mailbox and ends
+          keys made before: make new ones then. An account that you have already has not changed: Billing
+          offers to take the purchase into it.
         </p>
         <Ways />
       </Door>

@@ -1,0 +1,56 @@
+// The statements about purchases without a session: accounts that a payment has made, for the holder of the mailbox that the payer has named.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+
+/** The account that a payment has made. */
+export interface PurchaseRow {
+  id: string;
+  /** As stored. */
+  plan: string;
+  isServed: boolean;
+  createdAt: Date;
+}
+
+/**
+ * The purchases that the holder of an account may take: those for its e-mail address, if the holder has proved it, that have a subscription.
+ */
+export function selectPurchasesFor(
+  db: AccountsDatabase,
+  transaction: Transaction | null,
+  accountId: string,
+): Promise<PurchaseRow[]> {
+  return db.sequelize.query(
+    `select bought.id, bought.plan, bought.subscription_state = 'active' as "isServed", bought.created_at as "createdAt"
+     from accounts.accounts as holder
+     join accounts.accounts as bought on lower(bought.email) = lower(holder.email)
+     where holder.id = $1 and holder.status = 'active' and holder.email_signs_in and holder.email_verified_at is not null
+       and not bought.email_signs_in and bought.status = 'active' and bought.subscription_state <> 'none'
+     order by bought.created_at, bought.id`,
+    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+  );
+}
+
+/** Locks the customers of an account. A fetch from Stripe locks its customer first, then the account: call it before locking the account. */
+export async function lockCustomersOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  await db.sequelize.query(
+    'select from accounts.billing_customers where account_id = $1 order by id for update',
+    { bind: [accountId], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** Makes the customers of one account another's, with their subscriptions. */
+export async function moveCustomers(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await db.sequelize.query('update accounts.billing_customers set account_id = $2 where account_id = $1', {
+    bind: [from, to],
+    type: QueryTypes.RAW,
+    transaction,
+  });
+}

@@ -1,0 +1,159 @@
+// What was bought with an account's e-mail address by somebody without a session. Its holder sees it, and takes it into the account. Hides
+// that a purchase is an account of its own until then.
+import type { Transaction } from 'sequelize';
+import { z } from 'zod';
+import { instantText } from '../../kernel/clock.ts';
+import { entryAt, memberOf } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
+import { listParams } from '../../kernel/http/list.ts';
+import { inMemory, page } from '../../kernel/http/pages.ts';
+import { one } from '../../kernel/http/service-endpoint.ts';
+import { planOf } from '../../kernel/plans.ts';
+import { accountRecord, accountSchema } from '../account/account.ts';
+import { lockKeysOf, lockMonthsOf } from '../account/account.sql.ts';
+import { endCheckout } from '../account/closing.ts';
+import { audit } from '../audit.ts';
+import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
+import { selectSubscriptions } from '../billing/customers.sql.ts';
+import { settleAccount } from '../billing/settle.ts';
+import { currentOf, isLive, isPending, toldOf } from '../billing/standing.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endpoint } from '../endpoint.ts';
+import type { Account } from '../models/account.ts';
+import type { SignedIn } from '../requester.ts';
+import { lockCustomersOf, moveCustomers, selectPurchasesFor } from './purchases.sql.ts';
+
+const purchaseSchema = z.object({
+  id: z.string(),
+  plan: z.string().describe('An id of `/v1/plans`.'),
+  served: z.boolean().describe('Whether it is paid, so that it can be taken.'),
+  created_at: z.iso.datetime(),
+});
+
+export const listPurchases = endpoint({
+  summary: 'What was bought with the e-mail address of the account, without a session.',
+  description:
+    'Purchases that have a subscription, for an account whose e-mail address is proved. The account has none of them until its holder takes one.',
+  requester: 'signed_in',
+  query: listParams({ fields: purchaseSchema.keyof().options, sorts: ['created_at'], sort: '-created_at' }),
+  rows: purchaseSchema,
+  handler:
+    (deps) =>
+    async ({ requester: { accountId }, query, call }) => {
+      const found = await call.stage('sql', () => selectPurchasesFor(deps.db, null, accountId));
+      const rows = found.map(({ id, plan, isServed, createdAt }) => ({
+        ...{ id, plan: planOf(deps.plans, plan).id, served: isServed, created_at: instantText(createdAt) },
+      }));
+      return page(deps.cursors, {
+        query,
+        of: ['purchases', accountId],
+        fileName: 'purchases',
+        read: inMemory(rows, query.sort, ({ id }, position) => [
+          entryAt(found, position).createdAt.getTime(),
+          id,
+        ]),
+      });
+    },
+});
+
+export const takePurchase = endpoint({
+  summary: 'Takes a purchase into the account: its subscription is the account’s from then on.',
+  description:
+    'The keys that the payer has got end, as do its webhooks: the payer may be somebody else. An open page of Stripe of the account is closed first.',
+  requester: 'signed_in',
+  params: { id: z.string().describe('An id of `/v1/billing/purchases`.') },
+  answers: { 200: accountSchema },
+  errors: ['not_found', 'already_subscribed', 'conflict', 'billing_not_configured', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester, params }) => {
+      const id = memberOf(params, 'id');
+      await requireOffered(deps, null, { accountId: requester.accountId, id });
+      for (const accountId of [requester.accountId, id])
+        if (!(await endCheckout(deps, accountId))) failChanged();
+      const taken = await deps.db.inTransaction((transaction) => take(deps, transaction, { requester, id }));
+      return one(await accountRecord(deps, taken));
+    },
+});
+
+/**
+ * Moves the customers of a purchase, and deletes the account that it was. What locks more than one of them locks in the order of this.
+ * @returns the holder's account as it is then.
+ */
+async function take(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  { requester: { accountId, actor }, id }: { requester: SignedIn; id: string },
+): Promise<Account> {
+  const { db, clock } = deps;
+  await lockCustomersOf(db, transaction, id);
+  await moveCheckouts(db, transaction, { from: id, to: accountId, now: clock.now() });
+  await lockMonthsOf(db, transaction, id);
+  const [account, bought] = await lockBoth(deps, transaction, { accountId, id });
+  const { plan } = await requireOffered(deps, transaction, { accountId, id });
+  const own = await selectSubscriptions(db, [accountId], transaction);
+  if (own.some((each) => isLive(each) || isPending(each))) failSubscribed();
+  // Begun since this request has looked: it could be paid beside the purchase.
+  if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
+  const before = toldOf(account, currentOf(own));
+  await moveCustomers(db, transaction, { from: id, to: accountId });
+  await lockKeysOf(db, transaction, id);
+  await bought.destroy({ transaction }); // its keys and webhooks go with the row
+  await audit(deps, transaction, {
+    accountId: id,
+    actor,
+    action: 'account.closed',
+    detail: { into: accountId },
+  });
+  const detail = { plan };
+  await audit(deps, transaction, { accountId, actor, action: 'purchase.taken', subject: id, detail });
+  await settleAccount(deps, transaction, account, before);
+  return account;
+}
+
+/** Locks the account of the holder and that of the purchase, in the order of their ids: two holders may each take from the other. */
+async function lockBoth(
+  { db }: ServiceDeps,
+  transaction: Transaction,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<[Account, Account]> {
+  const locked = new Map<string, Account>();
+  for (const each of [accountId, id].toSorted()) {
+    // What is deleted is locked whole, so that nothing that refers to it is being written.
+    const lock = each === id ? transaction.LOCK.UPDATE : transaction.LOCK.NO_KEY_UPDATE;
+    const account = await db.accounts.findByPk(each, { transaction, lock });
+    if (account !== null) locked.set(each, account);
+  }
+  const [account, bought] = [locked.get(accountId), locked.get(id)];
+  if (account === undefined || bought === undefined) failUnknown();
+  return [account, bought];
+}
+
+/** @throws Failure `not_found` if the purchase is not for the holder to take, `conflict` while it is not paid. */
+async function requireOffered(
+  { db }: ServiceDeps,
+  transaction: Transaction | null,
+  { accountId, id }: { accountId: string; id: string },
+): Promise<{ plan: string }> {
+  const found = (await selectPurchasesFor(db, transaction, accountId)).find((each) => each.id === id);
+  if (found === undefined) failUnknown();
+  if (!found.isServed) {
+    fail('conflict', `The purchase is not paid. Pay it first: GET /v1/billing/portal?purchase=${id}.`);
+  }
+  return found;
+}
+
+function failSubscribed(): never {
+  fail(
+    'already_subscribed',
+    'The account has a subscription of its own, or the first payment of one is under way. End that first, or the purchase: GET /v1/billing/portal.',
+  );
+}
+
+function failChanged(): never {
+  fail('conflict', 'A plan has just been bought for the account. Look at it again.');
+}
+
+function failUnknown(): never {
+  fail('not_found', 'There is no purchase with this id for the account.');
+}

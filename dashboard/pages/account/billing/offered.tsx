@@ -1,0 +1,120 @@
+// What was bought with the account's e-mail address without signing in: it is taken into the account, or managed at Stripe, or let be.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { rowsOf } from '../../../api/rows.ts';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
+import { InfoIcon } from '../../../components/icons.tsx';
+import type { Plan } from '../../../components/plan-cards.tsx';
+import { dayText } from '../../../text/times.ts';
+import type { Account } from '../account-page.tsx';
+
+interface Purchase {
+  id: string;
+  plan: string;
+  served: boolean;
+  created_at: string;
+}
+
+/** One note for each purchase; none where there is nothing to take. @param plans for their names. */
+export function Offered({
+  account,
+  plans,
+  onTaken,
+}: {
+  account: Account;
+  plans: readonly Plan[];
+  onTaken: () => void;
+}) {
+  const loaded = useLoad(
+    async (signal) =>
+      rowsOf(await accountApi.get('/v1/billing/purchases', { query: { limit: 1000 }, signal })),
+    [account.plan, account.subscription_state],
+  );
+  const shown = loaded.phase === 'ready' ? loaded.value : (loaded.previous ?? []);
+  const nameOf = (id: string) => plans.find((plan) => plan.id === id)?.name ?? id;
+  return (
+    <>
+      <Problem of={loaded.phase === 'failed' ? loaded.error : undefined} />
+      {shown.map((purchase) => (
+        <Offer
+          key={purchase.id}
+          purchase={purchase}
+          name={nameOf(purchase.plan)}
+          present={nameOf(account.plan)}
+          isSubscribed={account.subscription_state !== 'none'}
+          onTaken={onTaken}
+        />
+      ))}
+    </>
+  );
+}
+
+interface OfferProps {
+  purchase: Purchase;
+  name: string;
+  /** The account's plan now. */
+  present: string;
+  isSubscribed: boolean;
+  onTaken: () => void;
+}
+
+function Offer({
+  purchase: { id, served, created_at: at },
+  name,
+  present,
+  isSubscribed,
+  onTaken,
+}: OfferProps) {
+  const [isAsked, setIsAsked] = useState(false);
+  const action = useAction();
+  const take = () =>
+    action.run(async () => {
+      await accountApi.post('/v1/billing/purchases/{id}/take', { path: { id } });
+      onTaken();
+    });
+  const openPortal = () =>
+    action.run(async () => {
+      const { data } = await accountApi.get('/v1/billing/portal', { query: { purchase: id } });
+      location.assign(data.url);
+    });
+  return (
+    <div class="note acc door-note" data-test="offered">
+      <InfoIcon />
+      <div>
+        <b>
+          {name} was bought with your e-mail address on {dayText(at)}
+        </b>
+        {whatHappens({ name, present, served, isSubscribed })}
+        <Problem of={action.error} />
+      </div>
+      <div class="actions">
+        {served && !isSubscribed && (
+          <button
+            class="btn main"
+            type="button"
+            disabled={action.isBusy}
+            onClick={isAsked ? take : () => setIsAsked(true)}
+          >
+            {isAsked ? `Yes, change from ${present} to ${name}` : 'Take it into this account'}
+          </button>
+        )}
+        <button class="btn" type="button" disabled={action.isBusy} onClick={openPortal}>
+          See it at Stripe
+        </button>
+      </div>
+    </div>
+  );
+}
+
+function whatHappens({
+  name,
+  present,
+  served,
+  isSubscribed,
+}: Pick<OfferProps, 'name' | 'present' | 'isSubscribed'> & { served: boolean }): string {
+  if (isSubscribed)
+    return 'Nobody had signed in. Your account has a subscription of its own: it can take this one when its own has ended. To pay for one only, cancel the other at Stripe.';
+  if (!served) return 'Nobody had signed in. It is not paid: pay it at Stripe to take it into this account.';
+  return `Nobody had signed in, so nothing has changed here. Taken, ${name} is your plan instead of ${present}, and its invoices are yours; API keys that the payer has got stop working. If you did not buy it, do nothing.`;
+}

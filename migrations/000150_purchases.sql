@@ -1,0 +1,13 @@
+-- An account that a payment without a session has made is its payer's alone: its e-mail address is as the payer typed it, may be that of
+-- another account, and signs nobody in until a mailed link proves it.
+alter table accounts.accounts
+  add column email_signs_in boolean not null default true,
+  -- The plan that is in force again when the subscription ends; without meaning while there is none.
+  add column plan_set_aside text check (plan_set_aside ~ '^[a-z][a-z0-9_-]{0,31}$'),
+  add constraint accounts_unproved_check
+    check (email_signs_in or (email_verified_at is null and password_hash is null and role is null));
+
+-- One account signs in by an e-mail address, whatever its letter case.
+drop index accounts.accounts_email;
+create unique index accounts_email on accounts.accounts (lower(email)) where email_signs_in;
+create index accounts_by_email on accounts.accounts (lower(email), id);

@@ -1,0 +1,204 @@
+// Whoever pays without a session, with an e-mail address that has an account: nothing of that account changes, and nothing tells whether
+// there is one.
+import test from 'ava';
+import { noteSecret } from '../run/traces.ts';
+import { newEmail } from '../services/sign-in.ts';
+import { buyingOf, dataOf, states } from './buying.ts';
+import { startPaying } from './paying.ts';
+
+const paying = await startPaying({ services: { trustedProxyHops: 1 } });
+test.after.always(() => paying.close());
+const { fake } = paying;
+const buying = buyingOf(paying);
+
+for (const state of states) {
+  test.serial(`a stranger's payment, and its end, changes nothing of an account ${state}`, async (t) => {
+    const holder = await buying.holder(state);
+    const before = await buying.snapshot(holder);
+    const unchanged = async (when: string) => t.deepEqual(await buying.snapshot(holder), before, when);
+
+    const bought = await buying.begin(holder.email.toUpperCase());
+    await unchanged('begun');
+    fake.completeCheckout(bought.session);
+    await paying.settle();
+    await unchanged('paid');
+    const subscription = buying.subscriptionOf(bought);
+    t.is(fake.subscription(subscription).status, 'active', 'what the stranger has paid goes on');
+    t.is(await buying.stateOf(bought.token), 'key');
+    const shown = dataOf<{ key: string; account: { id: string } }>(t, await buying.claim(bought.token));
+    t.not(shown.account.id, holder.accountId);
+    t.is(await paying.calls(noteSecret(shown.key)), 404);
+    t.is(await paying.standing(shown.account.id), 'starter active');
+    await unchanged('claimed');
+
+    fake.failPayment(subscription);
+    await paying.settle();
+    await unchanged('past due');
+    fake.override(subscription, { status: 'unpaid' }, 'customer.subscription.updated');
+    await paying.settle();
+    t.is(await paying.calls(shown.key), 402);
+    await unchanged('unpaid');
+    fake.cancelNow(subscription);
+    await paying.settle();
+    t.is(await paying.standing(shown.account.id), 'free none');
+    await unchanged('cancelled');
+  });
+}
+
+/** What becomes of a purchase for an e-mail address, however its events come; ids are left out. */
+async function outcomeOf(email: string, settle: (bought: { session: string }) => Promise<void>) {
+  const bought = await buying.begin(email);
+  fake.completeCheckout(bought.session);
+  await settle(bought);
+  await paying.sync();
+  const id = await buying.accountOf(bought);
+  const rows = await paying.rows<object>(
+    `select plan, subscription_state, email_signs_in, email_verified_at, password_hash,
+            (select count(*)::int from accounts.billing_customers where account_id = account.id) as customers,
+            (select array_agg(action order by event_no) from accounts.audit_events where account_id = account.id) as actions
+     from accounts.accounts as account where id = $1`,
+    id,
+  );
+  const [status, claimed] = [await buying.stateOf(bought.token), await buying.claim(bought.token)];
+  if (claimed.status === 200) keyOf(claimed);
+  return { id, rows, status, claim: claimed.status };
+}
+const keyOf = ({ json }: { json: unknown }) => noteSecret((json as { data: { key: string } }).data.key);
+
+const deliver = async (events: typeof fake.events) => {
+  for (const event of events) if ((await fake.deliver(event)).status !== 200) throw new Error(event.type);
+};
+
+const orders: Readonly<Record<string, (bought: { session: string }) => Promise<void>>> = {
+  'as they happen': () => paying.settle(),
+  'the other way round': async () => deliver(fake.held().toReversed()),
+  'the subscription before the checkout': async () => {
+    const held = fake.held();
+    const isLate = ({ type }: { type: string }) => type.startsWith('checkout.');
+    await deliver(held.filter((event) => !isLate(event)));
+    await paying.sync();
+    await deliver(held.filter(isLate));
+  },
+  'the checkout long before all else': async () => {
+    const held = fake.held();
+    const isFirst = ({ type }: { type: string }) => type === 'checkout.session.completed';
+    await deliver(held.filter(isFirst));
+    await paying.sync();
+    await deliver(held.filter((event) => !isFirst(event)));
+  },
+  'three times each, with a fetch after each': async () => {
+    for (const event of fake.held())
+      for (const _time of [1, 2, 3]) {
+        await deliver([event]);
+        await paying.sync();
+      }
+  },
+  'never, so that Stripe is asked': async () => {
+    for (const event of fake.held()) fake.drop(event);
+    await paying.services.accounts.db.sequelize.query(
+      'update accounts.checkouts set check_at = created_at where check_at is not null',
+    );
+    await paying.checkSessions();
+  },
+};
+
+for (const [order, settle] of Object.entries(orders)) {
+  test.serial(`events that come ${order} make one account of the purchase, and touch no other`, async (t) => {
+    const holder = await buying.holder('with a subscription that is past due');
+    const before = await buying.snapshot(holder);
+    const { id, ...known } = await outcomeOf(holder.email, settle);
+    t.deepEqual(await buying.snapshot(holder), before);
+    const { id: other, ...unknown } = await outcomeOf(newEmail(), settle);
+    t.not(id, other);
+    t.deepEqual(known, unknown);
+    t.like(known, { status: 'key', claim: 200 });
+    t.like(known.rows[0], {
+      plan: 'starter',
+      subscription_state: 'active',
+      email_signs_in: false,
+      customers: 1,
+    });
+  });
+}
+
+test.serial(
+  'a purchase that is cancelled before any event has come makes an account of its own, on the free plan',
+  async (t) => {
+    const holder = await buying.holder('on a plan of the operator');
+    const before = await buying.snapshot(holder);
+    const { id, status } = await outcomeOf(holder.email, async ({ session }) => {
+      fake.cancelNow(fake.session(session).subscription as string);
+      await paying.settle();
+    });
+    t.deepEqual(await buying.snapshot(holder), before);
+    t.is(await paying.standing(id), 'free none');
+    t.is(status, 'key');
+  },
+);
+
+test.serial('two purchases with one e-mail address are two accounts: neither ends the other', async (t) => {
+  const email = newEmail();
+  const [first, second] = [
+    await outcomeOf(email, () => paying.settle()),
+    await outcomeOf(email, () => paying.settle()),
+  ];
+  t.not(first.id, second.id);
+  for (const { id, claim } of [first, second]) {
+    t.is(await paying.standing(id), 'starter active');
+    t.is(claim, 200);
+  }
+});
+
+test.serial(
+  'no answer to a payer, and no request to Stripe, tells whether the e-mail address has an account',
+  async (t) => {
+    const holder = await buying.holder('with a subscription that is active');
+    /** All that a payer sees, without what differs between any two purchases. */
+    async function seen(email: string) {
+      const from = fake.requests.length;
+      const begun = await paying.services.call('/v1/checkout', buying.json({ plan: 'pro', email }));
+      const { url } = (begun.json as { data: { url: string } }).data;
+      const session = fake.sessions().find((each) => each.url === url);
+      const token = noteSecret(session?.success_url?.split('#claim=')[1] ?? '');
+      const open = await buying.claim(token);
+      fake.completeCheckout(session?.id ?? '');
+      await paying.settle();
+      const state = await paying.services.call('/v1/checkout/state', buying.json({ token }));
+      const claimed = await buying.claim(token);
+      const key = keyOf(claimed);
+      const again = await buying.claim(token);
+      const get = (path: string) => paying.services.call(path, { key });
+      const own = [
+        await get('/v1/account'),
+        await get('/v1/keys'),
+        await get('/v1/account/audit'),
+        await get('/v1/usage'),
+      ];
+      const answers = [begun, open, state, claimed, again, ...own, await get('/v1/billing/portal')];
+      const asked = fake.requests.slice(from).map(({ method, path, body }) => `${method} ${path} ${body}`);
+      const blank = (text: string) =>
+        text
+          .replaceAll(email, 'ADDRESS')
+          .replaceAll(encodeURIComponent(email), 'ADDRESS')
+          .replaceAll(
+            /\b(?:chk|acct|key|cus|cs_test|sub|bps|in)_[\w-]+|pk_live_[^"]+|[\w-]{43}(?=\b)|\d{10}/g,
+            '…',
+          )
+          .replaceAll(/"request_id":"[^"]+"/g, '');
+      const headersOf = ({ headers }: (typeof answers)[number]) =>
+        [...headers].filter(
+          ([name]) =>
+            !/^(?:date|etag|x-request-id|x-ratelimit.*|ratelimit.*|content-length|traceparent|server-timing)$/.test(
+              name,
+            ),
+        );
+      return JSON.stringify([
+        answers.map((answer) => [answer.status, headersOf(answer), blank(answer.text)]),
+        asked.map(blank),
+      ]);
+    }
+    const known = await seen(holder.email);
+    t.true(known.includes('ADDRESS') && known.includes('customer_email'));
+    t.is(known, await seen(newEmail()));
+  },
+);
