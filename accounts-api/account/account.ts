@@ -20,7 +20,7 @@ import { selectLinked } from '../auth/identities.sql.ts';
 import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
-import { requireFresh } from '../auth/sessions.ts';
+import { refuseOperator, requireFresh } from '../auth/sessions.ts';
 import { clientInfoOf } from '../auth/client-info.ts';
 
 const told = eventKinds['subscription.updated'].data;
@@ -162,7 +162,10 @@ async function proveHolder(
   account: Account,
   { caller, password }: { caller: SignedIn; password: string | undefined },
 ): Promise<void> {
-  if (account.passwordHash === null) return requireFresh(deps, caller);
+  if (account.passwordHash === null) {
+    refuseOperator(account, 'Set a password first: POST /auth/forgot-password mails a link.');
+    return requireFresh(deps, caller, account);
+  }
   if (password === undefined) {
     fail('invalid_body', '"password": is required to change the e-mail address.', { param: 'password' });
   }
@@ -231,15 +234,15 @@ export async function findAccount(deps: Deps, accountId: string): Promise<Accoun
 /**
  * Locks an account until the end of the transaction, if it is unchanged since it was read: if two requests prove a password or a
  * link at once, the second finds that the first has invalidated its proof.
- * @returns false if the account was deleted, or its password, e-mail address, status or subscription has changed.
+ * @returns false if the account was deleted, or its password, e-mail address, status, role or subscription has changed.
  */
 export async function holdAccount(
   deps: Deps,
   transaction: Transaction,
-  { id, credentialVersion, status, subscriptionState }: Account,
+  { id, credentialVersion, status, subscriptionState, role }: Account,
 ): Promise<boolean> {
   const lock = transaction.LOCK.NO_KEY_UPDATE;
-  const where = { id, credentialVersion, status, subscriptionState };
+  const where = { id, credentialVersion, status, subscriptionState, role: role ?? null };
   const held = await deps.db.accounts.findOne({ where, transaction, lock });
   return held !== null;
 }

@@ -26,7 +26,7 @@ export const closeAccount = endpoint({
     (deps) =>
     async ({ requester }) => {
       const account = await findAccount(deps, requester.accountId);
-      await requireFresh(deps, requester);
+      await requireFresh(deps, requester, account);
       if (account.subscriptionState !== 'none') {
         fail('conflict', 'The account has a subscription. Cancel it first: GET /v1/billing/portal.');
       }
@@ -54,10 +54,7 @@ export const closeAccount = endpoint({
  * Closes the open checkout of an account, also at Stripe. Without a connection to Stripe it is left as it is.
  * @returns false if it was paid. @throws Failure `unavailable` if Stripe does not answer.
  */
-export async function endCheckout(
-  { db, clock, billing }: ServiceDeps,
-  accountId: string,
-): Promise<boolean> {
+export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId: string): Promise<boolean> {
   const checkout = billing === null ? null : await selectOpenCheckout(db, null, accountId);
   if (billing === null || checkout === null) return true;
   const { id, sessionId } = checkout;

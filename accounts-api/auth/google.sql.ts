@@ -58,21 +58,22 @@ export async function takeFlow(
 
 /**
  * Locks the account that a flow links until the transaction ends, so that anything that ends access to it comes before or after.
- * @returns false if the account is disabled or has new credentials, or the flow is gone, as it ends with the session that
- * began it.
+ * @returns false if the account is disabled, an operator's or has new credentials, or the flow is gone, as it ends with the session that
+ * began it, or that session has last proved who it is before `since`.
  */
 export async function holdLinkTarget(
   db: AccountsDatabase,
   transaction: Transaction,
-  stateHash: string,
+  { stateHash, since }: { stateHash: string; since: Date },
 ): Promise<boolean> {
   const rows = await db.sequelize.query(
     `select true
      from accounts.google_flows as flow join accounts.accounts as account on account.id = flow.link_account_id
-     where flow.state_hash = $1
+     join accounts.sessions as session on session.id = flow.session_id
+     where flow.state_hash = $1 and session.auth_time >= $2 and account.role is null
        and account.status = 'active' and account.credential_version = flow.credential_version
      for no key update of account`,
-    { bind: [stateHash], type: QueryTypes.SELECT, transaction },
+    { bind: [stateHash, since], type: QueryTypes.SELECT, transaction },
   );
   return rows.length === 1;
 }

@@ -25,7 +25,7 @@ import {
 } from './google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
-import { openSession, requireFresh, sessionAnswer } from './sessions.ts';
+import { freshSince, openSession, refuseOperator, requireFresh, sessionAnswer } from './sessions.ts';
 import { clientInfoOf } from './client-info.ts';
 
 const flowLastsMs = 10 * 60_000;
@@ -64,17 +64,23 @@ export const startGoogle = endpoint({
 
 export const linkGoogle = endpoint({
   summary: 'Begins to link Google to the account: returns the URL to send the browser to.',
-  description: 'Needs a sign-in within the last hour.',
+  description:
+    'Needs a sign-in within the last hour, also when the browser is back from Google. The account of an operator is not linked so.',
   requester: 'signed_in',
   query: startQuery,
   answers: { 200: z.object({ url: z.url() }) },
-  errors: ['reauthentication_required', 'not_found', 'unavailable'],
+  errors: ['forbidden', 'reauthentication_required', 'not_found', 'unavailable'],
   headers: ['Set-Cookie'],
   handler: (deps) => {
     const { openId } = deps;
     if (openId === null) return null;
     return async ({ requester, query }) => {
-      await requireFresh(deps, requester);
+      const account = await findAccount(deps, requester.accountId);
+      refuseOperator(
+        account,
+        'Sign in with Google: that links it, if Google runs the mailbox of the account.',
+      );
+      await requireFresh(deps, requester, account);
       const flow = { returnTo: query.return_to, sessionId: requester.sessionId };
       const { url, cookie } = await begin(deps, openId, flow);
       return one({ url }, { headers: cookie });
@@ -158,7 +164,8 @@ async function resultOf(
   try {
     return await deps.db.inTransaction(async (transaction) => {
       if (linkTo !== null) {
-        if (!(await holdLinkTarget(deps.db, transaction, stateHash))) return refused('expired');
+        const since = freshSince(deps, { role: null });
+        if (!(await holdLinkTarget(deps.db, transaction, { stateHash, since }))) return refused('expired');
         const linked = await link(deps, transaction, { accountId: linkTo, identity, ip });
         return 'refusal' in linked ? refused('identity_taken') : 'google_linked=1';
       }
@@ -211,11 +218,12 @@ export const unlinkGoogle = endpoint({
   handler: (deps) => {
     if (deps.openId === null) return null;
     return async ({ requester }) => {
-      const { id: accountId, email, passwordHash } = await findAccount(deps, requester.accountId);
-      if (passwordHash === null) {
+      const account = await findAccount(deps, requester.accountId);
+      const { id: accountId, email } = account;
+      if (account.passwordHash === null) {
         fail('conflict', 'Google is the only way into this account. Set a password first.');
       }
-      await requireFresh(deps, requester);
+      await requireFresh(deps, requester, account);
       await deps.db.inTransaction(async (transaction) => {
         const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
         if (count === 0) fail('not_found', 'The account is not linked to Google.');

@@ -19,7 +19,14 @@ import { selectMailToken, spendMailToken } from '../mail/mail-tokens.sql.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
-import { deviceAnswer, openSession, requireFresh, signedInAnswer, type SignedInAnswer } from './sessions.ts';
+import {
+  deviceAnswer,
+  openSession,
+  refuseOperator,
+  requireFresh,
+  signedInAnswer,
+  type SignedInAnswer,
+} from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './unproven.sql.ts';
@@ -83,7 +90,7 @@ export const forgotPassword = endpoint({
 export const setPassword = endpoint({
   summary: 'Sets a password by a mailed link, or the first one of an account.',
   description:
-    'With a token it ends all sessions and starts none. Without one it needs a sign-in within the last hour to an account without a password.',
+    'With a token it ends all sessions and starts none. Without one it needs a sign-in within the last hour to an account without a password, which is not an operator’s.',
   requester: 'anyone',
   body: z.strictObject({
     token: tokenField.optional().describe('From the link.'),
@@ -170,7 +177,8 @@ async function setFirstPassword(
   const failExists = () =>
     fail('conflict', 'The account has a password already. Change it with POST /auth/change-password.');
   if (account.passwordHash !== null) failExists();
-  await requireFresh(deps, caller);
+  refuseOperator(account, 'POST /auth/forgot-password mails a link that sets the password.');
+  await requireFresh(deps, caller, account);
   checkPassword(deps, account, 'password', password);
   const passwordHash = await deps.passwords.hash(password);
   const { actor } = caller;

@@ -6,6 +6,11 @@ import { deleteFlowsOf } from './google.sql.ts';
 /** How long a session lasts without a call, and in total. */
 export const idleHours = 24;
 export const absoluteDays = 14;
+/**
+ * How long after a proof of identity a session may do what needs one. An operator's: what adds to it is bounded as is what it does, so that
+ * a session that is too old for one is too old for the other.
+ */
+export const freshMinutes = { holder: 60, operator: 15 };
 /** How often the last use is stored. */
 const seenEveryMinutes = 5;
 

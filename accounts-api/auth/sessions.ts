@@ -13,13 +13,12 @@ import type { Deps } from '../database.ts';
 import { endpoint } from '../endpoint.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
-import { absoluteDays, endOldestSessions, endSessionsOf, idleHours } from './sessions.sql.ts';
+import type { Account } from '../models/account.ts';
+import { absoluteDays, endOldestSessions, endSessionsOf, freshMinutes, idleHours } from './sessions.sql.ts';
 import type { ClientInfo } from './client-info.ts';
 
 // The twenty-first session of an account ends the least recently used one.
 const sessionsMax = 20;
-// How long after a proof by password or Google sensitive changes are allowed.
-const freshMs = 60 * 60_000;
 
 /** The answer to a sign-in; the token is shown once. */
 export const sessionAnswer = z.object({
@@ -61,11 +60,31 @@ export async function openSession(
   return { session_token: token, expires_at: instantText(absoluteExpiresAt) };
 }
 
-/** @throws Failure `reauthentication_required` if the session's last proof is more than an hour old. */
-export async function requireFresh(deps: Deps, { sessionId }: SignedIn): Promise<void> {
+/** The earliest proof of identity that counts for an account now. */
+export function freshSince({ clock }: Deps, { role }: Pick<Account, 'role'>): Date {
+  const minutes = role === 'operator' ? freshMinutes.operator : freshMinutes.holder;
+  return new Date(clock.now().getTime() - minutes * 60_000);
+}
+
+/** @throws Failure `reauthentication_required` if the session's last proof is more than an hour old, or an operator's 15 minutes. */
+export async function requireFresh(
+  deps: Deps,
+  { sessionId }: SignedIn,
+  account: Pick<Account, 'role'>,
+): Promise<void> {
   const session = await deps.db.sessions.findByPk(sessionId);
-  if (session !== null && deps.clock.now().getTime() - session.authTime.getTime() <= freshMs) return;
-  fail('reauthentication_required', 'You signed in more than an hour ago. Sign in again to do this.');
+  if (session !== null && session.authTime >= freshSince(deps, account)) return;
+  const ago = account.role === 'operator' ? '15 minutes' : 'an hour';
+  fail('reauthentication_required', `You signed in more than ${ago} ago. Sign in again to do this.`);
+}
+
+/**
+ * A session alone gives an operator's account no further way in, however fresh it is: otherwise a stolen one would last.
+ * @throws Failure `forbidden` for an operator's account. @param instead what the holder can do.
+ */
+export function refuseOperator({ role }: Pick<Account, 'role'>, instead: string): void {
+  if (role !== 'operator') return;
+  fail('forbidden', `A session alone adds no way into the account of an operator. ${instead}`);
 }
 
 export const logOut = endpoint({

@@ -35,7 +35,10 @@ export async function setPassword(
     });
   } catch (error) {
     if (error instanceof UniqueConstraintError)
-      fail('email_taken', 'Another account signs in by the e-mail address. Its holder can take the purchase.');
+      fail(
+        'email_taken',
+        'Another account signs in by the e-mail address. Its holder can take the purchase.',
+      );
     throw error;
   }
   return accountRecord(deps, account);
@@ -92,7 +95,7 @@ export async function setStatusWithin(
 
 /**
  * Makes an account an operator's, or no longer one: in force on the next request, as sessions are looked up on each.
- * Setting the same role changes nothing. @throws Failure `not_found`, `conflict` for an account that nobody has proved to be theirs.
+ * Mailed links and flows to Google that have begun end. Setting the same role changes nothing. @throws Failure `not_found`, `conflict` for an account that nobody has proved to be theirs.
  */
 export async function setRole(deps: Deps, accountRef: string, role: Account['role']): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
@@ -103,7 +106,8 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
     if (before === role) return;
     if (!account.emailSignsIn)
       fail('conflict', 'The account was made by a payment, and nobody has proved its e-mail address yet.');
-    await account.update({ role }, { transaction });
+    // What was begun with less than an operator needs, such as a link to another e-mail address, ends here.
+    await account.update({ role, credentialVersion: account.credentialVersion + 1 }, { transaction });
     const detail = { before, role };
     await audit(deps, transaction, { accountId, actor: operator, action: 'account.role_changed', detail });
   });

@@ -17,13 +17,12 @@ import {
 } from './internal.sql.ts';
 import { spentEntry } from './allotments.ts';
 import { addSpent } from './allotments.sql.ts';
-import { selectSessions, touchSessions } from '../auth/sessions.sql.ts';
+import { freshMinutes, selectSessions, touchSessions } from '../auth/sessions.sql.ts';
 import { addServed } from '../usage/thresholds.ts';
 
 const batchMax = 500;
 const settleMax = 10_000;
 // How long after a proof by password or Google an operator may manage accounts.
-const operatorFreshMs = 15 * 60_000;
 
 const id = z.string().min(1).max(64);
 const count = z.int().min(0).max(1_000_000_000);
@@ -146,7 +145,7 @@ async function sessionsOf(
   return found.map((row) => {
     if (row === null) return null;
     const { secret_hash: _hash, plan, role, auth_time: authTime, ...credential } = row;
-    const isFresh = now.getTime() - authTime.getTime() <= operatorFreshMs;
+    const isFresh = now.getTime() - authTime.getTime() <= freshMinutes.operator * 60_000;
     const operator =
       role !== 'operator' ? ('no' as const) : isFresh ? ('fresh' as const) : ('stale' as const);
     return { ...credential, plan: planOf(deps.plans, plan).id, operator };

@@ -47,6 +47,11 @@ export function GoogleLink({ account, reload }: OfAccount) {
         >
           Unlink Google
         </button>
+      ) : account.role === 'operator' ? (
+        <p class="xs dim below">
+          A session alone adds no way into the account of an operator. Sign in with Google: that links it, if
+          Google runs your mailbox.
+        </p>
       ) : (
         <button class="btn below" type="button" onClick={link} disabled={action.isBusy}>
           Link Google

@@ -1,6 +1,6 @@
 // /dashboard/security: how one signs in, the sessions, what happened to the account, mails, and its end.
 import { useState } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
+import { Link, useLocation } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { endSession } from '../../../api/session.ts';
@@ -87,6 +87,14 @@ function Password({ account, reload, hint, least }: OfAccount & { hint: string; 
     setIsDone(true);
     reload();
   });
+  if (account.role === 'operator' && !account.has_password) {
+    return (
+      <p class="sm below">
+        The account has none. A session alone adds no way into the account of an operator:{' '}
+        <Link href="/forgot-password">a mailed link</Link> sets the password.
+      </p>
+    );
+  }
   return (
     <form class="form sec-form below" onSubmit={submit} key={isDone ? 'done' : 'open'}>
       <p class="sm">
