@@ -31,6 +31,11 @@ export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () 
     ),
     gauge('last_event_age_seconds', 'Since the last event of Stripe came.', ({ lastAt }) => age(lastAt)),
     gauge(
+      'events_unread',
+      'Events of Stripe of the last 30 days whose shape is not known here.',
+      ({ unread }) => unread,
+    ),
+    gauge(
       'customers_parked',
       'Customers of Stripe who pay for a plan and belong to no account.',
       ({ parked }) => parked,
@@ -44,7 +49,8 @@ const waitsTooLongMs = 10 * 60_000;
 
 /** What `almanac check` says. @throws Error that names what the operator has to look at. */
 export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise<string> {
-  const { waiting, parked, failing, odd, duplicates, oldestWaitingAt, lastAt } = await billingFigures(deps);
+  const { waiting, parked, failing, odd, duplicates, unread, oldestWaitingAt, lastAt } =
+    await billingFigures(deps);
   const isStuck =
     oldestWaitingAt !== null && deps.clock.now().getTime() - oldestWaitingAt.getTime() > waitsTooLongMs;
   const faults = [
@@ -60,6 +66,7 @@ export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise
     duplicates === 0
       ? ''
       : `; ${duplicates} paid second subscriptions were cancelled within 30 days: look whether to refund them`;
-  if (faults.length > 0) throw new Error(`${faults.join('; ')}${refunds}; see docs/billing.md`);
-  return `${waiting} events wait; the last came ${lastAt === null ? 'never' : lastAt.toISOString()}${refunds}`;
+  const odder = unread === 0 ? '' : `; ${unread} events of an unknown shape came within 30 days`;
+  if (faults.length > 0) throw new Error(`${faults.join('; ')}${refunds}${odder}; see docs/billing.md`);
+  return `${waiting} events wait; the last came ${lastAt === null ? 'never' : lastAt.toISOString()}${refunds}${odder}`;
 }

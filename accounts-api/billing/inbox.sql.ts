@@ -56,6 +56,8 @@ export async function markHandled(
 export interface InboxFigures {
   /** Events that wait for a fetch. */
   waiting: number;
+  /** Events of the last 30 days whose shape is not known here. */
+  unread: number;
   /** Customers who pay and belong to no account. */
   parked: number;
   /** Customers whose last fetch failed. */
@@ -77,6 +79,7 @@ export async function selectInboxFigures(
 ): Promise<InboxFigures> {
   const [figures] = await db.sequelize.query<InboxFigures>(
     `select (select count(*)::int from accounts.stripe_events where handled_at is null) as waiting,
+            (select count(*)::int from accounts.stripe_events where type = 'unread') as unread,
             (select count(*)::int from accounts.billing_customers where parked_at is not null) as parked,
             (select count(*)::int from accounts.billing_customers where failures > 0) as failing,
             (select count(*)::int from accounts.subscriptions

@@ -1,5 +1,6 @@
 // The inbox of Stripe's events: what is let in, that nothing is lost, and that order and repetition do not matter.
 import test from 'ava';
+import { billingFigures, describeBilling } from '../../accounts-api/billing/figures.ts';
 import { leaseDueCustomers } from '../../accounts-api/billing/customers.sql.ts';
 import { inboxPath } from '../../accounts-api/billing/inbox.ts';
 import { exchange, lines } from '../gateway/raw.ts';
@@ -26,6 +27,11 @@ const created = () => {
 };
 /** As Stripe would send it now, but of another secret. */
 const forged = () => `t=${Math.floor(paying.clock.now().getTime() / 1000)},v1=${'0'.repeat(64)}`;
+/** Makes an event another value, as far as an object can be one. */
+function replaceBy(given: object, value: unknown): void {
+  for (const name of Object.keys(given)) Reflect.deleteProperty(given, name);
+  Object.assign(given, { toJSON: () => value });
+}
 const stored = async () =>
   (await paying.rows<{ id: string }>('select id from accounts.stripe_events')).length;
 
@@ -330,3 +336,69 @@ test.serial('a customer who is deleted at Stripe has no subscription any more', 
   await paying.settle();
   t.is(await paying.standing(accountId), 'free none');
 });
+
+test.serial(
+  'a signed event of any shape is answered 200 and noted once; the customer that it names is fetched',
+  async (t) => {
+    const { accountId, customer } = await subscriber();
+    const event = created();
+    for (const held of paying.fake.held()) paying.fake.drop(held);
+    const change = (fields: Record<string, unknown>) => ({
+      change(given: typeof event): void {
+        Object.assign(given, fields);
+      },
+    });
+    const bodyOf = (value: unknown) => ({ change: (given: typeof event) => replaceBy(given, value) });
+    const thin = { object: 'v2.core.event', created: '2026-11-20T10:00:00.000Z', data: undefined };
+    const related = (type: string, id: unknown) => ({ related_object: { id, type, url: '/v1/customers' } });
+    const shapes: Readonly<Record<string, ReturnType<typeof change>>> = {
+      'a thin event of v2': change({
+        ...thin,
+        type: 'v2.core.account.updated',
+        ...related('v2.core.account', 'acct_1'),
+      }),
+      'a thin event that names the customer': change({
+        ...{ ...thin, type: 'v1.customer.updated', context: null },
+        ...related('customer', customer),
+      }),
+      'no data': change({ data: undefined }),
+      'data that is null': change({ data: null }),
+      'data without an object': change({ data: { object: null } }),
+      'an object that is text': change({ data: { object: 'cus_1' } }),
+      'an id that is a number': change({ id: 12 }),
+      'an id with other signs': change({ id: 'evt_\u0000\ud800/…' }),
+      'an id of 100 KB': change({ id: `evt_${'a'.repeat(100_000)}` }),
+      'created as text': change({ created: '1763632800' }),
+      'created in the year 33 million': change({ created: 1e15 }),
+      'created below zero': change({ created: -1e15 }),
+      'created with a fraction': change({ created: 1.5 }),
+      'a type that is none': change({ type: null }),
+      'a type of 1,000 signs': change({ type: 'x'.repeat(1_000) }),
+      'no mode': change({ livemode: undefined }),
+      'a customer that is a list': change({ data: { object: { customer: [customer] } } }),
+      'an array': bodyOf([]),
+      'an object without anything': bodyOf({}),
+    };
+    for (const [what, forgery] of Object.entries(shapes))
+      for (const _time of [1, 2]) {
+        const { status, body } = await paying.fake.deliver(event, forgery);
+        t.is(status, 200, `${what}: ${body}`);
+      }
+    const rows = await paying.rows<{ id: string; customer_id: string | null }>(
+      'select id, customer_id from accounts.stripe_events',
+    );
+    t.is(rows.length, Object.keys(shapes).length, 'each once');
+    t.is(
+      (await billingFigures(paying.deps)).unread,
+      rows.filter(({ id }) => id.startsWith('evt_unread_')).length,
+    );
+    t.regex(await describeBilling({ ...paying.deps }).catch(String), /events of an unknown shape/);
+    await paying.sync();
+    t.is(await paying.standing(accountId), 'pro active');
+    t.like(await billingFigures(paying.deps), { waiting: 0, failing: 0 });
+    for (const forgery of Object.values(shapes))
+      t.is((await paying.fake.deliver(event, { ...forgery, secret: 'whsec_another' })).status, 400);
+    const other = change({ ...thin, livemode: true });
+    t.is((await paying.fake.deliver(event, other)).status, 400, 'of the other mode');
+  },
+);

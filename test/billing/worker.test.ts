@@ -89,6 +89,7 @@ test.serial('the figures count what waits, is parked, fails and is not understoo
     failing: 0,
     odd: 0,
     duplicates: 0,
+    unread: 0,
     lastAt: null,
     oldestWaitingAt: null,
   };
