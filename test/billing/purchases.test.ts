@@ -46,7 +46,7 @@ const post = (path: string, body: object, session?: string) =>
   );
 const take = (id: string, session: string) => post(`/v1/billing/purchases/${id}/take`, {}, session);
 const offeredTo = async (t: ExecutionContext, session: string) =>
-  dataOf<{ id: string; plan: string; served: boolean }[]>(t, await get('/v1/billing/purchases', session));
+  dataOf(t, await get('/v1/billing/purchases', session)) as { id: string; plan: string; served: boolean }[];
 
 /** A purchase that is paid and known here, and the key that its payer has taken. */
 async function buy(email: string, plan = 'starter'): Promise<Bought & { id: string; key: string }> {
@@ -157,7 +157,7 @@ for (const state of states)
     const answer = await services.call('/v1/checkout', buying.json({ plan: 'starter' }, { key }));
     t.is(codeOf(answer), paidByKey(state));
     if (answer.status !== 200) return;
-    const { url } = dataOf<{ url: string }>(t, answer);
+    const { url } = dataOf(t, answer) as { url: string };
     fake.completeCheckout(fake.sessions().find((each) => each.url === url)?.id ?? '');
     await paying.settle();
     t.is(await paying.standing(accountId), 'starter active');
@@ -212,7 +212,7 @@ test.serial(
     }
     const own = await buying.sessionOf(holder.accountId);
     t.is(codeOf(await take(holder.accountId, own)), '404 not_found', 'an account is no purchase');
-    const { url } = dataOf<{ url: string }>(t, await get(portal, own));
+    const { url } = dataOf(t, await get(portal, own)) as { url: string };
     t.true((await (await fetch(url)).text()).includes(buying.subscriptionOf(bought)));
     await db.accounts.update({ email: newEmail() }, { where: { id: holder.accountId } });
     t.is(codeOf(await take(bought.id, own)), '404 not_found', 'the mailbox is no longer the account’s');
@@ -274,7 +274,7 @@ test.serial(
     const holder = await buying.holder('free');
     const session = await buying.sessionOf(holder.accountId);
     const begin = async () => {
-      const { url } = dataOf<{ url: string }>(t, await post('/v1/checkout', { plan: 'pro' }, session));
+      const { url } = dataOf(t, await post('/v1/checkout', { plan: 'pro' }, session)) as { url: string };
       return fake.sessions().find((each) => each.url === url)?.id ?? '';
     };
     const bought = await buy(holder.email);
@@ -312,7 +312,7 @@ test.serial(
     const password = newPassword();
     t.is(codeOf(await post('/auth/login', { email, password })), '401 invalid_credentials');
     t.is((await reset(one ?? '', password)).status, 200);
-    const signedIn = dataOf<{ session_token: string }>(t, await post('/auth/login', { email, password }));
+    const signedIn = dataOf(t, await post('/auth/login', { email, password })) as { session_token: string };
     const session = signedIn.session_token;
     noteSecret(session.split('.')[1] ?? '');
     const id = await accountIdOf(email);
@@ -361,9 +361,10 @@ test.serial(
     const session = await buying.sessionOf(id ?? '');
     t.deepEqual(await offeredTo(t, session), [], 'nobody has proved the mailbox yet');
     const confirming = tokenIn(await mailbox.next(signedUp.email, 'Confirm'));
-    const fresh = dataOf<{ session_token: string }>(
-      t,
-      await post('/auth/verify-email', { token: confirming, password }),
+    const fresh = (
+      dataOf(t, await post('/auth/verify-email', { token: confirming, password })) as {
+        session_token: string;
+      }
     ).session_token;
     noteSecret(fresh.split('.')[1] ?? '');
     t.is(codeOf(await take(signedUp.id, fresh)), '200');

@@ -25,7 +25,7 @@ for (const state of states) {
     const subscription = buying.subscriptionOf(bought);
     t.is(fake.subscription(subscription).status, 'active', 'what the stranger has paid goes on');
     t.is(await buying.stateOf(bought.token), 'key');
-    const shown = dataOf<{ key: string; account: { id: string } }>(t, await buying.claim(bought.token));
+    const shown = dataOf(t, await buying.claim(bought.token)) as { key: string; account: { id: string } };
     t.not(shown.account.id, holder.accountId);
     t.is(await paying.calls(noteSecret(shown.key)), 404);
     t.is(await paying.standing(shown.account.id), 'starter active');
@@ -168,12 +168,7 @@ test.serial(
       const key = keyOf(claimed);
       const again = await buying.claim(token);
       const get = (path: string) => paying.services.call(path, { key });
-      const own = [
-        await get('/v1/account'),
-        await get('/v1/keys'),
-        await get('/v1/account/audit'),
-        await get('/v1/usage'),
-      ];
+      const own = [await get('/v1/account'), await get('/v1/keys'), await get('/v1/account/audit')];
       const answers = [begun, open, state, claimed, again, ...own, await get('/v1/billing/portal')];
       const asked = fake.requests.slice(from).map(({ method, path, body }) => `${method} ${path} ${body}`);
       const blank = (text: string) =>
@@ -184,7 +179,9 @@ test.serial(
             /\b(?:chk|acct|key|cus|cs_test|sub|bps|in)_[\w-]+|pk_live_[^"]+|[\w-]{43}(?=\b)|\d{10}/g,
             '…',
           )
-          .replaceAll(/"request_id":"[^"]+"/g, '');
+          .replaceAll(/"request_id":"[^"]+"/g, '')
+          // Gateways tell of it a moment after the call.
+          .replaceAll(/"last_used_at":(?:null|"[^"]+")/g, '');
       const headersOf = ({ headers }: (typeof answers)[number]) =>
         [...headers].filter(
           ([name]) =>
