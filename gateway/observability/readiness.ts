@@ -51,9 +51,14 @@ export function createReadiness({ isDraining, log, ...options }: ReadinessOption
     }
   });
 
-  return async () => {
+  function refuseWhileStopping(): void {
     if (isDraining()) fail('unavailable', 'This gateway is stopping.');
+  }
+
+  return async () => {
+    refuseWhileStopping();
     const states = await found();
+    refuseWhileStopping(); // it may have begun meanwhile, and a balancer must not send on
     if (states instanceof Error) throw states;
     return states;
   };

@@ -80,7 +80,8 @@ test('a service that does not answer counts as away: readiness does not wait for
 test('however often strangers ask, a gateway asks its services once a second', async (t) => {
   const silent = await startRawUpstream();
   let questions = 0;
-  silent.answer = () => void (questions += 1); // it never answers
+  // It never answers.
+  silent.answer = (_socket, { path }) => void (questions += path === '/readyz' ? 1 : 0);
   const { log, messages } = listening();
   const gateway = await startTestGateway({
     dataApiUrls: [silent.url],
@@ -92,8 +93,12 @@ test('however often strangers ask, a gateway asks its services once a second', a
     await gateway.close();
     await silent.close();
   });
+  const begunAtMs = performance.now();
   const answers = await Promise.all(Array.from({ length: 50 }, () => readiness(gateway.url)));
-  t.is(questions, 1);
+  t.true(
+    questions >= 1 && questions <= 1 + (performance.now() - begunAtMs) / 1_000,
+    `${questions} questions`,
+  );
   for (const { status, body } of answers) {
     t.is(status, 503);
     t.is(body.error?.message, withoutReason);
@@ -169,6 +174,7 @@ test('a service without its migrations names them, one without its database says
     const { status, body } = await readiness(gateway.gateway.metricsUrl ?? '');
     return status === 503 && body.error?.message === expected;
   });
+  t.pass();
 });
 
 test('a gateway with another IDENTITY_SECRET than a service is not ready, and tells its operator why', async (t) => {
