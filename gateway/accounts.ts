@@ -7,7 +7,7 @@ import { entryAt } from '../kernel/entries.ts';
 import { Failure } from '../kernel/errors.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
 import type { SessionName } from '../kernel/credentials/session-token.ts';
-import { rememberedFor } from '../kernel/remembered.ts';
+import { rememberedFor } from '../kernel/time/remembered.ts';
 import { batched } from './batched.ts';
 import { BatchRefused } from './quota/journal.ts';
 import type { Upstreams } from './upstream/upstreams.ts';

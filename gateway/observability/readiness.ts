@@ -5,7 +5,7 @@ import { fail, toFailure, type Failure } from '../../kernel/errors.ts';
 import { readyWithinMs } from '../../kernel/http/server.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import type { Log } from '../../kernel/log/log.ts';
-import { rememberedFor } from '../../kernel/remembered.ts';
+import { rememberedFor } from '../../kernel/time/remembered.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 export interface ReadinessOptions {
