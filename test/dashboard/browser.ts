@@ -24,6 +24,8 @@ export interface Visitor {
   look(name: string): Promise<void>;
   /** From now on an answer of this status is no fault, as where a walk tries a wrong password. */
   expectStatus(status: number): void;
+  /** Notes a fault of the page. */
+  report(fault: string): void;
   /** @throws Error with the faults, if there are any. */
   assertNoFaults(): void;
   /** Keeps a picture of what the page shows now. @returns its file. */
@@ -105,6 +107,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
       visitor.looked += 1;
     },
+    report: (fault) => void faults.push(fault),
     expectStatus: (status) => void expected.add(status),
     assertNoFaults() {
       if (faults.length > 0) throw new Error(`The page has faults:\n${faults.join('\n')}`);

@@ -12,6 +12,7 @@ import { operatorReleases } from './walks/operator/releases.ts';
 import { operatorSources } from './walks/operator/sources.ts';
 import { operator } from './walks/operator/accounts.ts';
 import { forgottenPassword } from './walks/passwords.ts';
+import { hostileNames } from './walks/hostile-names.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
 import { openPages } from './walks/public.ts';
 import { revisions } from './walks/revisions.ts';
@@ -44,6 +45,7 @@ export const walks: readonly Walk[] = [
   google,
   busyMonth,
   webhooks,
+  hostileNames,
   payingFirst,
   paying, // moves the clock
 ];
