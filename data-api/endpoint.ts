@@ -2,7 +2,7 @@
 // leaves the rest to `answer`. Hides that a repeated URL is answered without parsing its query again.
 import type { Request, Response } from 'express';
 import { z } from 'zod';
-import type { ErrorCode } from '../kernel/errors.ts';
+import { fail, type ErrorCode } from '../kernel/errors.ts';
 import { answer, sendNotModified, type Caching, type Reply } from '../kernel/http/answer.ts';
 import {
   formatsOf,
@@ -16,6 +16,7 @@ import { encodingFor, sendAnswer } from '../kernel/http/reply.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
+import { HistoryRewritten } from './series/points.ts';
 import type { Series } from './series/series.sql.ts';
 
 /** A call, as passed to its handler. */
@@ -100,18 +101,43 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const { url } = request;
         const params = request.params as Record<string, string>;
         const isConditional = request.headers['if-none-match'] !== undefined;
-        const reply = await decide({ query: asked, params, call, url, isConditional });
-        const headers = await answer(request, response, namingSeries(reply), {
-          caching,
-          edition,
-          responseCache,
+        await untilSteady(response, isPinned(asked), async () => {
+          const reply = await decide({ query: asked, params, call, url, isConditional });
+          const keeping = { caching, edition, responseCache };
+          const headers = await answer(request, response, namingSeries(reply), keeping);
+          if (headers !== null && reply.ofSeries !== undefined)
+            dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
         });
-        if (headers !== null && reply.ofSeries !== undefined) {
-          dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
-        }
       };
     },
   };
+}
+
+/** How often a call is begun whose series were rewritten while it read them. */
+const attemptsMax = 5;
+
+/**
+ * Answers a call. Where a load rewrites a series between the look-up and the reading, the state that was looked up is gone, and the call
+ * begins again with the new one, unless the client has named the state.
+ */
+async function untilSteady(response: Response, isPinned: boolean, work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof HistoryRewritten) || isPinned || response.headersSent) throw error;
+      if (attempt === attemptsMax)
+        fail('unavailable', 'Loads rewrite the series faster than it can be read. Try again.', {
+          headers: { 'retry-after': '2' },
+          detail: error,
+        });
+    }
+  }
+}
+
+/** Whether the client has named the state of the data: by a cursor or a version. */
+function isPinned(query: { cursor?: unknown; version?: unknown }): boolean {
+  return query.cursor !== undefined || query.version !== undefined;
 }
 
 /**

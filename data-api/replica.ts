@@ -2,7 +2,7 @@
 // done, else the primary; while the primary does not answer, the replica for a bounded time. Hides the questions asked of both.
 import type { Queryable } from '../kernel/database.ts';
 import { createDeadline } from '../kernel/deadline.ts';
-import { fail, toFailure } from '../kernel/errors.ts';
+import { fail, Failure, toFailure } from '../kernel/errors.ts';
 import type { Handler, Route } from '../kernel/http/server.ts';
 import { answerLeaseMs } from '../kernel/http/validity.ts';
 import type { Log } from '../kernel/log/log.ts';
@@ -171,7 +171,8 @@ function ofEither(
       await handlers[first](request, response, call);
     } catch (error) {
       const isConflict = (error as { code?: unknown }).code === conflictCode;
-      if (response.headersSent || !(isConflict || toFailure(error).code === 'unavailable')) throw error;
+      const isFault = !(error instanceof Failure) && toFailure(error).code === 'unavailable';
+      if (response.headersSent || !(isConflict || isFault)) throw error;
       if (!isConflict) await watch.noteFault(first);
       const second = isConflict ? 'primary' : watch.choose();
       if (second === first) throw error;

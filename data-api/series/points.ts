@@ -2,7 +2,7 @@
 // Hides that a load may commit between two blocks: every block is pinned, and no connection is held between them.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { Failure } from '../../kernel/errors.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { decimal, mean } from '../decimal.ts';
 import { readPoints, type PointsRow, type Reading } from './points.sql.ts';
@@ -43,6 +43,16 @@ export interface Selection {
 
 /** Thrown by a read of an unchecked selection. */
 export class FactsChanged extends Error {}
+
+/** A load has since rewritten the history of the series: the state that is read can no longer be read. A call that named none starts again. */
+export class HistoryRewritten extends Failure {
+  constructor() {
+    super(
+      'gone',
+      'A load has since rewritten the history of the series. Start again without a cursor or version.',
+    );
+  }
+}
 
 /** The approximate number of points in a block of a streamed answer: what such an answer holds in memory. */
 export const blockPoints = 5_000;
@@ -174,7 +184,7 @@ export function noPoints(): Points {
 
 /**
  * One statement if the version is still the newest, and a second, slower one if a load arrived in between.
- * @throws Failure `gone` if that load rewrote the history: the state before it can no longer be read. FactsChanged.
+ * @throws HistoryRewritten if that load did so. FactsChanged.
  */
 async function readPinned(
   database: Queryable,
@@ -193,12 +203,7 @@ async function readPinned(
   if (reading !== pinnedReadingOf(selection)) {
     row = await readPoints(database, { ...query, reading: pinnedReadingOf(selection) });
   }
-  if (await isRewrittenSince(database, series.seriesNo, version)) {
-    fail(
-      'gone',
-      'A load has since rewritten the history of the series. Start again without a cursor or version.',
-    );
-  }
+  if (await isRewrittenSince(database, series.seriesNo, version)) throw new HistoryRewritten();
   return row;
 }
 

@@ -2,7 +2,7 @@
 // Hides how the pass is divided into statements: none holds a connection while the client reads, and each reads a bounded part.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
+import { HistoryRewritten } from '../series/points.ts';
 import { isRewrittenSince, type Series } from '../series/series.sql.ts';
 import { readRevisions, type RevisionsRow } from './revisions.sql.ts';
 
@@ -86,7 +86,7 @@ interface Revisions {
   supersededOn: readonly string[];
 }
 
-/** @throws Failure `gone` if a load has rewritten the history since: the state before it can no longer be read. */
+/** @throws HistoryRewritten if a load has done so since. */
 async function readPart(
   database: Queryable,
   { series: { seriesNo }, to, vintages, version }: Triangle,
@@ -97,9 +97,8 @@ async function readPart(
   const [firstVintage, lastVintage] = [entryAt(vintages, 0), entryAt(vintages, vintages.length - 1)];
   const window = { from, to, firstVintage, lastVintage, version, perCombinationMax };
   const row = await readRevisions(database, { seriesNo, dimsNos, ...window });
-  if (row.version !== version && (await isRewrittenSince(database, seriesNo, version))) {
-    fail('gone', 'A load has since rewritten the history of the series. Start again.');
-  }
+  if (row.version !== version && (await isRewrittenSince(database, seriesNo, version)))
+    throw new HistoryRewritten();
   return columnsOf(row);
 }
 
