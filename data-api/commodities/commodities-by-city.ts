@@ -21,14 +21,14 @@ import { decimal, percentChange } from '../decimal.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { combinationsThatPass } from '../series/dims.ts';
-import { filterPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
-import { metaOf } from '../series/series-meta.ts';
+import { filterPoints, noPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
+import { metaOf, withBreaksAt } from '../series/series-meta.ts';
 import { toRequest } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
 import { slackDays } from '../series/legs.ts';
-import { lookBack, transforms, transformValues } from '../series/transform.ts';
-import { prepareTransform, type Computation } from '../series/transformed-points.ts';
+import { transforms } from '../series/transform.ts';
+import { prepareTransform, transformedOnDate, type Computation } from '../series/transformed-points.ts';
 
 const citiesMax = 100;
 
@@ -82,7 +82,7 @@ export const getCommoditiesByCity = endpoint({
     change_1y_pct: z.number().nullable().describe('Percent, as `transform=yoy` computes it.'),
     rank: z.int().describe('1 is the cheapest; equal prices have the same rank.'),
   }),
-  errors: ['not_found', 'plan_required', 'transform_not_applicable', 'unknown_dimension'],
+  errors: ['not_found', 'plan_required', 'transform_not_applicable', 'unknown_dimension', 'gone'],
   handler:
     (dependencies) =>
     async ({ query, call }) => {
@@ -90,10 +90,11 @@ export const getCommoditiesByCity = endpoint({
       if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
         fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
       const { from, to, vintage } = toRequest({ ...query, sort: 'asc', fields: [] }, call, dependencies);
-      const { series, cityNames } = await call.stage('lookup', async () => ({
-        series: await requireItem(dependencies, call, query.item, vintage),
+      const { found, cityNames } = await call.stage('lookup', async () => ({
+        found: await requireItem(dependencies, call, query.item, vintage),
         cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
       }));
+      const series = withBreaksAt(found, vintage, found.version);
       const asked: Selection = {
         series,
         dimsNos: combinationsOf(series, query),
@@ -164,7 +165,7 @@ function windowOfDate({ frequency, fiscalYearEnd }: Series, date: DateRange): Da
   return { from: addDays(date.from, 1 - slackDays), to: date.to };
 }
 
-/** The prices with their changes, transformed if requested; earlier prices are read once per date. */
+/** The prices with their changes, transformed if requested; earlier prices are read for each date. */
 async function withChanges(
   { database }: Dependencies,
   selection: Selection,
@@ -172,23 +173,14 @@ async function withChanges(
   { points, cityNames }: { points: Points; cityNames: ReadonlyMap<string, string> },
 ): Promise<Omit<CityPrice, 'rank'>[]> {
   const { series } = selection;
-  const { frequency } = series;
   const dimsOf = new Map(series.combinations.map(({ dimsNo, dims }) => [dimsNo, dims]));
   const rows: Omit<CityPrice, 'rank'>[] = [];
   for (const date of new Set(points.dates)) {
     const block = filterPoints(points, (i) => points.dates[i] === date);
-    const history = await readAll(database, {
-      ...selection,
-      dimsNos: block.dimsNos,
-      from: lookBack('yoy', frequency, date), // no transform needs an earlier date
-      to: date,
-      order: 'asc',
-    });
-    const earlier = filterPoints(history, (i) => history.dates[i] !== date);
-    const rule = { transform: 'yoy', frequency, bases: new Map() } as const;
-    const overYear = transformValues(rule, earlier, block);
+    const overYear = await transformedOnDate(database, selection, changeOverYear, block);
     const shown =
-      computation === null ? block.values : transformValues({ ...computation, frequency }, earlier, block);
+      computation === null ? block.values : await transformedOnDate(database, selection, computation, block);
+    const weeks = await weeksBefore(database, selection, block);
     block.dimsNos.forEach((dimsNo, i) => {
       const value = entryAt(block.values, i);
       if (shown[i] === '') return;
@@ -198,7 +190,7 @@ async function withChanges(
         value: entryAt(shown, i),
         dims,
         city_name: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may add a city that no list names
-        change_1w_pct: weekChange(series, earlier, { date, value, dimsNo }),
+        change_1w_pct: weekChange(series, weeks, { date, value, dimsNo }),
         change_1y_pct: entryAt(overYear, i) || null,
       });
     });
@@ -206,17 +198,27 @@ async function withChanges(
   return rows;
 }
 
-/** Compares with the last price on or before the same day a week earlier, at most a week older; null for longer periods. */
+/** As `transform=yoy` computes it. */
+const changeOverYear: Computation = { transform: 'yoy', bases: new Map(), baseDate: null };
+
+/** The prices with which those of a date are compared over a week, ascending; none for periods longer than a week. */
+async function weeksBefore(database: Queryable, selection: Selection, block: Points): Promise<Points> {
+  const date = entryAt(block.dates, 0);
+  if (monthsPerPeriod[selection.series.frequency] !== undefined || date < '0001-01-22') return noPoints();
+  const to = addDays(date, -7);
+  const from = addDays(to, -slackDays);
+  return readAll(database, { ...selection, dimsNos: block.dimsNos, from, to, order: 'asc' });
+}
+
+/** Compares with the last price on or before the same day a week earlier, at most a week older and in the same unit. */
 function weekChange(
-  { frequency }: Series,
-  earlier: Points,
+  { breaks }: Series,
+  weeks: Points,
   { date, value, dimsNo }: { date: string; value: string; dimsNo: number },
 ): string | null {
-  if (monthsPerPeriod[frequency] !== undefined || date < '0001-01-22') return null;
-  const weekAgo = addDays(date, -7);
-  const at = earlier.dates.findLastIndex((day, i) => earlier.dimsNos[i] === dimsNo && day <= weekAgo);
-  const isNear = at >= 0 && entryAt(earlier.dates, at) >= addDays(weekAgo, -slackDays);
-  return isNear ? percentChange(decimal(value), decimal(entryAt(earlier.values, at))) : null;
+  const at = weeks.dimsNos.lastIndexOf(dimsNo);
+  if (at < 0 || breaks.some((each) => each.date > entryAt(weeks.dates, at) && each.date <= date)) return null;
+  return percentChange(decimal(value), decimal(entryAt(weeks.values, at)));
 }
 
 function ranked(rows: readonly Omit<CityPrice, 'rank'>[], sort: string): CityPrice[] {

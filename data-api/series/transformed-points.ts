@@ -10,6 +10,7 @@ import {
   blockPoints,
   filterPoints,
   noPoints,
+  readAll,
   readBlocks,
   readFirst,
   readNewest,
@@ -94,10 +95,10 @@ async function requireData(
 export async function* transformedBlocks(
   database: Queryable,
   selection: Selection,
-  { transform, bases }: Computation,
+  computation: Computation,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  const rule = { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
+  const rule = ruleOf(selection, computation);
   for await (const transformed of blocksTransformed(database, selection, rule, pointsWanted)) {
     const { values } = transformed;
     const isWhole = selection.wanted === 'all' || !values.includes('');
@@ -112,9 +113,9 @@ function blocksTransformed(
   rule: TransformRule,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  const { transform, frequency } = rule;
-  const hasWindow = transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
-  if (transform === 'index' || !hasWindow) return blockByBlock(database, selection, rule, pointsWanted);
+  const { transform } = rule;
+  if (transform === 'index' || !isWindowed(rule))
+    return blockByBlock(database, selection, rule, pointsWanted);
   const legs = legsOf({ ...rule, transform }, selection.order);
   return selection.order === 'asc'
     ? ascending(database, selection, { rule, legs }, pointsWanted)
@@ -124,6 +125,35 @@ function blocksTransformed(
 interface LegsOfRule {
   rule: TransformRule;
   legs: Legs;
+}
+
+/** The transformed values of points of one date, in their order; '' if there is none. Reads as far back as the transform looks. */
+export async function transformedOnDate(
+  database: Queryable,
+  selection: Selection,
+  { transform, bases }: Computation,
+  points: Points,
+): Promise<string[]> {
+  const rule = ruleOf(selection, { transform, bases });
+  const before = historyOf({ ...selection, dimsNos: points.dimsNos }, rule, entryAt(points.dates, 0));
+  if (before === null) return transformValues(rule, noPoints(), points);
+  const history = isWindowed(rule)
+    ? await readAll(database, before)
+    : await readNewest(database, before, legsMax);
+  return transformValues(rule, history, points);
+}
+
+/** The transform as a rule for the points of the selection. */
+function ruleOf(
+  selection: Selection,
+  { transform, bases }: Pick<Computation, 'transform' | 'bases'>,
+): TransformRule {
+  return { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
+}
+
+/** Whether the legs of a point are in a window before it; else they are the few points before it, however old. */
+function isWindowed({ transform, frequency }: TransformRule): boolean {
+  return transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
 }
 
 /** Where a point needs at most the few before it: these are read for each block. */

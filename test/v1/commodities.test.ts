@@ -163,6 +163,77 @@ test('a transform of the prices by city is that of each city, and the rank is of
   t.like(changes.meta, { unit: '%', transform: 'yoy' });
 });
 
+test.serial('a transform by city is that of the series of the city, however far back it looks', async (t) => {
+  const dates = {
+    annual: ['2021-12-31', '2022-12-31', '2023-12-31', '2024-12-31'],
+    quarterly: ['2024-03-31', '2024-06-30', '2024-09-30', '2024-12-31'],
+    irregular: ['2020-02-03', '2022-05-04', '2024-11-06', '2026-06-01'], // years pass between two of them
+    daily: ['2025-06-10', '2026-06-02', '2026-06-04', '2026-06-10'],
+    weekly: ['2025-06-11', '2026-05-27', '2026-06-03', '2026-06-10'],
+  };
+  const itemOf = (frequency: string) => `${frequency}-item`;
+  t.teardown(() =>
+    service.pool.query('delete from data.commodity_items where item_id = any($1)', [
+      Object.keys(dates).map(itemOf),
+    ]),
+  );
+  let compared = 0;
+  for (const [frequency, days] of Object.entries(dates)) {
+    const item = itemOf(frequency);
+    await service.pool.query(
+      `insert into data.commodity_items (item_id, name, unit, currency, frequency, source)
+       values ($1, $1, '1 Kg', 'PKR', $2, 'Price Office')`,
+      [item, frequency],
+    );
+    const points = days.flatMap((day, i) => [
+      price(day, 'lahore', String(100 + i * i)),
+      ...(i === 1 ? [] : [price(day, 'karachi', String(200 - i))]),
+    ]);
+    await publish(service.pool, `commodity.${item}`, '2026-06-12', points);
+    for (const transform of ['yoy', 'pct_change', '3ma', 'index'])
+      for (const date of days.slice(1)) {
+        const { data } = await byCity({ item, transform, from: date, to: date, sort: 'city' });
+        const expected = await Promise.all(
+          ['karachi', 'lahore'].map(async (city) => {
+            const own = await prices({ item, city, transform, from: date, to: date });
+            return own.data.map(({ value }) => [city, value]);
+          }),
+        );
+        const found = data.map(({ dims, value }) => [dims['city'], value]);
+        t.deepEqual(found, expected.flat(), `${transform} of ${item} on ${date}`);
+        compared += found.length;
+      }
+  }
+  t.true(compared > 40, `${compared}`);
+});
+
+test.serial('no change by city is across a break of the unit', async (t) => {
+  t.teardown(() => service.pool.query(`delete from data.commodity_items where item_id = 'dal'`));
+  await service.pool.query(
+    `insert into data.commodity_items (item_id, name, unit, currency, frequency, source)
+     values ('dal', 'Dal', '1 Kg', 'PKR', 'daily', 'Price Office')`,
+  );
+  await publish(service.pool, 'commodity.dal', '2026-06-12', [
+    price('2025-06-10', 'lahore', '100'),
+    price('2026-06-01', 'lahore', '110'),
+    price('2026-06-09', 'lahore', '2.20'),
+    price('2026-06-10', 'lahore', '2.42'),
+  ]);
+  const dal = { item: 'dal', date: '2026-06-10' };
+  t.like((await byCity(dal)).data[0], { change_1w_pct: -97.8, change_1y_pct: -97.58 });
+  await service.pool.query(
+    `insert into data.series_breaks (series_no, date, from_unit, declared_on, load_no)
+     select series_no, '2026-06-05', 'PKR per 40 Kg', '2026-06-12', data_version from data.series where series_id = 'commodity.dal'`,
+  );
+  await service.pool.query(`update data.series set updated_at = now() where series_id = 'commodity.dal'`);
+  t.like((await byCity(dal)).data[0], { change_1w_pct: null, change_1y_pct: null });
+  t.deepEqual(
+    (await byCity({ ...dal, transform: 'pct_change' })).data.map(({ value }) => value),
+    [10],
+  );
+  t.deepEqual((await byCity({ ...dal, transform: 'yoy' })).data, []);
+});
+
 test('order, pages and CSV never change an average', async (t) => {
   const whole = await prices({ item: 'rice' });
   for (const sort of ['asc', 'desc']) {
