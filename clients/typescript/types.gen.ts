@@ -129,6 +129,10 @@ export type SeriesBreak = {
         unit_multiplier: number | null;
     };
     note: string | null;
+    /**
+     * Vintages from this day on have it.
+     */
+    declared_on: string;
 };
 
 export type SeriesContinuation = {

@@ -101,6 +101,7 @@ function breakFacts({ breaks, unit, unitMultiplier, frequency, continuation }: S
       from: { unit: each.unit, unit_multiplier: each.unitMultiplier },
       to: { unit: next.unit, unit_multiplier: next.unitMultiplier },
       note: each.note,
+      declared_on: each.declaredOn,
     };
   });
   if (continuation === null) return ofUnit;

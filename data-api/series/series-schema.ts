@@ -23,6 +23,7 @@ const breakSchema = z
     from: unitSchema,
     to: unitSchema,
     note: text,
+    declared_on: z.iso.date().describe('Vintages from this day on have it.'),
   })
   .meta({ id: 'SeriesBreak' });
 

@@ -2,6 +2,7 @@
 // Hides that a closed triangle is no failure: then the page shows the open one, and the plan that opens all of them.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
+import { unitBreaks } from '../../../domain/chart/captions.ts';
 import { writeDims } from '../../../domain/dims-text.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { api } from '../../api/clients.ts';
@@ -84,6 +85,7 @@ async function loadPlan(signal: AbortSignal): Promise<Plan | undefined> {
 
 function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
   const { vintages } = meta;
+  const breaks = unitBreaks(meta.breaks).map((each) => ({ date: each.date, declaredOn: each.declared_on }));
   const byDims = new Map<string, { name: string; dates: string[]; rows: (number | null)[][] }>();
   for (const row of data) {
     if (!('values' in row)) throw new TypeError('The triangle is not in the layout that was asked for.');
@@ -99,7 +101,7 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
   return [...byDims].map(([dims, { name, dates, rows }]) => ({
     dims,
     name,
-    table: { dates, vintages, rows },
+    table: { dates, vintages, rows, breaks },
   }));
 }
 

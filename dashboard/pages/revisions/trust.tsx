@@ -7,6 +7,7 @@ import {
   type HorizonStatistics,
   type Verdict,
 } from '../../../domain/chart/revisions/statistics.ts';
+import { rebasingsOf } from '../../../domain/chart/revisions/comparable.ts';
 import { changesOf, revisionCount, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { DataTable, type Column } from '../../components/data-table.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
@@ -17,6 +18,7 @@ export function Trust({ table, words }: { table: RevisionTable; words: Words }) 
   const statistics = useMemo(() => revisionStatistics(table), [table]);
   const verdict = verdictOf(statistics);
   const unchanged = useMemo(() => unchangedText(table, words), [table]);
+  const bases = useMemo(() => basesText(table, words), [table]);
   return (
     <section>
       <div class="sec-head">
@@ -26,12 +28,14 @@ export function Trust({ table, words }: { table: RevisionTable; words: Words }) 
         <div>
           <p class="verdict">{unchanged ?? sentenceOf(verdict, words)}</p>
           {verdict !== undefined && unchanged === undefined && <p class="basis">{basisOf(verdict, words)}</p>}
+          {bases !== undefined && <p class="basis">{bases}</p>}
           <details class="basis">
             <summary>How this is computed</summary>
             <p>
               A revision is a later value minus the first print of the same {words.periodName}. Compared are
               the {words.periodName}s that were first printed in the vintages shown here and have a value at
-              the later release. t is the mean divided by its standard error; from 2 on, or from −2 down, a
+              the later release. Nothing is compared across a change of base or unit: “Latest” is the newest
+              release before it. t is the mean divided by its standard error; from 2 on, or from −2 down, a
               lean is told.
             </p>
           </details>
@@ -86,6 +90,22 @@ function unchangedText(table: RevisionTable, words: Words): string | undefined {
     return `${vintages}, and one figure was changed: ${period}, ${words.value(only.before ?? 0)} at first, was ${after} on ${day}.`;
   }
   return undefined;
+}
+
+/** The changes of base and unit, across which nothing is compared; undefined if there is none. */
+function basesText(table: RevisionTable, words: Words): string | undefined {
+  const changes = [
+    ...rebasingsOf(table).map(({ vintageNo, factor }) => {
+      const by = Number(factor.toPrecision(4));
+      return `On ${dayText(table.vintages[vintageNo] ?? '')} all figures were multiplied by ${by}, as by a change of base.`;
+    }),
+    ...(table.breaks ?? []).map(
+      ({ date, declaredOn }) =>
+        `On ${dayText(declaredOn)} the unit was changed from ${words.period(date)} on.`,
+    ),
+  ];
+  if (changes.length === 0) return undefined;
+  return `${changes.join(' ')} Revisions are compared up to such a change, and after it.`;
 }
 
 function sentenceOf(verdict: Verdict | undefined, words: Words): string {

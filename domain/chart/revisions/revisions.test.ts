@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { entryAt } from '../../../kernel/entries.ts';
 import { layOutFan, type FanOptions } from './fan.ts';
 import { bordersOf, changeAt, stepOf } from './heat-map.ts';
+import { comparableUntil, rebasingsOf } from './comparable.ts';
 import { revisionStatistics, verdictOf, type HorizonStatistics } from './statistics.ts';
 import {
   changesOf,
@@ -150,6 +151,7 @@ test('the statistics of every horizon are those of an independent computation', 
   const isNear = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a));
   fc.assert(
     fc.property(anyTable, (table) => {
+      fc.pre(rebasingsOf(table).length === 0);
       const found = new Map(revisionStatistics(table).map((each) => [each.horizon, each]));
       for (const horizon of [1, 2, 3, 5, 12, 'latest'] as const) {
         const expected = statisticsByHand(table, horizon);
@@ -180,6 +182,83 @@ test('three releases by hand: mean, t, size, largest and direction', (t) => {
     { horizon: 1, count: 3, mean: 2 / 3, t: '0.4588', meanSize: 2, largest: 3, revisedUp: 2 },
   );
   t.like(latest, { horizon: 'latest', count: 3, mean: 2 / 3 });
+});
+
+const monthsOfIndex = 40;
+const rebasedAt = 25;
+
+/**
+ * A monthly index with one decimal: each vintage adds a month and revises the one before, up and down in turn. From one vintage on, all of
+ * it is in another base.
+ */
+function indexTable(factor: number, revised: (dateNo: number) => number = (n) => (n % 2 === 0 ? 0.1 : -0.1)) {
+  const rounded = (value: number): number => Number(value.toFixed(1));
+  const rows = Array.from({ length: monthsOfIndex }, (_, dateNo) =>
+    Array.from({ length: monthsOfIndex }, (_none, vintageNo) => {
+      if (vintageNo < dateNo) return null;
+      const published = rounded(100 + dateNo * 0.7 + (vintageNo > dateNo ? revised(dateNo) : 0));
+      return vintageNo < rebasedAt ? published : rounded(published * factor);
+    }),
+  );
+  return tableOf(rows);
+}
+
+test('a change of base is no revision: what is before it is compared with the newest value in the same base', (t) => {
+  const plain = revisionStatistics(indexTable(1)).at(-1);
+  for (const factor of [0.5, 0.847, 1.2, 1000]) {
+    const table = indexTable(factor);
+    const [rebasing, ...others] = rebasingsOf(table);
+    t.is(rebasing?.vintageNo, rebasedAt, `${factor}`);
+    t.true(Math.abs((rebasing?.factor ?? 0) / factor - 1) < 0.01);
+    t.deepEqual(others, []);
+  }
+  const table = indexTable(0.847);
+  const statistics = revisionStatistics(table);
+  t.is(verdictOf(statistics)?.lean, 'none');
+  const latest = statistics.at(-1);
+  t.is(
+    latest?.count,
+    (plain?.count ?? 0) - 1,
+    'the month that was new before the change has no later value in its base',
+  );
+  t.true(Math.abs(latest?.largest ?? 1) < 0.25);
+  for (const { horizon, largest } of statistics) t.true(Math.abs(largest) < 0.25, `${horizon}`);
+});
+
+test('a declared change of unit is none either, for the periods that it is of', (t) => {
+  const rows = indexTable(1).rows.map((row, dateNo) =>
+    row.map((value, vintageNo) =>
+      value === null || dateNo < 22 || vintageNo < rebasedAt ? value : value * 1000,
+    ),
+  );
+  const breaks = [{ date: dateOf(22), declaredOn: dayOf(rebasedAt) }];
+  t.is(Math.round(revisionStatistics(tableOf(rows)).at(-1)?.largest ?? 0), 116_783, 'undeclared, it is one');
+  const table = { ...tableOf(rows), breaks };
+  const until = comparableUntil(table);
+  t.deepEqual([until(21, 21), until(22, 22), until(22, rebasedAt)], [39, rebasedAt - 1, 39]);
+  const largest = revisionStatistics(table).map((each) => each.largest);
+  t.true(
+    largest.every((each) => Math.abs(each) < 200),
+    String(largest),
+  );
+  // It was declared only after the vintage that shows it, by the four periods since 21.
+  const rowsSince21 = rows.map((row, dateNo) =>
+    dateNo === 21 ? row.map((value, no) => (value === null || no < rebasedAt ? value : value * 1000)) : row,
+  );
+  const late = { ...tableOf(rowsSince21), breaks: [{ date: dateOf(21), declaredOn: dayOf(30) }] };
+  t.is(comparableUntil(late)(22, 22), rebasedAt - 1);
+});
+
+test('revisions are no change of base, however many there are', (t) => {
+  t.deepEqual(rebasingsOf(indexTable(1)), []);
+  // Each vintage revises all of its months by amounts of their own, or by the same last digit.
+  const amounts = [(n: number, v: number) => ((n * 7 + v * 3) % 11) - 5, (_n: number, v: number) => v * 0.1];
+  for (const amount of amounts) {
+    const rows = Array.from({ length: 12 }, (_, n) =>
+      Array.from({ length: 12 }, (_none, v) => (v < n ? null : Number((90 + n + amount(n, v)).toFixed(1)))),
+    );
+    t.deepEqual(rebasingsOf(tableOf(rows)), []);
+  }
 });
 
 test('a lean is told from t = 2 on, from eight periods on, and most of the revision by its half', (t) => {

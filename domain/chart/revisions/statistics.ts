@@ -1,8 +1,9 @@
 // How far first prints are revised: mean, its distance from zero, size and direction, some releases later and until the newest vintage.
-// Hides which periods are compared: those whose first print is known and that have a value then.
+// Hides which periods are compared: those whose first print is known and that have a value then, in the same base and unit.
+import { comparableUntil } from './comparable.ts';
 import { firstPrints, valueAt, type RevisionTable } from './table.ts';
 
-/** So many releases after the first print; `latest`: the newest vintage. */
+/** So many releases after the first print; `latest`: the newest vintage in the base and unit of the first print. */
 export type Horizon = number | 'latest';
 
 export interface HorizonStatistics {
@@ -24,13 +25,16 @@ const releaseHorizons = [1, 2, 3, 5, 12] as const;
 
 /** The statistics of each horizon that at least one period has reached; `latest` last. */
 export function revisionStatistics(table: RevisionTable): HorizonStatistics[] {
-  const newest = table.vintages.length - 1;
-  const prints = firstPrints(table);
+  const untilOf = comparableUntil(table);
+  const prints = firstPrints(table).map((print) => ({
+    ...print,
+    last: untilOf(print.dateNo, print.vintageNo),
+  }));
   return [...releaseHorizons, 'latest' as const].flatMap((horizon) => {
-    const revisions = prints.flatMap(({ dateNo, vintageNo, value }) => {
-      const until = horizon === 'latest' ? newest : vintageNo + horizon;
-      // What only the newest vintage has was never up for revision.
-      if (until <= vintageNo || until > newest) return [];
+    const revisions = prints.flatMap(({ dateNo, vintageNo, value, last }) => {
+      const until = horizon === 'latest' ? last : vintageNo + horizon;
+      // What only the last vintage has was never up for revision.
+      if (until <= vintageNo || until > last) return [];
       const later = valueAt(table, dateNo, until);
       return later === null ? [] : [later - value];
     });

@@ -10,6 +10,8 @@ export interface RevisionTable {
   vintages: readonly string[];
   /** Per date, per vintage; null: not published yet, deleted, or published as missing. */
   rows: readonly (readonly (number | null)[])[];
+  /** The declared breaks of the unit: vintages from that day on have the periods from the date on in another unit. */
+  breaks?: readonly { date: string; declaredOn: string }[];
 }
 
 /** The value of a period in a vintage. */

@@ -44,7 +44,9 @@ test.before(async () => {
 });
 
 test.serial('a break is in the metadata of the series and of its catalogue entry', async (t) => {
-  const breaks = [{ date: '2024-01-01', from: old, to: present, note: 'New base year' }];
+  const breaks = [
+    { date: '2024-01-01', from: old, to: present, note: 'New base year', declared_on: '2024-06-30' },
+  ];
   t.like((await body('/v1/series/CPI')).meta, { unit: present.unit, breaks });
   t.like((await body('/v1/series/CPI/latest')).meta, { breaks });
   t.like((await body('/v1/series/CPI?vintage=2024-06-30')).meta, { unit: present.unit, breaks });
@@ -135,8 +137,8 @@ test.serial('of several breaks each leads from the unit before it to that of the
   await setFacts(database, { ...how, id: 'CPI', facts: { unit: 'Index points' } });
   const newest = { unit: 'Index points', unit_multiplier: 3 };
   t.deepEqual((await body('/v1/series/CPI')).meta['breaks'], [
-    { date: '2024-01-01', from: old, to: present, note: 'New base year' },
-    { date: '2024-02-29', from: present, to: newest, note: null },
+    { date: '2024-01-01', from: old, to: present, note: 'New base year', declared_on: '2024-06-30' },
+    { date: '2024-02-29', from: present, to: newest, note: null, declared_on: '2024-06-30' },
   ]);
   t.deepEqual(pointsOf(await body('/v1/series/CPI?transform=pct_change')), [['2023-12', 1]]);
 });
