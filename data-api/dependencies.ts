@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { ResponseCache } from '../kernel/http/response-cache.ts';
+import type { Places } from './charts/places.ts';
 import type { Synonyms } from './discovery/synonyms.ts';
 import type { Loads } from './loads.ts';
 import type { UrlValidatorCache } from './url-validator-cache.ts';
@@ -21,6 +22,7 @@ export interface Dependencies {
   /** What answers depend on besides the data: see `editionOf`. */
   edition: string;
   synonyms: Synonyms;
+  chartPlaces: Places;
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */
   seriesTimeZone: string;

@@ -15,6 +15,7 @@ import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createResponseCache } from '../kernel/http/response-cache.ts';
+import { createPlaces } from './charts/places.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
 import { loadsMetrics } from './observability/loads-metrics.ts';
 import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
@@ -136,10 +137,11 @@ function sharedDependencies(options: DataApiOptions, clock: Clock) {
   const responseCache = createResponseCache();
   const cursors = createCursors(identitySecret);
   const synonyms = loadSynonyms();
+  const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret seals cursors.
   const edition = editionOf({ ...settings, identitySecret, synonyms: readFileSync(synonymsFile, 'utf8') });
-  return { ...{ responseCache, cursors, synonyms, clock, log, edition }, ...settings };
+  return { ...{ responseCache, cursors, synonyms, chartPlaces, clock, log, edition }, ...settings };
 }
 
 function openServer(

@@ -35,7 +35,7 @@ export async function loadDataApi({ said }: Program): Promise<Tally> {
   await ask(tally, { url: said, headers: sealed, nextPath: () => seriesPath });
   await ask(tally, { url: said, headers: sealed, nextPath: newPath });
   await stream(tally, said, sealed);
-  await ask(tally, { url: said, headers: sealed, nextPath: newChart, connections: 16, requestsMax: 300 });
+  await ask(tally, { url: said, headers: sealed, nextPath: newChart, connections: 1, requestsMax: 300 });
   return tally;
 }
 

@@ -96,7 +96,7 @@ async function endThread(): Promise<void> {
  * @throws Failure `not_acceptable` without a font: a chart without its numbers would mislead.
  */
 export function createPngMaker(
-  font: Font | null = findFont() ?? null,
+  font: Font | null,
 ): (svg: string, scale: number) => Promise<Buffer> {
   return async (svg, scale) => {
     if (font === null)

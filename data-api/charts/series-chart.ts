@@ -21,7 +21,7 @@ import { defaultPointFields } from '../series/series-envelope.ts';
 import type { Series } from '../series/series.sql.ts';
 import { lookOf, lookParams } from './chart-params.ts';
 import { createLinePoints, drawnSvg, requireFewLines } from './drawing.ts';
-import { createPngMaker } from './png.ts';
+import { createPngMaker, findFont } from './png.ts';
 
 export const getSeriesChartSvg = endpoint({
   summary: 'The points of a series as a chart, in SVG.',
@@ -56,21 +56,30 @@ export const getSeriesChartPng = endpoint({
   format: 'png',
   isKept: true,
   headers: pinnedHeaders,
-  errors: seriesErrors,
+  errors: [...seriesErrors, 'not_acceptable', 'rate_limited'],
   handler: (dependencies) => {
-    const toPng = createPngMaker();
+    const font = findFont() ?? null;
+    const toPng = createPngMaker(font);
+    const { chartPlaces } = dependencies;
     return async (asked) => {
       const { series, pageQuery, request } = await chartQuery(dependencies, asked);
       const { scale } = asked.query;
+      const look = [lookOf(asked.query), scale, font?.family]; // another machine may have another font
+      const identity = ['chart.png', ...identityOf(pageQuery), request.version, look];
+      const { accountId } = asked.call.identity;
       return {
         ...validityOf(asked.url, pageQuery, request),
-        identity: ['chart.png', ...identityOf(pageQuery), request.version, lookOf(asked.query), scale],
+        identity,
         format: 'png',
         fileName: series.id,
         ofSeries: series,
         async read(): Promise<Content> {
-          const svg = await readSvg(dependencies, pageQuery, request, asked);
-          return { bytes: await asked.call.stage('render', () => toPng(svg, scale)) };
+          const image = { accountId, name: JSON.stringify([series.seriesNo, ...identity]) };
+          const bytes = await chartPlaces.drawn(image, async () => {
+            const svg = await readSvg(dependencies, pageQuery, request, asked);
+            return asked.call.stage('render', () => toPng(svg, scale));
+          });
+          return { bytes };
         },
       };
     };

@@ -115,7 +115,7 @@ test('an index shows its base as an axis, and a transform is named with the unit
   );
 });
 
-test('an unchanged chart is 304, and a load changes its ETag', async (t) => {
+test.serial('an unchanged chart is 304, and a load changes its ETag', async (t) => {
   await makeSeries(pool, { id: 'MOVES' });
   await publish(pool, 'MOVES', '2024-05-10', [{ date: '2024-01-31', value: '1' }]);
   for (const path of [
@@ -132,7 +132,7 @@ test('an unchanged chart is 304, and a load changes its ETag', async (t) => {
   }
 });
 
-test('the chart of a past state names its permanent URL, where it never changes', async (t) => {
+test.serial('the chart of a past state names its permanent URL, where it never changes', async (t) => {
   const { headers } = await call('/v1/series/RATE/chart.svg?vintage=2024-05-20&width=300');
   const location = headers.get('content-location') ?? '';
   t.regex(location, /^\/v1\/series\/RATE\/chart\.svg\?vintage=2024-05-20&width=300&version=\d+$/);
@@ -165,7 +165,7 @@ test('a chart refuses what the series endpoint refuses, and a size out of bounds
   t.is(status, 406);
 });
 
-test('a PNG has the requested size times its scale, and shows text', async (t) => {
+test.serial('a PNG has the requested size times its scale, and shows text', async (t) => {
   const target = '/v1/series/RATE/chart.png?width=300&height=240';
   const response = await fetch(service.url + target, {
     headers: { ...service.headers(target), 'accept-encoding': 'br' },
@@ -176,12 +176,12 @@ test('a PNG has the requested size times its scale, and shows text', async (t) =
   t.deepEqual([...png.subarray(1, 4)], [...Buffer.from('PNG')]);
   t.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [600, 480]);
   const { text: svg } = await call('/v1/series/RATE/chart.svg?width=300&height=240');
-  const withoutText = await createPngMaker(findFont())(svg.replaceAll(/<text.*?<\/text>/g, ''), 2);
+  const withoutText = await createPngMaker(findFont() ?? null)(svg.replaceAll(/<text.*?<\/text>/g, ''), 2);
   t.true(png.length > withoutText.length * 1.5);
 });
 
 test('an image that cannot be drawn fails alone, and images asked for at once are each their own, however many', async (t) => {
-  const toPng = createPngMaker(findFont());
+  const toPng = createPngMaker(findFont() ?? null);
   const svg = (width: number) =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="1200"><text y="20">text</text></svg>`;
   const widths = Array.from({ length: 12 }, (_, i) => 1_000 + i); // 230 MB of pixels: several threads draw them

@@ -1,0 +1,45 @@
+import test from 'ava';
+import { createPlaces, placesMax } from './places.ts';
+
+/** An image that is drawn until it is released. */
+function held() {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  return { draw: () => promise, resolve: () => resolve(Buffer.from('image')), reject };
+}
+
+const refused = { code: 'rate_limited', message: /Try again in a second/ };
+const never = () => Promise.reject(new Error('it is not drawn'));
+const drawOne = () => Promise.resolve(Buffer.from('one'));
+
+test('an account has one image drawn at a time; another account has its own place', async (t) => {
+  const { drawn } = createPlaces();
+  const first = held();
+  const one = drawn({ accountId: 'a', name: '1' }, first.draw);
+  t.throws(() => drawn({ accountId: 'a', name: '2' }, never), refused);
+  t.is(String(await drawn({ accountId: 'b', name: '3' }, drawOne)), 'one');
+  first.resolve();
+  t.is(String(await one), 'image');
+  t.is(String(await drawn({ accountId: 'a', name: '2' }, drawOne)), 'one');
+});
+
+test('the same image is drawn once for all who ask for it meanwhile', async (t) => {
+  const { drawn } = createPlaces();
+  const first = held();
+  const all = ['a', 'a', 'b'].map((accountId, i) =>
+    drawn({ accountId, name: 'same' }, i === 0 ? first.draw : never),
+  );
+  first.resolve();
+  t.deepEqual((await Promise.all(all)).map(String), ['image', 'image', 'image']);
+});
+
+test('the places of all accounts are bounded, and one that failed is free again', async (t) => {
+  const { drawn } = createPlaces();
+  const images = Array.from({ length: placesMax }, held);
+  const all = images.map(({ draw }, i) => drawn({ accountId: `${i}`, name: `${i}` }, draw));
+  t.throws(() => drawn({ accountId: 'last', name: 'last' }, never), refused);
+  images[0]?.reject(new Error('no font'));
+  await t.throwsAsync(all[0] ?? never(), { message: 'no font' });
+  t.is(String(await drawn({ accountId: 'last', name: 'last' }, drawOne)), 'one');
+  for (const { resolve } of images) resolve();
+  await Promise.all(all.slice(1));
+});
