@@ -7,10 +7,12 @@ import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
 import { start } from '../../data-api/main.ts';
-import { watchReplica } from '../../data-api/replica.ts';
+import { routesOfEither, watchReplica } from '../../data-api/replica.ts';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Route } from '../../kernel/http/server.ts';
 import { parseValidity, validityHeader } from '../../kernel/http/validity.ts';
 import { createSealer, identityHeader } from '../../kernel/identity.ts';
 import { openServiceRoles, serviceUrl } from '../../migrations/roles.ts';
@@ -250,6 +252,25 @@ test('whether a primary is away is known by a deadline, though its question is n
   await within('it is known', watch.noteFault('primary'), 20_000);
   // The replica was never known to be current.
   t.throws(() => watch.choose(), { message: /primary database does not answer/ });
+});
+
+test('an answer of our own that is 503 is no fault of the server, and is not asked of the other one', async (t) => {
+  const asked: string[] = [];
+  const route = (server: string) => ({
+    ...{ method: 'GET' as const, path: '/', scope: 'client' as const },
+    handler() {
+      asked.push(server);
+      return fail('unavailable', 'Try again.');
+    },
+  });
+  const watch = {
+    choose: () => 'replica' as const,
+    noteFault: () => Promise.reject(new Error('it is none')),
+  };
+  const [either] = routesOfEither(watch, { primary: [route('primary')], replica: [route('replica')] });
+  const call = [{}, { headersSent: false }, {}] as unknown as Parameters<Route['handler']>;
+  await t.throwsAsync(async () => either?.handler(...call), { message: 'Try again.' });
+  t.deepEqual(asked, ['replica']);
 });
 
 test.serial(
