@@ -130,7 +130,8 @@ async function register(urls: readonly string[]): Promise<void> {
   );
   await makeDue();
 }
-const makeDue = () => database.query(`update embargo.sources set fetch_at = clock_timestamp() - interval '1 second'`);
+const makeDue = () =>
+  database.query(`update embargo.sources set fetch_at = clock_timestamp() - interval '1 second'`);
 const on = { database: byRole, clock: databaseClock, log: silentLog };
 
 async function startServer(t: ExecutionContext, content: ReadonlyMap<string, Buffer>) {
