@@ -1,4 +1,5 @@
 // The clock, as a dependency: services are passed one, and tests pass one that they can set.
+import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Clock {
   now(): Date;
@@ -30,6 +31,74 @@ export function dateIn(timeZone: string, instant: Date): string {
 export function nextDayIn(timeZone: string, instant: Date): Date {
   const here = Temporal.Instant.fromEpochMilliseconds(instant.getTime()).toZonedDateTimeISO(timeZone);
   return new Date(here.add({ days: 1 }).startOfDay().epochMilliseconds);
+}
+
+/** A clock that goes on from an instant, such as one that was read from the clock of the database. */
+export function clockFrom(instant: Date): Clock {
+  const started = performance.now();
+  return { now: () => new Date(instant.getTime() + performance.now() - started) };
+}
+
+/** How long before its day ends work must end: a commit takes time, gateways answer from memory for half a second, and clocks differ. */
+const dayMarginMs = 5_000;
+
+class DayEnds extends Error {
+  readonly endsAt: Date;
+
+  constructor(endsAt: Date) {
+    super('the day by which the work is dated ends');
+    this.endsAt = endsAt;
+  }
+}
+
+/** Work that is dated by the day on which it is committed. */
+export class DatedWork {
+  readonly #clock: Clock;
+  readonly #timeZone: string;
+  /** `YYYY-MM-DD`, once it has begun. */
+  day = '';
+  #endsAt: Date | undefined;
+
+  constructor(clock: Clock, timeZone: string) {
+    this.#clock = clock;
+    this.#timeZone = timeZone;
+  }
+
+  /** Once nothing is waited for any more. @returns the day. */
+  begin(): string {
+    const now = this.#clock.now();
+    this.#endsAt = nextDayIn(this.#timeZone, now);
+    this.day = dateIn(this.#timeZone, now);
+    return this.day;
+  }
+
+  /** Whether the day has ended, or is about to. */
+  get isOver(): boolean {
+    return this.#endsAt !== undefined && this.#clock.now().getTime() + dayMarginMs > this.#endsAt.getTime();
+  }
+
+  /** The last step before the commit. @throws if the day is over, for `onOneDay`. */
+  end(): void {
+    if (this.#endsAt !== undefined && this.isOver) throw new DayEnds(this.#endsAt);
+  }
+}
+
+/**
+ * Does work in a transaction that is dated by the day of its commit, so that what a day shows after its end never changes. If the day ends
+ * meanwhile, the work is rolled back and done again as of the next day.
+ */
+export async function onOneDay<Result>(
+  { clock, seriesTimeZone }: { clock: Clock; seriesTimeZone: string },
+  work: (dated: DatedWork) => Promise<Result>,
+): Promise<Result> {
+  for (;;) {
+    try {
+      return await work(new DatedWork(clock, seriesTimeZone));
+    } catch (error) {
+      if (!(error instanceof DayEnds)) throw error;
+      await pause(Math.max(0, error.endsAt.getTime() - clock.now().getTime()));
+    }
+  }
 }
 
 /** An instant as sent in answers: ISO 8601, UTC, to the second. */

@@ -71,9 +71,11 @@ export interface LoadResult extends LoadCounts {
   rowsRead: number;
   /** The first of the loads of the file; null: it has no rows, and one vintage for each row. */
   loadNo: number | null;
+  /** What dates the rows: the day of the load, unless the call gives another; or a column of the file. Rows of a table have no vintages. */
+  vintages?: 'today' | 'column';
 }
 
-export interface LoadSummary extends Omit<LoadResult, 'loadNo'> {
+export interface LoadSummary extends Omit<LoadResult, 'loadNo' | 'vintages'> {
   /** Rows left out by --skip-where; they are not among the rows read. */
   rowsSkipped: number;
   /** In a wide file: cells. */

@@ -2,7 +2,7 @@
 // Hides which tables the rows of each dataset go to. One load runs at a time; readers see it once it is committed.
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { dateIn } from '../../kernel/clock.ts';
+import { dateIn, onOneDay, type DatedWork } from '../../kernel/clock.ts';
 import { inTransaction, type Database } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { readCsv } from '../files/csv.ts';
@@ -37,12 +37,14 @@ export async function load(
   const options = withPackage(given);
   // Only a file can be read a second time, so only its points may try the direct path.
   const isFile = typeof options.input === 'string' || options.rows !== undefined;
-  try {
-    return await attempt(database, options, isFile, started);
-  } catch (error) {
-    if (error instanceof NotAscending) return attempt(database, options, false, started);
-    throw error;
-  }
+  return onOneDay(options, async (dated) => {
+    try {
+      return await attempt(database, options, { dated, straight: isFile, started });
+    } catch (error) {
+      if (!(error instanceof NotAscending)) throw error;
+      return attempt(database, options, { dated, straight: false, started });
+    }
+  });
 }
 
 /** The options with what a data package says, if the input is one: its file is the input then. @throws IngestFailure as `packageOptions` does. */
@@ -56,14 +58,13 @@ export function withPackage(given: LoadOptions): LoadOptions {
 async function attempt(
   database: Pick<Database, 'transaction'>,
   options: LoadOptions,
-  straight: boolean,
-  started: number,
+  { dated, straight, started }: { dated: DatedWork; straight: boolean; started: number },
 ): Promise<LoadSummary> {
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
   checkFactors(dataset, options.multiply);
-  const today = options.today ?? dateIn(options.seriesTimeZone, options.clock.now());
-  const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
+  // Before it waits for another load.
+  if (options.vintage !== undefined) parseVintage(options.vintage, todayOf(options));
   const rejects = new Rejects(options.reportFile);
   let rowsSkipped = 0;
   const notes: string[] = [];
@@ -75,6 +76,8 @@ async function attempt(
     const result = await inTransaction(database, options.dryRun === true, async (on) => {
         await relaxLimits(on);
         await lockLoads(on, options.onWaiting);
+        const today = options.today ?? dated.begin();
+        const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
         const { rows, ...head } = await headerAndRows(batches, options);
         const input = {
           ...head,
@@ -93,6 +96,7 @@ async function attempt(
               ? await loadPoints(on, input, options, straight)
               : await loadTable(on, dataset, input, options);
         await options.alongside?.(on, stored.loadNo);
+        endInTime(dated, options, stored);
         return stored;
       });
     const seconds = (performance.now() - started) / 1000;
@@ -102,6 +106,26 @@ async function attempt(
     rejects.close();
     await batches.return(undefined);
   }
+}
+
+const todayOf = ({ today, seriesTimeZone, clock }: LoadOptions): string =>
+  today ?? dateIn(seriesTimeZone, clock.now());
+
+/**
+ * The last step before the commit of points, which are dated by today unless the call or the file gives their day.
+ * @throws IngestFailure where the day is over, and the input cannot be read again.
+ */
+function endInTime(
+  dated: DatedWork,
+  { input, rows, vintage, dryRun }: LoadOptions,
+  result: LoadResult,
+): void {
+  if (dryRun === true || vintage !== undefined || result.vintages !== 'today' || !dated.isOver) return;
+  if (typeof input === 'string' || rows !== undefined) dated.end();
+  throw new IngestFailure(
+    'usage',
+    'The day ended while the load was under way, and its input cannot be read again. Load it again, or give its day by --vintage.',
+  );
 }
 
 /** Resolves when no gateway answers from memory as it was before: after a commit, and before its load is reported as done. */
@@ -188,7 +212,7 @@ function summarise(
   notes: string[],
   seconds: number,
 ): Omit<LoadSummary, 'rowsSkipped'> {
-  const { loadNo: _, ...counts } = result;
+  const { loadNo: _number, vintages: _vintages, ...counts } = result;
   return {
     ...counts,
     rowsRejected: rejects.count,

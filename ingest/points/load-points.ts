@@ -81,7 +81,8 @@ export async function loadPoints(
   const sum = sumOf([...stored.values()]);
   await tellOfPoints(on, stored, sum, options);
   await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
-  return { ...sum, rowsRead, loadNo: stored.size === 0 ? null : Math.min(...stored.keys()) };
+  const vintages = plan.manyVintages ? 'column' : 'today';
+  return { ...sum, rowsRead, vintages, loadNo: stored.size === 0 ? null : Math.min(...stored.keys()) };
 }
 
 /**

@@ -1,6 +1,6 @@
 // A change of one series by the command line: a load of its own, recorded and told of like a load of metadata.
 // Hides the transaction, the lock of the loads, and when the change is in force.
-import { dateIn, type Clock } from '../../kernel/clock.ts';
+import { onOneDay, type Clock } from '../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { tellOfRows } from '../events/load-events.ts';
@@ -58,21 +58,24 @@ export async function changeSeries(
     apply: (change: ChangeUnderWay) => Promise<Changed>;
   },
 ): Promise<SeriesChange> {
-  const { id, dryRun = false, reason = null, clock, seriesTimeZone } = options;
-  const result = await inTransaction(database, dryRun, async (on) => {
-    await relaxLimits(on);
-    await lockLoads(on, options.onWaiting);
-    const series = await (work.find ?? requireById)(on, id);
-    await work.refuse(series, on);
-    const today = dateIn(seriesTimeZone, clock.now());
-    const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
-    const changed = await work.apply({ on, series, loadNo, today });
-    const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
-    await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-    await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
-    await insertAuditEvent(on, { action, subject: id, loadNo, reason, details: changed.details });
-    return { loadNo, series: changed.series };
-  });
+  const { id, dryRun = false, reason = null, clock } = options;
+  const result = await onOneDay(options, (dated) =>
+    inTransaction(database, dryRun, async (on) => {
+      await relaxLimits(on);
+      await lockLoads(on, options.onWaiting);
+      const series = await (work.find ?? requireById)(on, id);
+      await work.refuse(series, on);
+      const today = dated.begin();
+      const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
+      const changed = await work.apply({ on, series, loadNo, today });
+      const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
+      await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+      await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+      await insertAuditEvent(on, { action, subject: id, loadNo, reason, details: changed.details });
+      if (!dryRun) dated.end();
+      return { loadNo, series: changed.series };
+    }),
+  );
   if (!dryRun && options.noGateway !== true) await inForce();
   return result;
 }

@@ -1,6 +1,6 @@
 // Merges a series into another: the points that the other one lacks become its own as of today, and the old id is an alias of it.
 // Hides that the old series keeps its row, from which readers get what was published under its id before.
-import { dateIn } from '../../kernel/clock.ts';
+import { onOneDay } from '../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { tellOfRows } from '../events/load-events.ts';
@@ -54,17 +54,20 @@ export async function mergeSeries(
   database: Pick<Database, 'transaction'>,
   options: MergeOptions,
 ): Promise<Merge> {
-  const result = await inTransaction(database, options.dryRun === true, async (on) => {
-    await relaxLimits(on);
-    await lockLoads(on, options.onWaiting);
-    const old = await requireById(on, options.id);
-    const into = await requireById(on, options.into);
-    await refuseUnmergeable(on, old, into);
-    const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
-    if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
-    const { loadNo, ...points } = await mergeWithin(on, old, into, options);
-    return { loadNo, series: into.id, ...points, conflicts: conflicts.count };
-  });
+  const result = await onOneDay(options, (dated) =>
+    inTransaction(database, options.dryRun === true, async (on) => {
+      await relaxLimits(on);
+      await lockLoads(on, options.onWaiting);
+      const old = await requireById(on, options.id);
+      const into = await requireById(on, options.into);
+      await refuseUnmergeable(on, old, into);
+      const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
+      if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
+      const { loadNo, ...points } = await mergeWithin(on, old, into, { ...options, today: dated.begin() });
+      if (options.dryRun !== true) dated.end();
+      return { loadNo, series: into.id, ...points, conflicts: conflicts.count };
+    }),
+  );
   if (options.dryRun !== true && options.noGateway !== true) await inForce();
   return result;
 }
@@ -139,10 +142,9 @@ async function mergeWithin(
   on: Transaction,
   old: FoundSeries,
   into: FoundSeries,
-  options: MergeOptions,
+  options: MergeOptions & { today: string },
 ): Promise<{ loadNo: number; pointsNew: number; pointsRevised: number }> {
-  const { reason = null, prefer = 'into', clock, seriesTimeZone } = options;
-  const today = dateIn(seriesTimeZone, clock.now());
+  const { reason = null, prefer = 'into', clock, today } = options;
   const pair = pairOf(old, into);
   // Before the points, so that their events reach endpoints that filter by an id of the old series.
   await giveIds(on, { ...pair, oldId: old.id, intoId: into.id, day: today });
@@ -161,11 +163,10 @@ async function storePoints(
   on: Transaction,
   old: FoundSeries,
   into: FoundSeries,
-  { prefer, clock, seriesTimeZone }: MergeOptions,
+  { prefer, clock, seriesTimeZone, today }: MergeOptions & { today: string },
 ): Promise<LoadResult> {
   const { dimensions } = await findShape(on, old.seriesNo);
   const names = dimensions ?? [];
-  const today = dateIn(seriesTimeZone, clock.now());
   return loadPoints(
     on,
     {

@@ -1,7 +1,7 @@
 // Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is a load
 // itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
 import { usualFirstMonth } from '../../domain/funds/returns.ts';
-import { dateIn, type Clock } from '../../kernel/clock.ts';
+import { onOneDay, type Clock, type DatedWork } from '../../kernel/clock.ts';
 import { inTransaction, unlessAborted, type Database, type Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
@@ -81,21 +81,29 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
  * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
  */
 export async function retract(database: Database, options: RetractOptions): Promise<Retraction> {
-  const result = await inTransaction(database, options.dryRun === true, (on) =>
-    unlessAborted(on, options.signal, async () => {
-      await relaxLimits(on);
-      await lockLoads(on, options.onWaiting);
-      return retractWithin(on, options);
-    }),
+  const result = await onOneDay(options, (dated) =>
+    inTransaction(database, options.dryRun === true, (on) =>
+      unlessAborted(on, options.signal, async () => {
+        await relaxLimits(on);
+        await lockLoads(on, options.onWaiting);
+        const retraction = await retractWithin(on, dated, options);
+        if (options.dryRun !== true) dated.end();
+        return retraction;
+      }),
+    ),
   );
   if (options.dryRun !== true && options.noGateway !== true) await inForce();
   return result;
 }
 
-async function retractWithin(on: Transaction, options: RetractOptions): Promise<Retraction> {
+async function retractWithin(
+  on: Transaction,
+  dated: DatedWork,
+  options: RetractOptions,
+): Promise<Retraction> {
   const { erase = false, reason = null, clock } = options;
   const now = clock.now();
-  const today = dateIn(options.seriesTimeZone, now);
+  const today = dated.begin();
   const load =
     (await findLoads(on, [options.loadNo])).get(options.loadNo) ??
     fail('not_found', `There is no load ${options.loadNo}.`);

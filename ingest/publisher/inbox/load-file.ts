@@ -1,7 +1,7 @@
 // Works on one file of the watched folder: takes it, plans and loads it as almanac publish does, and moves it to where it belongs. Hides that
 // all of it is one transaction, with the lock: a process that is killed has loaded the file or not, and the next one goes on from there.
 import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
-import { dateIn } from '../../../kernel/clock.ts';
+import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log/log.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import { relaxLimits } from '../../load/statements.sql.ts';
@@ -94,7 +94,11 @@ export async function workOn(
     const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
     begun.add(found.id);
     try {
-      return await inSavepoints(on).transaction(() => loadTaken(deps, on, taken, at, signal));
+      const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
+      const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
+        inSavepoints(on).transaction(() => loadTaken(deps, on, taken, { clock, dated }, signal)),
+      );
+      return { result, tables, taken, at };
     } catch (error) {
       const rejection = rejectionOf(error, taken);
       if (rejection === null) throw error;
@@ -137,9 +141,9 @@ async function loadTaken(
   deps: InboxDeps,
   on: Transaction,
   taken: TakenFile,
-  at: Date,
+  { clock, dated }: { clock: Clock; dated: DatedWork },
   signal: AbortSignal,
-): Promise<Loaded> {
+): Promise<Pick<Loaded, 'result' | 'tables'>> {
   if (!tableEnding.test(taken.name))
     throw new IngestFailure(
       'invalid_file',
@@ -152,13 +156,14 @@ async function loadTaken(
         'Divide it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
     });
   const content = await inspect(taken.file, deps.bytesMax ?? bytesMaxUsual);
-  const plan = await planFor(deps, on, taken, content.sha256, dateIn(deps.seriesTimeZone, at));
-  const tables = await loadTables(deps, on, plan, at, signal);
+  const plan = await planFor(deps, on, taken, content.sha256, dated.begin());
+  const tables = await loadTables(deps, on, plan, clock, signal);
   if (!(await isUnchanged(taken.file, content)))
     throw new NotNow(`${taken.name} was written to while it was read`);
+  if (tables.length > 0) dated.end();
   saveNewEntries(plan, taken.name);
   const isLeftOut = plan.tables.every(({ state }) => state === 'skipped');
-  return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables, taken, at };
+  return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables };
 }
 
 /** @throws Rejected if the file cannot be read, or something of it is only guessed. */
@@ -190,7 +195,7 @@ async function loadTables(
   { seriesTimeZone, log }: InboxDeps,
   on: Transaction,
   plan: Plan,
-  at: Date,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<LoadedTable[]> {
   const loaded: LoadedTable[] = [];
@@ -203,7 +208,7 @@ async function loadTables(
     loaded.push(
       await loadTableFile(inSavepoints(on), table, {
         ...{ seriesTimeZone, dryRun: false, publication: plan.description.description.name },
-        clock: { now: () => at },
+        clock,
         onProgress: giveUpIfStopped,
         onWaiting: () =>
           log.info(

@@ -1,5 +1,6 @@
 // Loads what was fetched of a source, and records that in the transaction of the load: the lease is ended with it, and a load whose lease is
 // another's is undone.
+import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import type { TableDescription } from '../../publish/description.ts';
 import { loadTableFile } from '../../publish/load-table-file.ts';
@@ -39,7 +40,7 @@ export async function loadFetchedHere(
         ...{ state: 'file changed', isGuessed: false, changes: [] },
       },
       {
-        ...{ publication, seriesTimeZone, dryRun: false, clock: { now: () => now } },
+        ...{ publication, seriesTimeZone, dryRun: false, clock: clockFrom(now) },
         ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
         async alongside(on, load) {
           const at = await clock.now(on);

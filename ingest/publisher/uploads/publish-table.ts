@@ -24,6 +24,7 @@ import { acceptUnderEmbargo, type Due } from '../accept.ts';
 import type { TaskContext } from '../apart/tasks.ts';
 import { giveBackLoadNumbers, readLoadNumbers } from '../prepared-loads.sql.ts';
 import { pointCounts } from '../report.ts';
+import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock } from '../release-clock.ts';
 import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
 import { withFile, type UploadToRead } from './spool.ts';
@@ -113,7 +114,7 @@ const settingsOf = (given: TableToPublish): Omit<LoadSettings, 'dryRun'> => ({
   seriesTimeZone: given.seriesTimeZone,
   fiscalYearFirstMonth: given.fiscalYearFirstMonth,
   publication: given.upload.publication,
-  clock: { now: () => given.now },
+  clock: clockFrom(given.now),
   onWaiting: refuseWaiting,
 });
 
