@@ -361,3 +361,14 @@ test.serial('an entry with skip moves the file to done, and nothing is loaded', 
   t.like(inbox.watch.counts, { 'left out': 1, loaded: 0 });
   t.deepEqual(await loadsOf('notes.csv'), []);
 });
+
+test.serial('a file that is under way at midnight is dated by the new day', async (t) => {
+  const inbox = folder(monthlySeries('midnight', 'midnight.csv', 'MIDNIGHT'));
+  inbox.put('midnight.csv', csv(1, 2));
+  clock.set('2026-12-24T23:59:49.900Z');
+  await inbox.look();
+  clock.set('2026-12-24T23:59:59.900Z');
+  await inbox.look();
+  t.deepEqual(await published(database, 'MIDNIGHT', '2026-12-24'), {});
+  t.deepEqual(await published(database, 'MIDNIGHT', '2026-12-25'), { '2024-01-31': '1', '2024-02-29': '2' });
+});
