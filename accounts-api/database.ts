@@ -28,7 +28,10 @@ export interface AccountsDatabase {
    * The only way to begin a transaction that may change one: otherwise a request would be answered before its change is in force.
    */
   inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
-  /** Runs work that changes no credential in a transaction: it does not wait for the changes of others. */
+  /**
+   * Runs work that changes no credential of a key in a transaction: it does not wait for the changes of others. Making a key or a session,
+   * and ending a session, are such work: neither is cached before it is made, and sessions are never cached.
+   */
   inLedgerTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   readonly credentialCache: CredentialCacheWriter;
   readonly accounts: typeof Account;

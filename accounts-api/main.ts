@@ -119,14 +119,13 @@ export async function start(
     throw error;
   });
   const warn = (fault: string) => (error: unknown) => log.warn({ err: error }, fault);
+  // For changes whose process died before settling them, and for those made by a statement outside a transaction.
+  const settling = repeat(() => db.credentialCache.settle(), {
+    everyMs: settleEveryMs,
+    onError: warn('settling of the credential cache failed'),
+  });
   const repeated = [
     repeat(() => prune(db, clock.now()), { everyMs: pruneEveryMs, onError: warn('pruning failed') }),
-    // For changes whose process died before settling them, and for those made by a statement outside a transaction. It may wait for
-    // gateways for seconds.
-    repeat(() => db.credentialCache.settle(), {
-      everyMs: settleEveryMs,
-      onError: warn('settling of the credential cache failed'),
-    }),
     repeat(() => reclaimLostAllotments({ db, plans, clock }), {
       everyMs: settleEveryMs,
       onError: warn('reclaiming of allotments failed'),
@@ -143,6 +142,7 @@ export async function start(
     ],
     async close() {
       await service.close();
+      void settling.close(); // it may wait for gateways for seconds; the next instance settles what is left
       await Promise.all(repeated.map((each) => each.close()));
       await close();
     },

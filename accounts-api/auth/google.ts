@@ -197,7 +197,7 @@ export const exchangeGoogleCode = endpoint({
       await deps.throttle.token(clientInfo.ip);
       const cookieHash = sha256(readCookie(deps, request) ?? '');
       const now = deps.clock.now();
-      const session = await deps.db.inTransaction(async (transaction) => {
+      const session = await deps.db.inLedgerTransaction(async (transaction) => {
         const accountId = await takeCode(deps.db, transaction, { codeHash: sha256(code), cookieHash, now });
         if (accountId === null) {
           fail('gone', 'This sign-in was already completed or took too long. Start again.');
@@ -224,7 +224,7 @@ export const unlinkGoogle = endpoint({
         fail('conflict', 'Google is the only way into this account. Set a password first.');
       }
       await requireFresh(deps, requester, account);
-      await deps.db.inTransaction(async (transaction) => {
+      await deps.db.inLedgerTransaction(async (transaction) => {
         const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
         if (count === 0) fail('not_found', 'The account is not linked to Google.');
         await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is deleted too

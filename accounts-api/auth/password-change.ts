@@ -57,7 +57,7 @@ export const changePassword = endpoint({
       if (!isRight) failCurrent();
       const passwordHash = await deps.passwords.hash(body.new);
       const { actor } = requester;
-      const session = await deps.db.inTransaction(async (transaction) => {
+      const session = await deps.db.inLedgerTransaction(async (transaction) => {
         if (!(await holdAccount(deps, transaction, account))) failCurrent(); // a concurrent change came first
         await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
         return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
@@ -77,7 +77,7 @@ export const forgotPassword = endpoint({
     (deps) =>
     async ({ body: { email }, request }) => {
       await deps.throttle.mail('reset_password', { email, ip: clientInfoOf(request).ip });
-      await deps.db.inTransaction((transaction) =>
+      await deps.db.inLedgerTransaction((transaction) =>
         deps.jobs.enqueue(transaction, { mail: 'reset_password', email }),
       );
       return one(
@@ -182,7 +182,7 @@ async function setFirstPassword(
   checkPassword(deps, account, 'password', password);
   const passwordHash = await deps.passwords.hash(password);
   const { actor } = caller;
-  const session = await deps.db.inTransaction(async (transaction) => {
+  const session = await deps.db.inLedgerTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failExists(); // a concurrent change came first
     await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
     return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });

@@ -173,7 +173,7 @@ export const deleteOtherSessions = endpoint({
   handler:
     (deps) =>
     async ({ requester: { accountId, sessionId, actor } }) => {
-      const ended = await deps.db.inTransaction(async (transaction) => {
+      const ended = await deps.db.inLedgerTransaction(async (transaction) => {
         const count = await endSessionsOf(deps.db, transaction, accountId, sessionId);
         await audit(deps, transaction, {
           accountId,
@@ -189,7 +189,7 @@ export const deleteOtherSessions = endpoint({
 
 /** Ends a session of the caller's account. @returns false if none has the id. */
 async function endSession(deps: Deps, { accountId, actor }: SignedIn, id: string): Promise<boolean> {
-  return deps.db.inTransaction(async (transaction) => {
+  return deps.db.inLedgerTransaction(async (transaction) => {
     const ended = await deps.db.sessions.destroy({ where: { accountId, id }, transaction });
     if (ended === 0) return false;
     await audit(deps, transaction, { accountId, actor, action: 'session.ended', subject: id });

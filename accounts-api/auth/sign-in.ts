@@ -49,7 +49,7 @@ export const logIn = endpoint({
       const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
       const renewed = outdated ? await deps.passwords.hash(password) : null;
       const { accountId: presentAccountId, sessionId: presentId } = call.identity;
-      const session = await deps.db.inTransaction(async (transaction) => {
+      const session = await deps.db.inLedgerTransaction(async (transaction) => {
         // If the password was changed since it was compared, no session is opened: the change has ended them all.
         if (!(await holdAccount(deps, transaction, account))) failCredentials();
         if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });

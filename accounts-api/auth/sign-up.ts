@@ -98,7 +98,7 @@ export const resendVerification = endpoint({
       const account = await findAccount(deps, accountId);
       if (account.emailVerifiedAt !== null) fail('conflict', 'The e-mail address is confirmed already.');
       await deps.throttle.mail('verify_email', { email: account.email, ip: clientInfoOf(request).ip });
-      await deps.db.inTransaction((transaction) =>
+      await deps.db.inLedgerTransaction((transaction) =>
         deps.jobs.enqueue(transaction, { mail: 'verify_email', accountId }),
       );
       return one({ email: account.email }, { status: 202 });
@@ -118,7 +118,7 @@ async function awaitLink(
   const signupId = newId('sup');
   const createdAt = deps.clock.now();
   const expiresAt = new Date(createdAt.getTime() + lifetimeMs.sign_up);
-  await deps.db.inTransaction(async (transaction) => {
+  await deps.db.inLedgerTransaction(async (transaction) => {
     await deps.db.signups.create({ ...wish, id: signupId, createdAt, expiresAt }, { transaction });
     if (isMailed) await deps.jobs.enqueue(transaction, { mail: 'sign_up', signupId });
   });
@@ -225,7 +225,7 @@ export async function makeAccount(
   const at = deps.clock.now();
   const id = newId('acct');
   try {
-    return await deps.db.inTransaction(async (transaction) => {
+    return await deps.db.inLedgerTransaction(async (transaction) => {
       const account = await deps.db.accounts.create(
         { ...wish, id, plan: 'free', createdAt: at },
         { transaction },

@@ -88,7 +88,7 @@ async function claim(deps: ServiceDeps, { id, accountId }: Checkout): Promise<ob
   const account = accountId === null ? null : await deps.db.accounts.findByPk(accountId);
   if (account === null) failClaim('claimed'); // closed since
   const by = { accountId: account.id, actor: { actorKind: 'visitor', actorId: null } } as const;
-  return deps.db.inTransaction(async (transaction) => {
+  return deps.db.inLedgerTransaction(async (transaction) => {
     if (!(await spendClaim(deps.db, transaction, id, deps.clock.now()))) failClaim('claimed');
     const { record, value } = await issueKey(deps, transaction, by, { name: 'First key', expiresAt: null });
     return { ...record, key: value, account: { id: account.id, email: account.email } };

@@ -9,7 +9,7 @@ const toldBeforeDays = 7;
 
 /** Writes a mail for each key that is about to expire. @returns how many. */
 export async function tellOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {
-  return deps.db.inTransaction(async (transaction) => {
+  return deps.db.inLedgerTransaction(async (transaction) => {
     const ids = await noteExpiringKeys(deps.db, transaction, deps.clock.now(), toldBeforeDays);
     await deps.jobs.enqueue(transaction, ...ids.map((keyId) => ({ mail: 'key_expires', keyId }) as const));
     return ids.length;

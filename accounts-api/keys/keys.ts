@@ -124,7 +124,7 @@ export const createKey = endpoint({
       const asked = { accountId: requester.accountId, route: 'POST /v1/keys', key, body };
       const { status, data, replayed } = await call.stage('sql', () =>
         idempotently(deps, asked, (remember) =>
-          deps.db.inTransaction(async (transaction) => {
+          deps.db.inLedgerTransaction(async (transaction) => {
             const { record, value } = await issueKey(deps, transaction, requester, {
               name: body.name,
               expiresAt: body.expires_at,

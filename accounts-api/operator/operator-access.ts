@@ -27,7 +27,7 @@ export async function setPassword(
   requireGoodPassword(password, { field: 'password', lengthMin, context: [account.email, account.name] });
   const passwordHash = await createPasswords().hash(password);
   try {
-    await deps.db.inTransaction(async (transaction) => {
+    await deps.db.inLedgerTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failChanged();
       // The operator vouches for the e-mail address that a payer has typed.
       if (!account.emailSignsIn) await account.update({ emailSignsIn: true }, { transaction });
@@ -49,7 +49,7 @@ export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string)
   const account = await findAccountByRef(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
   const { id: accountId, email, emailSignsIn, plan } = account;
-  await deps.db.inTransaction((transaction) =>
+  await deps.db.inLedgerTransaction((transaction) =>
     deps.jobs.enqueue(
       transaction,
       // The mailbox of a purchase may be another account's, too: by its address, that one would get the link.

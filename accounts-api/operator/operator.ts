@@ -120,7 +120,7 @@ export async function createKey(
 ): Promise<KeyRecord & { key: string }> {
   const wish = parseBody(newKey, { name });
   const { id: accountId } = await findAccountByRef(deps, accountRef);
-  const { record, value } = await deps.db.inTransaction((transaction) =>
+  const { record, value } = await deps.db.inLedgerTransaction((transaction) =>
     issueKey(deps, transaction, { accountId, actor: operator }, { name: wish.name, expiresAt: null }),
   );
   return { ...record, key: value };

@@ -26,7 +26,7 @@ export async function addServed(
 
 /** Writes a mail for each account that has reached another part of its limit. @returns how many. */
 export async function tellOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
-  return deps.db.inTransaction(async (transaction) => {
+  return deps.db.inLedgerTransaction(async (transaction) => {
     const reached = await noteMailed(deps.db, transaction, deps.clock.now());
     const mails = reached.map(
       ({ account_id: accountId, month, calls_month: limit, percent }) =>

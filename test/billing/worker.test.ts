@@ -6,7 +6,9 @@ import { endGraces } from '../../accounts-api/billing/settle.ts';
 import { startBillingWork } from '../../accounts-api/billing/work.ts';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { selectGeneration } from '../../accounts-api/keys/credential-cache.sql.ts';
 import { until } from '../run/until.ts';
+import { testRedisUrl } from '../services/harness.ts';
 import { dayMs, startPaying, type Paying } from './paying.ts';
 
 let paying: Paying;
@@ -62,6 +64,25 @@ test.serial(
     t.is(await paying.standing(other.accountId), 'free active');
   },
 );
+
+test.serial('a plan that Stripe brings makes gateways look up the keys of that account, and of no other', async (t) => {
+  const shared = await startPaying({ services: { mail: {}, redisUrl: testRedisUrl() } });
+  t.teardown(() => shared.close());
+  const { sequelize } = shared.services.accounts.db;
+  const buys = async (plan: string) => {
+    const { accountId, key } = await shared.services.accountWithKey('free');
+    t.is(await shared.calls(key), 404, 'the key is cached');
+    const customer = await shared.customerOf(accountId);
+    shared.fake.subscribe({ customer, price: shared.price(plan) });
+    await shared.fake.deliverHeld();
+    await until('the plan is in force', async () => (await shared.standing(accountId)) === `${plan} active`);
+    await until('its change is settled', async () => (await shared.rows('select from accounts.changed_credentials')).length === 0);
+  };
+  await buys('pro'); // the first change finds out which Redis server it is
+  const { generation } = await selectGeneration(sequelize);
+  for (const plan of ['starter', 'pro']) await buys(plan);
+  t.is((await selectGeneration(sequelize)).generation, generation);
+});
 
 test.serial('a customer whom Stripe answers slowly holds up no other, however many are due', async (t) => {
   const first = await subscriber();

@@ -1,12 +1,19 @@
 // POST /internal/credentials: the owners of keys, according to PostgreSQL at that moment.
 import { createHash } from 'node:crypto';
 import test from 'ava';
+import { QueryTypes } from 'sequelize';
 import { moveToReplicationId, selectGeneration } from '../../accounts-api/keys/credential-cache.sql.ts';
 import { start } from '../../accounts-api/main.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
-import { assertError, startAccountsService, type AccountsService } from '../services/accounts-service.ts';
+import { until, within } from '../run/until.ts';
+import {
+  assertError,
+  dataOf,
+  startAccountsService,
+  type AccountsService,
+} from '../services/accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
-import { testSignIn } from '../services/sign-in.ts';
+import { from, newEmail, newPassword, testSignIn } from '../services/sign-in.ts';
 
 let service: AccountsService;
 
@@ -47,6 +54,41 @@ test('a key says in how many ms it expires, whatever the clock of the gateway', 
   await service.deps.db.keys.update({ expiresAt }, { where: { id: client.keyId } });
   const [found] = await lookUp(sha256(client.key));
   t.like(found, { expires_at: expiresAt.getTime(), expires_in_ms: 90_000 });
+});
+
+test('signing up, signing in, making a key and signing out wait for no change of another account', async (t) => {
+  const own = await startAccountsService();
+  const { sequelize } = own.deps.db;
+  t.teardown(async () => {
+    await sequelize.query('delete from accounts.credential_leases');
+    await own.close();
+  });
+  const other = await own.newClient('free');
+  const client = await own.newClient('free');
+  // A gateway that is gone has a lease that ends in an hour: whoever waits for the change of the other account waits as long.
+  await sequelize.query(
+    `insert into accounts.credential_leases (gateway_id, held_in, generation, leased_until)
+     values (gen_random_uuid(), 'process', 0, clock_timestamp() + interval '1 hour')`,
+  );
+  const changing = setPlan(own.deps, other.accountId, 'pro');
+  await until('the change waits', async () => {
+    const rows = await sequelize.query('select from accounts.changed_credentials', { type: QueryTypes.SELECT });
+    return rows.length > 0;
+  });
+  const [email, password] = [newEmail(), newPassword()];
+  const at = (path: string) =>
+    within(path, own.anonymously(path, { body: { email, password }, headers: from() }), 30_000);
+  t.is((await at('/auth/signup')).status, 201);
+  const session = dataOf(t, await at('/auth/login')) as { session_token: string };
+  const made = await within('a key', own.as(client, '/v1/keys', { body: { name: 'second' } }), 30_000);
+  t.is(made.status, 201);
+  const [sessionId = ''] = session.session_token.split('.');
+  const account = await own.deps.db.accounts.findOne({ where: { email } });
+  const holder = { accountId: account?.id ?? '', sessionId };
+  const out = await within('signing out', own.signedIn(holder, '/auth/logout', { method: 'POST' }), 30_000);
+  t.is(out.status, 204);
+  await sequelize.query('delete from accounts.credential_leases');
+  await within('the change', changing);
 });
 
 test('a changed plan, an unpaid subscription and a disabled account are in force on the next lookup', async (t) => {

@@ -1,5 +1,6 @@
 // Finds and loads the tables of files in a process of its own, for whoever publishes them: a file that ends that process is a table that cannot
 // be loaded, with the reason, and the next file is read by another process.
+import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import type { LoadUnderWay } from '../../load/statements.sql.ts';
@@ -65,7 +66,7 @@ export function loadTableHere(
 ): Promise<LoadedTable> {
   return loadTableFile(database, planned, {
     ...settings,
-    clock: { now: () => now },
+    clock: clockFrom(now),
     onProgress: (...read) => tell({ read } satisfies LoadEvent),
     onWaiting: (waiting, isRelease) => tell({ waiting, isRelease } satisfies LoadEvent),
   });
