@@ -5,7 +5,6 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
-import { redisMetrics } from '../kernel/metrics/redis.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import { planOf, type Plans } from '../kernel/plans.ts';
 import { openRedis } from '../kernel/redis.ts';
@@ -125,7 +124,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...serverMetrics({ service: 'worker', server: 'primary' }, db.read, log),
         ...workMetrics(db, log),
         ...certificateMetrics(publicUrl, log),
-        ...(redis === undefined ? [] : redisMetrics('worker', redis, log)),
         ...(webhooks?.gauges ?? []),
         ...(billing?.gauges ?? []),
       ],

@@ -376,7 +376,8 @@ test('only the gateway reaches the services, only they reach the database, and o
         ...['data-api', 'accounts-api', 'worker', 'publisher', 'migrate', 'commands'].map(
           (name) => `${name} > database 5432`,
         ),
-        ...['accounts-api > redis 6379', 'commands > redis 6379', 'all > ns:kube-system 53'],
+        ...['accounts-api', 'worker', 'commands'].map((name) => `${name} > redis 6379`),
+        'all > ns:kube-system 53',
         ...['accounts-api > * 443', 'worker > * 443', 'worker > * 8443', 'worker > * 465', 'worker > * 587'],
         ...['publisher > * 443', 'publisher > * 8443', 'publisher > * 80'],
         ...['commands > * 443', 'commands > * 465', 'commands > * 587'],

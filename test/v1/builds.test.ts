@@ -121,7 +121,7 @@ async function compare(
   for (const target of targets) {
     const old = await asks.old(target);
     const etag = old.headers.get('etag') ?? '';
-    t.is(old.status, 200, target);
+    t.is(old.status, 200, `${target}: ${await old.clone().text()}`);
     t.not(etag, '', target);
     const other = await asks.other(target, etag);
     t.is(other.status, isSame ? 304 : 200, target);
@@ -132,24 +132,30 @@ async function compare(
 
 const schema = { file: 'data-api/series/series-schema.ts', from: 'unit: z.string(),', to: 'unit: text,' };
 
-test('an answer of another build has another ETag, and the gateway sees another edition', async (t) => {
-  const old = await dataApiOf(t, projectRoot);
-  t.not(editionOf(await old('/v1/series/CPI')), undefined);
-  await compare(t, ofData, { old, other: await dataApiOf(t, copyTree(schema)) }, false);
-});
+test.serial(
+  'an answer of another build has another ETag, and the gateway sees another edition',
+  async (t) => {
+    const old = await dataApiOf(t, projectRoot);
+    t.not(editionOf(await old('/v1/series/CPI')), undefined);
+    await compare(t, ofData, { old, other: await dataApiOf(t, copyTree(schema)) }, false);
+  },
+);
 
-test('instances of the same build and settings agree in every ETag, wherever its files lie', async (t) => {
-  const old = await dataApiOf(t, projectRoot);
-  await compare(t, ofData, { old, other: await dataApiOf(t, copyTree()) }, true);
-});
+test.serial(
+  'instances of the same build and settings agree in every ETag, wherever its files lie',
+  async (t) => {
+    const old = await dataApiOf(t, projectRoot);
+    await compare(t, ofData, { old, other: await dataApiOf(t, copyTree()) }, true);
+  },
+);
 
-test('an answer under another setting that it depends on has another ETag', async (t) => {
+test.serial('an answer under another setting that it depends on has another ETag', async (t) => {
   const old = await dataApiOf(t, projectRoot);
   const other = await dataApiOf(t, projectRoot, 'https://moved.example');
   await compare(t, ['/v1/series/CPI/cite', '/v1/catalog/CPI'], { old, other }, false);
 });
 
-test('so it is with the answers of accounts-api that may be stored', async (t) => {
+test.serial('so it is with the answers of accounts-api that may be stored', async (t) => {
   const old = await accountsApiOf(t, projectRoot);
   const targets = ['/v1/plans', '/v1/plans?format=csv'];
   const plans = { file: 'kernel/plans.ts', from: 'z.strictObject({', to: 'z.looseObject({' };
