@@ -89,7 +89,9 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
       throw error;
     }));
   const publishing = startPublishing(deps);
-  const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env });
+  // Loads of its own are clear of releases, so they need not be as far behind as the calls of operators: on a busy machine they would never end.
+  const niceness = 5;
+  const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
   const ofInbox = options.inbox && { ...deps, ...options.inbox };
   const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
   const sources =
