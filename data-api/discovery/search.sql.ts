@@ -266,14 +266,27 @@ export async function findCorrection(database: Queryable, q: string): Promise<Co
   return row?.complete === true && row.changed ? { words: row.words, text: row.text } : undefined;
 }
 
+/** Of a word in a tsquery or tsvector of PostgreSQL. */
+const lexemeBytesMax = 2_046;
+
 function parameters({ q, corrected, synonyms, filter }: SearchQuery): unknown[] {
   const { type, frequency, source, category } = filter;
-  const lexeme = (text: string): string => `'${text.replaceAll(/['\\]/g, '$&$&')}'`;
+  // No entry has a longer one, nor one without a value.
+  const lexeme = (name: string, value: string): string => {
+    const word = `${name}:${value}`;
+    const possible = Buffer.byteLength(word) > lexemeBytesMax ? `${name}:` : word;
+    return `'${possible.replaceAll(/['\\]/g, '$&$&')}'`;
+  };
   const lexemes = Object.entries({ type, frequency, source }).flatMap(([name, value]) =>
-    value === undefined ? [] : [lexeme(`${name}:${value}`)],
+    value === undefined ? [] : [lexeme(name, value)],
   );
   if (category !== undefined) {
-    lexemes.push(`(${lexeme(`category:${category}`)} | ${lexeme(`category:${category}/`)}:*)`);
+    // Without a value, the beginning would be that of every category.
+    const below =
+      Buffer.byteLength(`category:${category}/`) > lexemeBytesMax
+        ? ''
+        : ` | ${lexeme('category', `${category}/`)}:*`;
+    lexemes.push(`(${lexeme('category', category)}${below})`);
   }
   return [q, corrected, lexemes.join(' & '), type, frequency, source, category, synonyms];
 }

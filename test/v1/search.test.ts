@@ -148,6 +148,12 @@ test('hits can be narrowed by type, frequency, source and category with all belo
   t.deepEqual(idsOf(await search({ q: 'exports', source: `Customs' | 'x` })), []);
 });
 
+test('a filter of any length that no entry has finds nothing', async (t) => {
+  for (const filter of ['source', 'category'])
+    for (const text of ['🎉'.repeat(900), 'x'.repeat(2_000), 'é'.repeat(1_018), 'é'.repeat(1_022)])
+      t.deepEqual(idsOf(await search({ q: 'prices', [filter]: text })), [], `${filter} ${text.length}`);
+});
+
 test('facets count the hits by type, frequency, source and category', async (t) => {
   const { meta } = await search({ q: 'prices', facets: 'true', limit: '1' });
   t.deepEqual(meta.facets?.['type'], [
