@@ -72,7 +72,8 @@ export async function fuzz(
     result.faults.push(fault);
     tell?.(fault);
   };
-  const client = { services, agent, result, note };
+  const stopping = new AbortController();
+  const client = { services, agent, result, note, stop: stopping.signal };
   const parts =
     every === undefined
       ? [count]
@@ -80,7 +81,14 @@ export async function fuzz(
   const sources = Array.from({ length: clients }, () => random.fork());
   let answered = 0;
   for (const part of parts) {
-    await Promise.all(sources.map((source) => askAll(client, source, Math.ceil(part / clients))));
+    const asking = sources.map((source) =>
+      askAll(client, source, Math.ceil(part / clients)).catch((error: unknown) => {
+        stopping.abort(); // the others would go on asking services that are closed
+        throw error;
+      }),
+    );
+    await Promise.allSettled(asking);
+    await Promise.all(asking);
     answered += part;
     await every?.pause(answered);
   }
@@ -93,16 +101,17 @@ interface Client {
   agent: Agent;
   result: FuzzResult;
   note: (fault: string) => void;
+  stop: AbortSignal;
 }
 
 /** Sends the requests of one client, one after the other. */
 async function askAll(
-  { services, agent, result, note }: Client,
+  { services, agent, result, note, stop }: Client,
   random: Random,
   count: number,
 ): Promise<void> {
   let actor: Actor | undefined;
-  for (let i = 0; i < count; i += 1) {
+  for (let i = 0; i < count && !stop.aborted; i += 1) {
     // Requests end sessions, revoke keys and close accounts.
     if (actor === undefined || i % requestsOfActor === 0) actor = await newActor(services, random);
     const request = drawRequest(random, actor);
