@@ -135,7 +135,8 @@ function rangeOf(parts: Record<string, string | undefined>): DateRange | null {
 
 /**
  * The date of a point: the last day of its period at the series' frequency. Null if the text covers a longer period
- * than the series has (a year in a monthly series, a month in a daily one), or a fiscal year in a series without one.
+ * than the series has (a year in a monthly series, a month in a daily one), part of a year in an annual series, or a fiscal year in a
+ * series without one.
  */
 export function pointDate(range: ReadDate, frequency: Frequency, fiscalYearEnd: string): string | null {
   if (range.isFiscalYear === true && (frequency !== 'annual' || fiscalYearEnd === '12-31')) return null;
@@ -144,8 +145,13 @@ export function pointDate(range: ReadDate, frequency: Frequency, fiscalYearEnd: 
   if (monthsPerPeriod[frequency] === undefined) return null;
   // In a fiscal-year series a plain year is the fiscal year that ends in it, so the first day of the period decides.
   const end = periodEnd(range.from, frequency, fiscalYearEnd);
-  return frequency === 'annual' || end >= range.to ? end : null;
+  if (frequency === 'annual') return isYear(range) ? end : null;
+  return end >= range.to ? end : null;
 }
+
+/** A month, a quarter or a half never dates the point of a year: whose year it would be is not stated. */
+const isYear = ({ from, to }: DateRange): boolean =>
+  from.endsWith('-01-01') && to === `${from.slice(0, 4)}-12-31`;
 
 const rememberedMax = 100_000;
 
