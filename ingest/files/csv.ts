@@ -5,13 +5,17 @@ import { createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CsvError, Parser } from 'csv-parse';
-import { IngestFailure, misuse } from '../load/failure.ts';
+import { IngestFailure } from '../load/failure.ts';
 import type { CsvBatch } from './csv-batch.ts';
+import { detectDialect, type Dialect } from './dialect.ts';
+import { completeCharacters, decoderOf, detectEncoding, knownEncoding } from './encodings.ts';
 import { PlainRows } from '../load/plain-rows.ts';
 
 export interface CsvOptions {
-  /** `,` `;` `|` or a tab; default: the most frequent one in the header. */
+  /** `,` `;` `|` or a tab; default: what divides the most lines of the beginning into as many cells. */
   delimiter?: string;
+  /** The sign around cells that hold the delimiter; default: found as the delimiter is. */
+  quote?: '"' | "'";
   /** `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` (latin-1); default: by the byte order mark and the first 64 KB. */
   encoding?: string;
   /** The line with the column names, counted from 1; lines above it are ignored. */
@@ -24,7 +28,8 @@ export interface CsvOptions {
 
 const pieceBytes = 256 * 1024;
 const rowBytesMax = 4 * 1024 * 1024;
-const quote = 0x22;
+/** Of the beginning, from which the dialect is found. */
+export const dialectBytes = 64 * 1024;
 
 /**
  * The rows of the input in batches; the first row of the first batch is the header.
@@ -36,14 +41,16 @@ export async function* readCsv(input: Readable | string, options: CsvOptions): A
   const first = await pieces.next();
   if (first.done === true) throw new IngestFailure('invalid_file', 'The file is empty.');
   const headerLine = options.headerLine ?? 1;
-  const delimiter = options.delimiter ?? likelyDelimiter(first.value, headerLine);
+  const dialect = detectDialect(first.value.subarray(0, dialectBytes).toString());
+  const { delimiter = dialect.delimiter, quote = dialect.quote } = options;
+  const quoteByte = quote.charCodeAt(0);
   const plain = new PlainRows(delimiter, headerLine);
   let parser: BatchParser | null = null; // used from the first quote on
   try {
     for await (const piece of concatenate(withoutMark(first.value), pieces)) {
       if (parser !== null) yield await parser.parse(piece);
-      else if (piece.includes(quote)) {
-        parser = new BatchParser(delimiter, headerLine, plain);
+      else if (piece.includes(quoteByte)) {
+        parser = new BatchParser({ ...dialect, delimiter, quote }, headerLine, plain);
         yield await parser.parse(Buffer.concat([plain.rest, piece]));
       } else {
         yield plain.read(piece);
@@ -69,6 +76,16 @@ function notCsv(line: number, reason: string, cause?: unknown): IngestFailure {
   return new IngestFailure('invalid_file', `The file is no CSV at line ${line}: ${reason}.`, { cause });
 }
 
+/** The first bytes of a file, unpacked, in its own encoding. @throws IngestFailure if it is missing or damaged. */
+export async function firstBytes(file: string, count: number): Promise<Buffer> {
+  const pieces = unpacked(open(file, {}));
+  try {
+    return (await gather(pieces, count)).subarray(0, count);
+  } finally {
+    await pieces.return(undefined);
+  }
+}
+
 /** The input in UTF-8, in pieces that end between characters. @throws IngestFailure as `readCsv` does. */
 export function readPieces(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
   return decoded(unpacked(open(input, options), options.unpackedBytesMax), options.encoding);
@@ -83,12 +100,14 @@ class BatchParser {
   #parserLine: number;
 
   /** @param before has read the input up to where this parser starts. */
-  constructor(delimiter: string, headerLine: number, before: PlainRows) {
+  constructor({ delimiter, quote, hasBlanks }: Dialect, headerLine: number, before: PlainRows) {
     const firstLine = Math.max(1, headerLine - before.line + 1); // within the parser's input
     this.#nextLine = before.line - 1 + firstLine;
     this.#parserLine = firstLine - 1;
     this.#parser = new Parser({
       delimiter,
+      quote,
+      ltrim: hasBlanks,
       from_line: firstLine,
       ...(before.lineBreak === null ? {} : { record_delimiter: before.lineBreak }),
       relax_column_count: true,
@@ -249,12 +268,12 @@ async function* decoded(
 ): AsyncGenerator<Buffer> {
   const start = await gather(pieces, 64 * 1024);
   if (start.length === 0) return;
-  const name = encoding === undefined ? detectEncoding(start) : knownEncoding(encoding);
+  const name = encoding === undefined ? detectEncoding(start).name : knownEncoding(encoding);
   const whole = concatenate(start, pieces);
   if (name !== 'utf-8') {
-    const decoder = new TextDecoder(name);
-    for await (const piece of whole) yield Buffer.from(decoder.decode(piece, { stream: true }));
-    yield Buffer.from(decoder.decode());
+    const decoder = decoderOf(name);
+    for await (const piece of whole) yield Buffer.from(decoder.write(piece));
+    yield Buffer.from(decoder.end());
     return;
   }
   let rest: Buffer = Buffer.alloc(0);
@@ -273,42 +292,4 @@ function checkedUtf8(bytes: Buffer): Buffer {
     'invalid_file',
     'The file begins as UTF-8 but holds bytes that are not; name its encoding, such as --encoding latin1.',
   );
-}
-
-/** The end of the last complete UTF-8 character of the bytes. */
-function completeCharacters(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes.readUInt8(bytes.length - back);
-    if (byte < 0x80) break;
-    if (byte < 0xc0) continue;
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-    return back < length ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
-}
-
-/** By the byte order mark; else UTF-8 if the start is valid UTF-8, and windows-1252 if not. */
-function detectEncoding(start: Buffer): string {
-  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
-  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
-  return isUtf8(start.subarray(0, completeCharacters(start))) ? 'utf-8' : 'windows-1252';
-}
-
-function knownEncoding(name: string): string {
-  try {
-    return new TextDecoder(name).encoding;
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return misuse(`The encoding ${name} is not known: utf-8, utf-16le, utf-16be, latin1 and their kin are.`);
-  }
-}
-
-const delimiters = [',', ';', '\t', '|'];
-
-/** The most frequent delimiter in the header line, outside quotes; a comma if it has none. */
-function likelyDelimiter(start: Buffer, headerLine: number): string {
-  const lines = start.toString().split(/\r\n|\n|\r/, headerLine);
-  const header = (lines[headerLine - 1] ?? '').replaceAll(/"[^"]*"/g, '');
-  const counts = delimiters.map((delimiter) => header.split(delimiter).length);
-  return delimiters[counts.indexOf(Math.max(...counts))] ?? ',';
 }

@@ -110,7 +110,13 @@ export class LongReader implements PointReader {
     await this.#learnSeries(batch);
     for (const [at, row] of batch.rows.entries()) {
       this.#title = batch.titles?.[at] ?? this.#plan.value.title;
-      this.#readRow(row, entryAt(batch.lines, at));
+      const refused = batch.refused?.get(at);
+      const line = entryAt(batch.lines, at);
+      if (refused === undefined) this.#readRow(row, line);
+      else {
+        this.rowsRead++;
+        this.#context.rejects.add(line, refused.title, refused.text, refused.expected);
+      }
     }
   }
 

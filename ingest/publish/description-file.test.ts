@@ -46,7 +46,7 @@ test('a wrong value is told by its line, and so is what is no YAML', (t) => {
   t.regex(faultOf(entry.replace('version: 1', 'version: 2')), /line 1, version: expected 1/);
   t.regex(
     faultOf(entry.replace('{ column: Date }', 'Date')),
-    /line 7, tables\[0\]\.date: .*\{ column, format \}/,
+    /line 7, tables\[0\]\.date: .*\{ column, format, language, marks, fill \}/,
   );
   t.regex(faultOf(`${entry}  - file: [\n`), /line 1\d: /);
   t.regex(

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
+import { isFactor } from '../files/values.ts';
 import { schedulePattern, scheduleRule } from '../publisher/sources/schedule.ts';
 import { isUrl } from './file-groups.ts';
 
@@ -28,7 +29,7 @@ const furtherFacts = Object.fromEntries(
 );
 
 const template =
-  'May hold {Title of a column}, {column} (the title of the column that the value is in), {unit line} and {file} (the name of the file)';
+  'May hold {Title of a column}, {column} (the title of the column that the value is in), {line 3} (the cell of the column in that line above the data) and {file} (the name of the file)';
 
 function isExpression(text: string): boolean {
   try {
@@ -38,6 +39,19 @@ function isExpression(text: string): boolean {
     throw error;
   }
 }
+
+const dateForm = {
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}(?:-[A-Za-z]{4})?$/, 'a language such as de, fr or sr-Latn')
+    .optional()
+    .describe('Of the names of months; left out: English'),
+  marks: z
+    .record(title, z.string().max(16).nullable())
+    .optional()
+    .describe('Signs behind a date → the status of its points, as p in 2023p; null: none'),
+  fill: z.literal(true).optional().describe('The year is only in the first row of its periods'),
+};
 
 const dates = z.union([
   z.strictObject({
@@ -49,7 +63,8 @@ const dates = z.union([
     format: z
       .string()
       .optional()
-      .describe('As in --date-format; left out: ISO 8601 and forms of one meaning'),
+      .describe('A named form or a pattern as in --date-format; left out: ISO 8601 and forms of one meaning'),
+    ...dateForm,
   }),
   z.strictObject({
     across: z.literal('columns').describe('Each column whose title is a date is a period'),
@@ -59,7 +74,8 @@ const dates = z.union([
     format: z
       .string()
       .optional()
-      .describe('Of the titles; with "year" of the year, a space and the title: YYYY MMM'),
+      .describe('Of the titles; with "year" of the year, a space and the title: YYYY/M'),
+    ...dateForm,
   }),
   z.strictObject({
     in: z
@@ -91,12 +107,16 @@ const tableShape = z.strictObject({
     ),
   encoding: z.string().optional().describe('utf-8, utf-16le, windows-1252 …; left out: detected'),
   delimiter: z.string().optional().describe('The sign between the cells; left out: detected'),
+  quote: z
+    .literal("'")
+    .optional()
+    .describe('The sign around cells that have the delimiter in them; left out: "'),
+  split: z.literal(',').optional().describe('The first cell of each row holds several, divided by this sign'),
   header: z
     .union([line, z.array(line).min(1).max(10)])
     .optional()
     .describe('The line of the column names, from 1; a list: the names are made of several lines'),
   first: line.optional().describe('The first line of data'),
-  unit_line: line.optional().describe('The line that has the unit of each column'),
   date: dates.optional().describe('Where the dates are'),
   values: z
     .union([title, titles])
@@ -108,7 +128,15 @@ const tableShape = z.strictObject({
   flags: z
     .record(title, z.string().max(16).nullable())
     .optional()
-    .describe('Signs after a number → the status that they mean; null: none'),
+    .describe('Signs beside a number, or in its place → the status that they mean; null: none'),
+  multiples: z
+    .record(title, z.string().refine(isFactor, 'is no factor'))
+    .optional()
+    .describe('Signs after a number → the factor by which they multiply it, as M: 1000000'),
+  negative: z
+    .array(z.enum(['parentheses', 'trailing']))
+    .optional()
+    .describe('Numbers below zero are written (5), or 5-'),
   multiply: z
     .union([z.string(), z.number().transform(String)])
     .optional()
@@ -135,7 +163,13 @@ const tableShape = z.strictObject({
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/), title)
     .optional()
     .describe('The name of a dimension → the column of its values'),
-  status: title.optional().describe('The column of the observation status'),
+  status: z
+    .union([title, z.strictObject({ beside: z.literal('values') })])
+    .optional()
+    .describe(
+      'The column of the observation status; beside values: the column to the right of each column of values',
+    ),
+  fill: titles.optional().describe('Columns whose empty cells repeat the cell above'),
   ignore: titles.optional().describe('Columns that are not loaded'),
   only: z
     .record(title, z.string().refine(isExpression, 'is no regular expression'))
@@ -146,7 +180,11 @@ const tableShape = z.strictObject({
     .optional()
     .describe('Rows are left out that have one of these texts in the column'),
   vintage: z
-    .union([z.string(), z.strictObject({ in: z.literal('file name') }), z.strictObject({ column: title })])
+    .union([
+      z.string(),
+      z.strictObject({ in: z.literal('file name') }),
+      z.strictObject({ column: title, format: z.string().optional() }),
+    ])
     .optional()
     .describe(
       'The day of publication: a date, the date in the name of the file, or a column; left out: the day of the load',

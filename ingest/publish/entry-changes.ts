@@ -28,8 +28,7 @@ export function entryChanges(before: TableDescription, after: TableDescription):
 /** The facts of the series that differ, by name. */
 export function factsChanged(before: TableDescription | null, after: TableDescription): boolean {
   if (before === null) return false;
-  const isFact = (key: string) =>
-    /^(?:series|columns|unit_line)\b/.test(key) && !key.startsWith('series.id:');
+  const isFact = (key: string) => /^(?:series|columns)\b/.test(key) && !key.startsWith('series.id:');
   return entryChanges(before, after).some(isFact);
 }
 

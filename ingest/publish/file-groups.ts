@@ -1,8 +1,8 @@
 // Files of one form: those whose names differ in a date or a number, and whose tables are alike, share an entry. Finds the entry of a file.
-import { dateInText } from './detect/date-forms.ts';
+import { dateInText } from './forms/date-in-text.ts';
 import type { TableDescription } from './description.ts';
 import type { NewEntry } from './description-file.ts';
-import { namesIn } from './detect/file-name.ts';
+import { namesIn } from './forms/file-name.ts';
 import type { Proposal } from './detect/proposal.ts';
 import { idPart } from './templates.ts';
 
@@ -61,15 +61,28 @@ function shared(
     entry: {
       file: isExact ? pattern : [...members],
       ...(sheet !== undefined && { sheet }),
-      ...merged(group.map((table) => (isDated ? table.proposal.entry : withoutStem(table)))),
+      ...datedByName(
+        merged(group.map((table) => (isDated ? table.proposal.entry : withoutStem(table)))),
+        path,
+      ),
     },
     evidence: {
       // The first that has a key, as `merged` takes keys that the first file does not need.
+      vintage: 'the names of the files have dates, and their rows have dates of their own',
       ...Object.assign({}, ...group.map((table) => table.proposal.evidence).toReversed()),
       file: `${members.size} files whose names differ only in ${isDated ? 'a date' : 'a number'}, and whose tables are alike`,
     },
     title: `${sum} rows of data were read in ${members.size} files`,
   };
+}
+
+/** Files of one form whose rows have dates of their own, and whose names have a month: each is a vintage, which somebody has to confirm. */
+function datedByName(entry: Proposal['entry'], path: string): Proposal['entry'] {
+  const { dateInName } = namesIn(fileNameOf(path));
+  const isOfRows = entry.date !== undefined && ('column' in entry.date || 'across' in entry.date);
+  if (dateInName === null || !isOfRows || entry.vintage !== undefined) return entry;
+  const { guessed = [], ...rest } = entry;
+  return { ...rest, vintage: { in: 'file name' }, guessed: ['vintage', ...guessed] };
 }
 
 /** What may differ between files of one form: an entry for all has what any of them needs. */
@@ -135,7 +148,7 @@ export function shapeOf(path: string): string {
   const name = fileNameOf(path);
   const folder = path.slice(0, path.length - name.length);
   const [, bare = name, ending = ''] =
-    /^(.*?)((?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|gz))+)$/is.exec(name) ?? [];
+    /^(.*?)((?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|ods|gz))+)$/is.exec(name) ?? [];
   const date = dateInText(bare)?.text;
   const shape = (date === undefined ? bare : bare.replace(date, '*'))
     .replaceAll(/(?<![0-9a-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![0-9a-z])/g, '*')

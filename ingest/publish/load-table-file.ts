@@ -15,7 +15,7 @@ import { lackingIn, type LoadableTable, type TableDescription } from './descript
 import { factsChanged } from './entry-changes.ts';
 import { fileNameOf, withoutQuery } from './file-groups.ts';
 import type { PlannedTable } from './plan.ts';
-import { namesIn } from './detect/file-name.ts';
+import { namesIn } from './forms/file-name.ts';
 import { rememberPublished } from './published.sql.ts';
 import { reshape, type Reshaped } from './reshape.ts';
 import { tableRows } from './table-rows.ts';
@@ -44,28 +44,33 @@ export interface LoadedTable {
 const idsKept = 100;
 
 /** A table as the loader takes it: its rows long, and what its entry says as options. */
-export interface TableLoad extends Pick<Reshaped, 'constants' | 'series'> {
+export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stated'> {
   options: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> & { rows: () => AsyncGenerator<CsvBatch> };
   /** How much of the file was read. */
   bytesRead: () => number;
 }
 
-/** @throws IngestFailure if the entry does not fit the file, at once or when the rows are read. */
-export function tableLoad({ entry, file, path: name }: PlannedTable): TableLoad {
+/**
+ * @param today YYYY-MM-DD, in the time zone of the series.
+ * @throws IngestFailure if the entry does not fit the file, at once or when the rows are read.
+ */
+export function tableLoad({ entry, file, path: name }: PlannedTable, today: string): TableLoad {
   const table = loadable(entry, name);
   const where = `almanac.yml, ${withoutQuery(name)}${entry.sheet === undefined ? '' : `, sheet ${entry.sheet}`}`;
   const fileName = fileNameOf(withoutQuery(name));
   let bytes = 0;
-  const { constants, rows, series } = reshape(table, { fileName, where }, () =>
+  const { constants, rows, series, stated } = reshape(table, { fileName, where }, () =>
     tableRows({
       file,
       sheet: table.sheet,
       encoding: table.encoding,
       delimiter: table.delimiter,
+      quote: table.quote,
+      split: table.split,
       onBytes: (bytesRead) => void (bytes = bytesRead),
     }),
   );
-  const vintage = vintageOf(table, fileName);
+  const vintage = vintageOf(table, fileName, today);
   const options = {
     dataset: 'observations',
     input: file,
@@ -77,13 +82,9 @@ export function tableLoad({ entry, file, path: name }: PlannedTable): TableLoad 
     ...(table.full === true && { full: true, covers: () => [...series.keys()] }),
     skipInvalid: table.skip_invalid === true,
     repeated: table.repeated,
-    ...('format' in table.date && table.date.format !== undefined && { dateFormat: table.date.format }),
-    ...(table.decimal !== undefined && { decimal: table.decimal }),
-    ...(table.thousands !== undefined && { thousands: table.thousands }),
-    ...(table.missing !== undefined && { missing: table.missing }),
     ...(table.multiply !== undefined && { multiply: { value: table.multiply } }),
   };
-  return { options, constants, series, bytesRead: () => bytes };
+  return { options, constants, series, stated, bytesRead: () => bytes };
 }
 
 /**
@@ -96,7 +97,10 @@ export async function loadTableFile(
   settings: LoadSettings,
 ): Promise<LoadedTable> {
   const { entry, path: name } = planned;
-  const { options, constants, series, bytesRead } = tableLoad(planned);
+  const { options, constants, series, stated, bytesRead } = tableLoad(
+    planned,
+    dateIn(settings.seriesTimeZone, settings.clock.now()),
+  );
   const { publication, onProgress, alongside, ...shared } = settings;
   const summary = await load(database, {
     ...shared,
@@ -116,7 +120,7 @@ export async function loadTableFile(
       await alongside?.(on, loadNo);
     },
   });
-  return { summary, seriesIds: [...series.keys()].slice(0, idsKept), series: series.size };
+  return { summary, seriesIds: [...stated].slice(0, idsKept), series: stated.size };
 }
 
 /** The name in the record of loads, which data-api may read too: a URL without its query, where a token may be. */
@@ -135,13 +139,15 @@ function loadable(entry: TableDescription, name: string): LoadableTable {
   return entry as LoadableTable;
 }
 
-function vintageOf({ vintage }: LoadableTable, fileName: string): string | undefined {
+/** A month in the name of a file that has not ended yet was published by today. */
+function vintageOf({ vintage }: LoadableTable, fileName: string, today: string): string | undefined {
   if (vintage === undefined || typeof vintage === 'string') return vintage;
   if ('column' in vintage) return undefined;
   const { dateInName } = namesIn(fileName);
-  if (dateInName === null || parsePeriod(dateInName) === null)
+  const period = dateInName === null ? null : parsePeriod(dateInName);
+  if (period === null)
     throw new IngestFailure('usage', `almanac.yml, ${fileName}, vintage: the name of the file has no date.`);
-  return dateInName;
+  return period.from <= today && period.to > today ? today : period.to;
 }
 
 /** The series exist with the facts of an earlier entry: they get those of this one. */

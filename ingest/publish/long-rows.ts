@@ -1,7 +1,8 @@
 // The long rows of the batches of one file: one of each value, with the id and the facts of its series.
 import { entryAt } from '../../kernel/entries.ts';
-import type { CsvBatch } from '../files/csv-batch.ts';
+import type { CsvBatch, RefusedCell } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
+import { loadedText } from './forms/date-reader.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */
@@ -15,33 +16,42 @@ export class LongRows {
   readonly #plan: ReshapePlan;
   readonly #of: RowsOf;
   readonly #series: SeriesSeen;
+  readonly #stated: Set<string>;
+  /** How many rows there were. */
+  count = 0;
   readonly #isWide: boolean;
   /** What an id is made of, as the file has it → the id and the facts: making them for each row would take most of the time. */
   #made = new Map<string, { id: string; facts: string[] }>();
   #sourceOf = new Map<string, string>();
-  #long: Required<CsvBatch> = { rows: [], lines: [], titles: [] };
+  #long: LongBatch = emptyBatch();
+  readonly #above = new Map<number, string>();
 
-  constructor(plan: ReshapePlan, of: RowsOf, series: SeriesSeen) {
+  constructor(plan: ReshapePlan, of: RowsOf, series: SeriesSeen, stated: Set<string>) {
     this.#plan = plan;
     this.#of = of;
     this.#series = series;
+    this.#stated = stated;
     this.#isWide = plan.values.length > 1 || 'across' in plan.date;
   }
 
   /** The long rows of a batch, each with the line and the column it is from. */
   of(batch: CsvBatch): CsvBatch {
-    this.#long = { rows: [], lines: [], titles: [] };
+    this.#long = emptyBatch();
     for (const [at, row] of batch.rows.entries()) {
       const line = entryAt(batch.lines, at);
       // One cell is never a whole row: it is refused with its line.
       if (row.slice(this.#plan.titles.length).some((cell) => cell.trim() !== ''))
         this.#add([row.join(',')], line, 'row');
-      else if (this.#isData(row)) this.#addRows(row, line);
+      else {
+        const full = this.#filled(row);
+        if (this.#isData(full)) this.#addRows(full, line);
+      }
     }
     return this.#long;
   }
 
   #add(row: string[], line: number, title: string): void {
+    this.count++;
     this.#long.rows.push(row);
     this.#long.lines.push(line);
     this.#long.titles.push(title);
@@ -55,30 +65,74 @@ export class LongRows {
     );
   }
 
+  /** The row with the cells above in the place of empty ones, where the entry says so. */
+  #filled(row: readonly string[]): readonly string[] {
+    if (this.#plan.filled.length === 0 || row.every((cell) => cell.trim() === '')) return row;
+    const full = [...row];
+    for (const at of this.#plan.filled) {
+      const text = textAt(row, at);
+      if (text !== '') this.#above.set(at, text);
+      else {
+        while (full.length < at) full.push('');
+        full[at] = this.#above.get(at) ?? '';
+      }
+    }
+    return full;
+  }
+
   #addRows(row: readonly string[], line: number): void {
-    const { date, values, dimensions, missing, flags, status, withStatus, vintage } = this.#plan;
+    const { date, values, dimensions, readDate, readNumber, vintage, readVintage } = this.#plan;
     const rowDate = dateOf(row, date);
+    const isAcross = 'across' in date;
+    const day = isAcross ? null : readDate(rowDate);
+    const numbers = values.map(({ at }) => readNumber(textAt(row, at)));
+    const hasNumber = numbers.some((number) => number !== undefined && number.value !== null);
     const isEmpty = values.every(({ at }) => textAt(row, at) === '');
-    // Headings and notes have no value, and no date or place that one could be missing in.
-    if (
-      isEmpty &&
-      (this.#isWide || !this.#plan.isDate(rowDate) || dimensions.some((at) => textAt(row, at) === ''))
-    )
-      return;
+    // Headings and notes have no number: no date, or nothing but words where the values are.
+    const isDated = 'columns' in date && day !== null;
+    const isWords = numbers.every(
+      (number, at) => number === undefined || textAt(row, entryAt(values, at).at) === '',
+    );
+    if (!hasNumber && !isDated && ('columns' in date || isWords)) return;
+    if (isEmpty && (this.#isWide || dimensions.some((at) => textAt(row, at) === ''))) return;
+    const published = vintage < 0 ? null : readVintage(textAt(row, vintage));
     const dims = dimensions.map((at) => textAt(row, at));
-    for (const value of values) {
+    for (const [place, value] of values.entries()) {
       const text = textAt(row, value.at);
-      const flag = text === '' ? null : flags(text);
+      const number = numbers[place];
+      const status = this.#status(row, value.at, number?.status ?? '');
       // An empty cell beside others states nothing: columns begin and end at different dates.
-      if (this.#isWide && flag === null && (text === '' || missing.has(text))) continue;
+      if (this.#isWide && number?.value === null && status === '') continue;
+      const dated = isAcross ? readDate(joined(rowDate, entryAt(date.across, value.at))) : day;
       const { id, facts } = this.#made.get(value.source(row, value.at)) ?? this.#make(row, line, value);
-      const day = 'across' in date ? joined(rowDate, entryAt(date.across, value.at)) : rowDate;
-      const cells = [id, day, flag?.number ?? text];
-      if (withStatus) cells.push(flag === null || flag.status === '' ? textAt(row, status) : flag.status);
-      if (vintage >= 0) cells.push(textAt(row, vintage));
+      const cells = [
+        id,
+        dated === null ? rowDate : loadedText(dated),
+        number === undefined ? text : (number.value ?? ''),
+      ];
+      if (this.#plan.withStatus) cells.push(status === '' ? (dated?.status ?? '') : status);
+      if (vintage >= 0) cells.push(published === null ? textAt(row, vintage) : published.to);
       cells.push(...facts, ...dims);
       this.#add(cells, line, value.title);
+      if (dated === null) this.#refuse(this.#dateTitle(), rowDate, this.#plan.expectedDate);
+      else if (number === undefined) this.#refuse(value.title, text, expectedNumber);
     }
+  }
+
+  #status(row: readonly string[], at: number, own: string): string {
+    const { status } = this.#plan;
+    if (own !== '') return own;
+    return status === 'beside' ? textAt(row, at + 1) : textAt(row, status);
+  }
+
+  #dateTitle(): string {
+    const { date, titles } = this.#plan;
+    return 'columns' in date ? date.columns.map((at) => titles[at] ?? '').join(' ') : 'date';
+  }
+
+  /** Marks the row that was added last: the load refuses it. */
+  #refuse(title: string, text: string, expected: string): void {
+    this.#long.refused.set(this.#long.rows.length - 1, { title, text, expected });
   }
 
   /** @throws IngestFailure if another text of the file gives the same id: their points would be mixed. */
@@ -102,6 +156,7 @@ export class LongRows {
       );
     this.#made.set(source, made);
     this.#sourceOf.set(made.id, source);
+    if (this.#stated.size < seriesKeptMax) this.#stated.add(made.id);
     if (this.#series.size < seriesKeptMax)
       this.#series.set(
         made.id,
@@ -118,6 +173,12 @@ function dateOf(row: readonly string[], date: ReshapePlan['date']): string {
   const [first = -1, ...others] = date.columns;
   return others.reduce((text, at) => joined(text, textAt(row, at)), textAt(row, first));
 }
+
+const expectedNumber =
+  'a number as almanac.yml describes them (decimal, thousands, negative); other texts are named by missing or flags';
+
+type LongBatch = CsvBatch & { titles: string[]; refused: Map<number, RefusedCell> };
+const emptyBatch = (): LongBatch => ({ rows: [], lines: [], titles: [], refused: new Map() });
 
 const joined = (text: string, part: string): string =>
   text === '' || part === '' ? `${text}${part}` : `${text} ${part}`;

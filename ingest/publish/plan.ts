@@ -5,7 +5,6 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
-import { isWorkbook } from '../files/workbook-content.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { descriptionFile, type TableDescription } from './description.ts';
 import {
@@ -19,7 +18,7 @@ import {
 import { entryChanges } from './entry-changes.ts';
 import { fetchFile, type FetchedFile } from './fetch.ts';
 import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
-import { namesIn } from './detect/file-name.ts';
+import { namesIn } from './forms/file-name.ts';
 import { findTables, type FindTables } from './detect/find-tables.ts';
 import { findPublished, namesOfSeries, type PublishedFile } from './published.sql.ts';
 import { idPart } from './templates.ts';
@@ -113,7 +112,7 @@ export function planMovedFile(
 }
 
 /** Of the names of files that are read. */
-export const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls)$/i;
+export const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls|ods)$/i;
 const filesMax = 20_000;
 
 /** isWhole: the target is the folder, not a file of it. */
@@ -255,7 +254,8 @@ function folderName(folder: string): string {
 /** A file without an entry, or a workbook whose entries may be of some of its sheets. One that leaves the file out is for all of them. */
 const mayHoldFurther = (file: string, entries: readonly TableDescription[]): boolean =>
   entries.length === 0 ||
-  (isWorkbook(file) && entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
+  (/\.(?:xls[xmb]?|ods)$/i.test(file) &&
+    entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
 
 async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): Promise<SourceFile> {
   if (!isUrl(each)) return { path: each, file: path.join(folder, ...each.split('/')) };

@@ -1,15 +1,17 @@
 // What is done with each row of a described table, from its entry and the lines above the data: where its date, values, facts and
-// dimensions stand. Refuses an entry that does not fit the file.
+// dimensions are, and how they are read. Refuses an entry that does not fit the file.
 import { entryAt } from '../../kernel/entries.ts';
-import { dateReader } from '../files/dates.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
+import { remembering } from '../files/dates.ts';
 import { misuse } from '../load/failure.ts';
-import { dateAbove, dateInText } from './detect/date-forms.ts';
 import type { LoadableTable } from './description.ts';
-import { namesIn } from './detect/file-name.ts';
-import { isUntitled, periodTitle, titlesOf } from './detect/layout.ts';
-import { flagReader, type FlagReader } from './detect/number-forms.ts';
+import { namesIn } from './forms/file-name.ts';
+import { isUntitled, periodTitle, titlesOf } from './detect/head.ts';
+import { scaleIn } from './forms/scales.ts';
 import { sdmxFrequencies } from './detect/sdmx.ts';
+import { dateAbove, dateInText } from './forms/date-in-text.ts';
+import { dateTextReader, type ReadDate } from './forms/date-reader.ts';
+import { numberReader, type NumberRead } from './forms/numbers.ts';
 import {
   columnsNamedIn,
   compileTemplate,
@@ -33,8 +35,10 @@ export interface ReshapePlan {
   titles: string[];
   /** What a row is dated by: columns, or the whole file by a text; across, the year is a column before the texts, or -1. */
   date: { columns: number[] } | { text: string } | { across: string[]; year: number };
-  /** Whether a text is a date of the rows. */
-  isDate: (text: string) => boolean;
+  readDate: (text: string) => ReadDate | null;
+  /** What a date must be, for messages. */
+  expectedDate: string;
+  readNumber: (text: string) => NumberRead | undefined;
   values: {
     at: number;
     title: string;
@@ -44,14 +48,16 @@ export interface ReshapePlan {
     covers: string | null;
   }[];
   factNames: string[];
-  status: number;
+  /** The column of the statuses; `beside`: the one to the right of each column of values. */
+  status: number | 'beside';
   withStatus: boolean;
   dimensions: number[];
   only: { at: number; expression: RegExp }[];
   leaveOut: { at: number; texts: ReadonlySet<string> }[];
   vintage: number;
-  flags: FlagReader;
-  missing: ReadonlySet<string>;
+  readVintage: (text: string) => ReadDate | null;
+  /** Columns whose empty cells repeat the cell above. */
+  filled: number[];
 }
 
 const noCells: readonly string[] = [];
@@ -78,7 +84,6 @@ export function planOf(
     return at >= 0 ? at : failUnknownColumn(title, titles, `${of.where}, ${key}`);
   };
   const places = { titles, file: namesIn(of.fileName).stem, of: `${of.where}, series` };
-  const units = table.unit_line === undefined ? [] : rowOfLine(table.unit_line);
   const date = dateOf(table, of, head, titles, columnAt);
   const valueColumns =
     'across' in date
@@ -88,7 +93,10 @@ export function planOf(
   const factNames = Object.keys(factsOf(table, '')).filter((name) => !(name in constants));
   for (const title of Object.keys(table.columns ?? {})) columnAt(title, 'columns');
   const dimensions = Object.entries(table.dimensions ?? {});
-  const withStatus = table.status !== undefined || table.flags !== undefined;
+  const marks = 'marks' in table.date ? table.date.marks : undefined;
+  const withStatus = table.status !== undefined || table.flags !== undefined || marks !== undefined;
+  const fill = [...(table.fill ?? []).map((title) => columnAt(title, 'fill')), ...filledDates(table, date)];
+  const isBeside = typeof table.status === 'object';
   return {
     header: [
       'series_id',
@@ -101,10 +109,12 @@ export function planOf(
     ],
     titles,
     date,
-    isDate: isDateOf(table.date),
-    values: valueColumns.map((at) => valuePlan(at, table, factNames, places, units)),
+    readDate: remembering(dateTextReader(styleOf(table.date))),
+    expectedDate: `a date ${formOf(table.date)}; another form is named under date, and a row without a date is left out by leave_out`,
+    readNumber: numberReader(table),
+    values: valueColumns.map((at) => valuePlan(at, table, factNames, places, rowOfLine)),
     factNames,
-    status: table.status === undefined ? -1 : columnAt(table.status, 'status'),
+    status: isBeside ? 'beside' : typeof table.status === 'string' ? columnAt(table.status, 'status') : -1,
     withStatus,
     dimensions: dimensions.map(([name, title]) => columnAt(title, `dimensions.${name}`)),
     only: Object.entries(table.only ?? {}).map(([title, form]) => ({
@@ -116,8 +126,10 @@ export function planOf(
       texts: new Set(texts),
     })),
     vintage: isVintageColumn(table.vintage) ? columnAt(table.vintage.column, 'vintage') : -1,
-    flags: flagReader(table.flags ?? {}),
-    missing: new Set(table.missing ?? []),
+    readVintage: remembering(
+      dateTextReader(isVintageColumn(table.vintage) ? { format: table.vintage.format } : {}),
+    ),
+    filled: fill,
   };
 }
 
@@ -127,23 +139,41 @@ function valuePlan(
   table: LoadableTable,
   factNames: readonly string[],
   places: Places,
-  units: readonly string[],
+  lineAt: (line: number) => readonly string[],
 ): ReshapePlan['values'][number] {
   const title = entryAt(places.titles, at);
   const idText = table.columns?.[title]?.id ?? table.series.id;
-  const id = compileTemplate(idText, { ...places, of: `${places.of}.id` }, units, idPart);
+  const id = compileTemplate(idText, { ...places, of: `${places.of}.id` }, lineAt, idPart);
   const facts = factsOf(table, title);
   return {
     at,
     title,
     id: id.text,
-    source: compileTemplate(idText, places, units).text,
-    facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, units)),
+    source: compileTemplate(idText, places, lineAt).text,
+    facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, lineAt)),
     covers: id.needs.length === 0 ? id.text(noCells, at) : null,
   };
 }
 
-function isVintageColumn(vintage: LoadableTable['vintage']): vintage is { column: string } {
+/** The column that has the year only in the first row of its periods. */
+function filledDates({ date: described }: LoadableTable, date: ReshapePlan['date']): number[] {
+  if (!('fill' in described) || described.fill === undefined) return [];
+  return 'across' in date ? [date.year] : 'columns' in date ? date.columns.slice(0, 1) : [];
+}
+
+const styleOf = (date: LoadableTable['date']) =>
+  'column' in date || 'across' in date
+    ? { format: date.format, language: date.language, marks: date.marks }
+    : {};
+
+const formOf = (date: LoadableTable['date']): string =>
+  'format' in date && date.format !== undefined
+    ? `of the form ${date.format}`
+    : 'language' in date && date.language !== undefined
+      ? `with months in the language ${date.language}`
+      : 'of ISO 8601 or a form of one meaning';
+
+function isVintageColumn(vintage: LoadableTable['vintage']): vintage is { column: string; format?: string } {
   return typeof vintage === 'object' && 'column' in vintage;
 }
 
@@ -174,8 +204,14 @@ function factsOf(table: LoadableTable, title: string): Record<string, string | u
   );
 }
 
-function factTemplate(name: string, text: string, places: Places, units: readonly string[]): Template {
-  const { text: fill } = compileTemplate(text, { ...places, of: `${places.of}.${name}` }, units);
+function factTemplate(
+  name: string,
+  text: string,
+  places: Places,
+  lineAt: (line: number) => readonly string[],
+): Template {
+  const { text: fill } = compileTemplate(text, { ...places, of: `${places.of}.${name}` }, lineAt);
+  if (name === 'unit_multiplier') return (row, column) => String(scaleIn(fill(row, column)) ?? '');
   if (name !== 'frequency') return fill;
   return (row, column) => {
     const word = fill(row, column);
@@ -195,11 +231,12 @@ function dateOf(
     return { columns: [date.column].flat().map((title) => columnAt(title, 'date.column')) };
   if ('value' in date) return { text: date.value };
   if ('across' in date) {
-    const read = dateReader(date.format);
+    const read = dateTextReader(styleOf(date));
     const year = date.year === undefined ? -1 : columnAt(date.year, 'date.year');
     const sampleYear = year < 0 ? '' : '2000 ';
+    const ignored = new Set(table.ignore);
     const across = titles.map((title) =>
-      read(`${sampleYear}${periodTitle(title)}`) === null ? '' : periodTitle(title),
+      ignored.has(title) || read(`${sampleYear}${periodTitle(title)}`) === null ? '' : periodTitle(title),
     );
     if (across.every((text) => text === ''))
       misuse(
@@ -213,11 +250,6 @@ function dateOf(
       `${of.where}, date: ${of.fileName} has no date ${date.in === 'title' ? `above line ${table.first}` : 'in its name'}.`,
     );
   return { text: found.date };
-}
-
-function isDateOf(date: LoadableTable['date']): (text: string) => boolean {
-  const read = dateReader('format' in date ? date.format : undefined);
-  return (text) => read(text) !== null;
 }
 
 function valuesOf(
@@ -241,7 +273,8 @@ function columnsNamed(table: LoadableTable): Set<string> {
     ...('column' in date ? [date.column].flat() : []),
     ...('year' in date && date.year !== undefined ? [date.year] : []),
     ...(isVintageColumn(vintage) ? [vintage.column] : []),
-    ...(table.status === undefined ? [] : [table.status]),
+    ...(typeof table.status === 'string' ? [table.status] : []),
+    ...(table.fill ?? []),
     ...Object.values(table.dimensions ?? {}),
     ...(table.ignore ?? []),
     ...Object.keys(table.only ?? {}),
@@ -258,8 +291,9 @@ function refuseUnnamed(
   { where, fileName }: RowsOf,
 ): void {
   const named = columnsNamed(table);
+  const isStatus = (at: number) => typeof table.status === 'object' && values.includes(at - 1);
   const unnamed = titles.filter(
-    (title, at) => !named.has(title) && !values.includes(at) && !isUntitled(title, at),
+    (title, at) => !named.has(title) && !values.includes(at) && !isUntitled(title, at) && !isStatus(at),
   );
   if (unnamed.length === 0) return;
   misuse(

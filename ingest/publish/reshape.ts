@@ -4,7 +4,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
 import type { LoadableTable } from './description.ts';
-import { namesIn } from './detect/file-name.ts';
+import { namesIn } from './forms/file-name.ts';
 import { LongRows, type SeriesSeen } from './long-rows.ts';
 import { linesOf, planOf, type RowsOf } from './reshape-plan.ts';
 
@@ -15,6 +15,8 @@ export interface Reshaped {
   constants: Record<string, string>;
   /** The series that were seen, or whose columns the file has. */
   series: SeriesSeen;
+  /** The ids of those that have a row, once the rows were read. */
+  stated: ReadonlySet<string>;
 }
 
 const headRowsMax = 2_000;
@@ -26,7 +28,13 @@ const headRowsMax = 2_000;
 export function reshape(table: LoadableTable, of: RowsOf, open: () => AsyncGenerator<CsvBatch>): Reshaped {
   const constants = constantFacts(table, of);
   const series: SeriesSeen = new Map();
-  return { rows: () => longRows(table, of, open(), constants, series), constants, series };
+  const stated = new Set<string>();
+  return {
+    rows: () => longRows(table, of, open(), constants, { series, stated }),
+    constants,
+    series,
+    stated,
+  };
 }
 
 /** The facts without parts in braces; those of single columns are never constant. */
@@ -47,7 +55,7 @@ async function* longRows(
   of: RowsOf,
   batches: AsyncGenerator<CsvBatch>,
   constants: Readonly<Record<string, string>>,
-  series: SeriesSeen,
+  { series, stated }: { series: SeriesSeen; stated: Set<string> },
 ): AsyncGenerator<CsvBatch> {
   const head: CsvBatch = { rows: [], lines: [] };
   let long: LongRows | null = null;
@@ -66,7 +74,7 @@ async function* longRows(
     const rest = { rows: batch.rows.slice(firstAt), lines: batch.lines.slice(firstAt) };
     const plan = planOf(table, of, head, rest.rows, constants);
     for (const { covers } of plan.values) if (covers !== null) series.set(covers, {});
-    long = new LongRows(plan, of, series);
+    long = new LongRows(plan, of, series, stated);
     yield { rows: [plan.header], lines: [lastOf(table.header)] };
     yield long.of(rest);
   }
@@ -74,6 +82,11 @@ async function* longRows(
     throw new IngestFailure(
       'invalid_file',
       `${of.where}: ${of.fileName} ends before line ${table.first}, its first line of data.`,
+    );
+  if (long.count === 0)
+    throw new IngestFailure(
+      'invalid_file',
+      `${of.where}: no row of ${of.fileName} has a value from line ${table.first} on: nothing is loaded. See date, values, only and leave_out of its entry.`,
     );
 }
 

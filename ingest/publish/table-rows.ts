@@ -1,10 +1,14 @@
 // The rows of a table, whatever file it is in: CSV, plain or gzipped, or a sheet of a workbook. Every line is there, titles and notes too.
 // Hides which sign divides the cells.
-import { readCsv, readPieces, type CsvOptions } from '../files/csv.ts';
+import { statSync } from 'node:fs';
+import { dialectBytes, firstBytes, readCsv, readPieces, type CsvOptions } from '../files/csv.ts';
+import { detectDialect } from '../files/dialect.ts';
+import { decoderOf, detectEncoding, type EncodingFound } from '../files/encodings.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
-import { isWorkbook } from '../files/workbook-content.ts';
 import { IngestFailure } from '../load/failure.ts';
-import { looksNumeric } from './detect/number-forms.ts';
+import { isNumberText } from './forms/cells.ts';
+import { fileKind } from '../files/file-kind.ts';
+import { htmlTable } from '../files/html-table.ts';
 import { columnsMax, readWorkbook, type Sheet } from './workbook.ts';
 
 export interface TableFile {
@@ -14,11 +18,14 @@ export interface TableFile {
   sheet?: string | undefined;
   encoding?: string | undefined;
   delimiter?: string | undefined;
+  quote?: "'" | undefined;
+  /** The first cell of each row holds several, divided by this sign. */
+  split?: ',' | undefined;
   /** Bytes read so far, of how many. */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
 }
 
-/** What detection is given: the first rows, and whether they are all. */
+/** What detection is given: the rows, or the first, some between and the last of them. */
 export interface Sample {
   rows: string[][];
   /** The line on which each row begins. */
@@ -28,6 +35,14 @@ export interface Sample {
   continued: ReadonlySet<number>;
   /** Of a CSV file. */
   delimiter?: string;
+  /** Of a CSV file whose encoding has to be named. */
+  encoding?: string;
+  /** What else its encoding may be. */
+  encodingDoubt?: string;
+  /** Of a CSV file whose cells are not quoted by ". */
+  quote?: "'";
+  /** The first cell of each row holds several. */
+  split?: ',';
   /** Why the values of the rows are not known. */
   fault?: string;
 }
@@ -35,35 +50,65 @@ export interface Sample {
 const rowsOfBatch = 1_000;
 /** A gzip file may be a thousand times as large unpacked. */
 const unpackedBytesMax = 4 * 1024 * 1024 * 1024;
-/** Enough for a hundred years of a hundred monthly series; a file of more is known by its beginning. */
+/** Enough for a hundred years of a hundred monthly series; of a file of more, the rows of its middle and end are few. */
 const sampleRowsMax = 50_000;
 /** What a sample may hold in memory, in characters: of a table of many columns fewer rows are read. */
 const sampleCharactersMax = 24 * 1024 * 1024;
 /** What a cell takes beside its text. */
 const charactersOfCell = 16;
-const sampleBytesMax = 64 * 1024;
+const pageBytesMax = 64 * 1024 * 1024;
 
 /** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if there is no such sheet. */
 export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
-  if (!isWorkbook(table.file)) {
-    const delimiter = table.delimiter ?? (await delimiterOf(table.file, table.encoding));
-    yield* readTable(table.file, {
-      delimiter,
-      ...(table.encoding !== undefined && { encoding: table.encoding }),
-      ...(table.onBytes !== undefined && { onBytes: table.onBytes }),
-    });
-    return;
-  }
-  const { name, rows, fault } = sheetNamed(table);
-  if (fault !== undefined) throw new IngestFailure('invalid_file', `Sheet ${name}: ${fault}.`);
+  const kind = fileKind(table.file);
+  if (kind === 'workbook') {
+    const { name, rows, fault } = sheetNamed(table);
+    if (fault !== undefined) throw new IngestFailure('invalid_file', `Sheet ${name}: ${fault}.`);
+    yield* batchesOf(rows);
+  } else if (kind === 'web page') yield* batchesOf(await pageRows(table.file, table.encoding));
+  else
+    for await (const batch of readText(table.file, textOptions(table)))
+      yield table.split === undefined ? batch : { ...batch, rows: batch.rows.map(splitFirst) };
+}
+
+const textOptions = ({ encoding, delimiter, quote, onBytes }: TableFile) => ({
+  ...(delimiter !== undefined && { delimiter }),
+  ...(quote !== undefined && { quote }),
+  ...(encoding !== undefined && { encoding }),
+  ...(onBytes !== undefined && { onBytes }),
+});
+
+function* batchesOf(rows: string[][]): Generator<CsvBatch> {
   for (let at = 0; at < rows.length; at += rowsOfBatch) {
     const batch = rows.slice(at, at + rowsOfBatch);
     yield { rows: batch, lines: batch.map((_, i) => at + i + 1) };
   }
 }
 
+/** Eurostat packs the dimensions of a row into its first cell, and behind a backslash the name of what is across. */
+const packedTitle = /^[\w -]+(?:,[\w -]+)+\\\w+$/;
+
+const splitFirst = ([first = '', ...others]: string[]): string[] => [
+  ...first.replace(/\\\w+$/, '').split(','),
+  ...others,
+];
+
+/** The rows of a web page. It is held in memory as a whole, as a workbook is. */
+async function pageRows(file: string, encoding: string | undefined): Promise<string[][]> {
+  if (statSync(file).size > pageBytesMax)
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} is a web page of more than ${pageBytesMax / 1024 / 1024} MB: save its table as CSV.`,
+    );
+  const pieces: Buffer[] = [];
+  for await (const piece of readPieces(file, encoding === undefined ? {} : { encoding })) pieces.push(piece);
+  const rows = htmlTable(Buffer.concat(pieces).toString());
+  if (rows === null) throw new IngestFailure('invalid_file', `${file} is a web page without a table.`);
+  return rows;
+}
+
 /** The rows of a text file, within what a table may have. */
-async function* readTable(file: string, options: CsvOptions): AsyncGenerator<CsvBatch> {
+async function* readText(file: string, options: CsvOptions): AsyncGenerator<CsvBatch> {
   for await (const batch of readCsv(file, { ...options, unpackedBytesMax })) {
     const wide = batch.rows.findIndex((row) => row.length > columnsMax);
     if (wide >= 0)
@@ -85,37 +130,114 @@ function sheetNamed({ file, sheet }: TableFile): Sheet {
   );
 }
 
-/** The samples of a file: one of a CSV file, one a sheet of a workbook. */
+/** The samples of a file: one of a text or a web page, one a sheet of a workbook. */
 export async function samplesOf(file: string): Promise<{ sheet: string | undefined; sample: Sample }[]> {
-  if (!isWorkbook(file)) return [{ sheet: undefined, sample: await sampleOfCsv(file) }];
+  const kind = fileKind(file);
+  if (kind === 'text') return [{ sheet: undefined, sample: await sampleOfText(file) }];
+  if (kind === 'web page') return [{ sheet: undefined, sample: await sampleOfPage(file) }];
   return readWorkbook(file).map(({ name, rows, continued, fault }) => ({
     sheet: name,
-    sample: {
-      ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued },
-      ...(fault !== undefined && { fault }),
-    },
+    sample: { ...wholeSample(rows), continued, ...(fault !== undefined && { fault }) },
   }));
 }
 
-async function sampleOfCsv(file: string): Promise<Sample> {
-  const delimiter = await delimiterOf(file, undefined);
-  const sample: Sample = { rows: [], lines: [], isWhole: true, continued: new Set(), delimiter };
-  const batches = readTable(file, { delimiter });
+const wholeSample = (rows: string[][]): Sample => ({
+  ...{ rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set<number>() },
+});
+
+async function sampleOfPage(file: string): Promise<Sample> {
+  const { encoding } = await beginningOf(file);
+  return { ...wholeSample(await pageRows(file, encoding.name)), ...encodingOf(encoding) };
+}
+
+/** What an entry says of the encoding: those of Unicode need not be named. */
+const encodingOf = ({
+  name,
+  isSure,
+  evidence,
+}: EncodingFound): Pick<Sample, 'encoding' | 'encodingDoubt'> => ({
+  ...(!['utf-8', 'utf-16le', 'utf-16be'].includes(name) && { encoding: name }),
+  ...(!isSure && { encodingDoubt: evidence }),
+});
+
+async function sampleOfText(file: string): Promise<Sample> {
+  const start = await beginningOf(file);
+  const { delimiter, quote } = detectDialect(start.text);
+  const sample: Sample = {
+    ...{ rows: [], lines: [], isWhole: true, continued: new Set(), delimiter },
+    ...(quote === "'" && { quote }),
+    ...encodingOf(start.encoding),
+  };
+  await fillSample(sample, readText(file, { delimiter, quote, encoding: start.encoding.name }));
+  if (!packedTitle.test((sample.rows[0]?.[0] ?? '').trim())) return sample;
+  return { ...sample, split: ',', rows: sample.rows.map(splitFirst) };
+}
+
+/** Takes the first rows, some between, and the last of a file of more. */
+async function fillSample(sample: Sample, batches: AsyncGenerator<CsvBatch>): Promise<void> {
   let characters = 0;
-  for await (const { rows, lines } of batches) {
-    const room = sampleRowsMax - sample.rows.length;
-    if (characters > sampleCharactersMax && rows.length > 0) {
-      sample.isWhole = false;
-      break;
+  let kept: CsvBatch[] = [];
+  let last: CsvBatch = { rows: [], lines: [] };
+  let [number, step] = [0, 1];
+  for await (const batch of batches) {
+    const room = characters > sampleCharactersMax ? 0 : Math.max(0, sampleRowsMax - sample.rows.length);
+    if (sample.isWhole && room >= batch.rows.length) {
+      append(sample, batch);
+      for (const row of batch.rows) for (const cell of row) characters += cell.length + charactersOfCell;
+      continue;
     }
-    sample.rows.push(...rows.slice(0, room));
-    sample.lines.push(...lines.slice(0, room));
-    for (const row of rows) for (const cell of row) characters += cell.length + charactersOfCell;
-    if (rows.length <= room) continue;
+    if (sample.isWhole)
+      append(sample, { rows: batch.rows.slice(0, room), lines: batch.lines.slice(0, room) });
     sample.isWhole = false;
-    break;
+    last = lastRows(last, batch);
+    // Of so many batches as the file has, every one, every second, every fourth … is kept.
+    if (number++ % step === 0) kept.push(firstRows(batch));
+    if (kept.length > batchesBetween) {
+      kept = kept.filter((_, at) => at % 2 === 0);
+      step *= 2;
+    }
   }
-  return sample;
+  if (sample.isWhole) return;
+  const end = last.lines[0] ?? 0;
+  for (const batch of kept) append(sample, linesBetween(batch, sample.lines.at(-1) ?? 0, end));
+  append(sample, linesBetween(last, sample.lines.at(-1) ?? 0, Infinity));
+}
+
+/** The rows of lines after the first and before the second. */
+function linesBetween({ rows, lines }: CsvBatch, after: number, before: number): CsvBatch {
+  const places = lines.flatMap((line, at) => (line > after && line < before ? [at] : []));
+  return { rows: places.map((at) => rows[at] ?? []), lines: places.map((at) => lines[at] ?? 0) };
+}
+
+const [batchesBetween, rowsOfEach, rowsAtEnd] = [16, 250, 2_000];
+
+function append(sample: Sample, { rows, lines }: CsvBatch): void {
+  for (const [at, row] of rows.entries()) {
+    sample.rows.push(row);
+    sample.lines.push(lines[at] ?? 0);
+  }
+}
+
+const firstRows = ({ rows, lines }: CsvBatch): CsvBatch => ({
+  rows: rows.slice(0, rowsOfEach),
+  lines: lines.slice(0, rowsOfEach),
+});
+const lastRows = (before: CsvBatch, { rows, lines }: CsvBatch): CsvBatch => ({
+  rows: [...before.rows, ...rows].slice(-rowsAtEnd),
+  lines: [...before.lines, ...lines].slice(-rowsAtEnd),
+});
+
+/** The encoding of a text by its first bytes, and what they say in it. */
+async function beginningOf(file: string): Promise<{ encoding: EncodingFound; text: string }> {
+  const bytes = await firstBytes(file, dialectBytes);
+  if (bytes.length === 0) throw new IngestFailure('invalid_file', 'The file is empty.');
+  const encoding = detectEncoding(bytes);
+  return {
+    encoding,
+    text: decoderOf(encoding.name)
+      .write(bytes)
+      .replace(/^\ufeff+/, ''),
+  };
 }
 
 const textShareLeast = 0.9;
@@ -125,37 +247,6 @@ export function contentOf({ rows, fault }: Sample): 'nothing' | 'text' | 'number
   if (fault !== undefined) return 'numbers';
   const cells = rows.flatMap((row) => row.filter((cell) => cell.trim() !== ''));
   if (cells.length === 0) return 'nothing';
-  const texts = cells.filter((cell) => !looksNumeric(cell.trim())).length;
+  const texts = cells.filter((cell) => !isNumberText(cell)).length;
   return texts >= cells.length * textShareLeast ? 'text' : 'numbers';
-}
-
-/** A comma and a point also stand within numbers and texts, so the others go first where several divide the lines alike. */
-const delimiters = ['\t', ';', '|', ','];
-
-/** The sign that divides the most lines of the beginning of the file into as many cells; titles and notes may be divided otherwise. */
-async function delimiterOf(file: string, encoding: string | undefined): Promise<string> {
-  const pieces = readPieces(file, encoding === undefined ? {} : { encoding });
-  let text = '';
-  try {
-    const first = await pieces.next();
-    if (first.done !== true) text = first.value.subarray(0, sampleBytesMax).toString();
-  } finally {
-    await pieces.return(undefined);
-  }
-  return likelyDelimiter(text);
-}
-
-export function likelyDelimiter(text: string): string {
-  const lines = text
-    .replaceAll(/"(?:[^"]|"")*"/g, '')
-    .split(/\r\n|\n|\r/)
-    .filter((line) => line.trim() !== '');
-  const scored = delimiters.map((delimiter) => {
-    const counts = Map.groupBy(lines, (line) => line.split(delimiter).length);
-    counts.delete(1);
-    const most = Math.max(0, ...[...counts.values()].map((group) => group.length));
-    return { delimiter, lines: most };
-  });
-  const best = scored.reduce((found, each) => (each.lines > found.lines ? each : found));
-  return best.lines === 0 ? ',' : best.delimiter;
 }

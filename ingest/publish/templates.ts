@@ -26,14 +26,14 @@ export interface CompiledTemplate {
 }
 
 /**
- * @param units the unit of each column, where a line of the file has them.
+ * @param lineAt the cells of a line above the data.
  * @param clean is applied to each part that is filled in.
  * @throws IngestFailure if a part names no column.
  */
 export function compileTemplate(
   text: string,
   { titles, file, of }: Places,
-  units: readonly string[] = [],
+  lineAt: (line: number) => readonly string[] = () => [],
   clean: (part: string) => string = (part) => part.trim(),
 ): CompiledTemplate {
   const needs: number[] = [];
@@ -42,9 +42,10 @@ export function compileTemplate(
     const name = /^\{(.*)\}$/.exec(part)?.[1];
     if (name === undefined) return () => part;
     if (name === 'file') return () => clean(file);
-    if (name === 'column' || name === 'unit line') {
+    const line = /^line (\d+)$/.exec(name)?.[1];
+    if (name === 'column' || line !== undefined) {
       isOfColumn = true;
-      const texts = (name === 'column' ? titles : units).map(clean);
+      const texts = (line === undefined ? titles : lineAt(Number(line))).map(clean);
       return (_, column) => texts[column] ?? '';
     }
     const at = titles.indexOf(name);
@@ -65,7 +66,7 @@ export function compileTemplate(
 export function columnsNamedIn(text: string): string[] {
   return [...text.matchAll(/\{([^{}]*)\}/g)]
     .map(([, name = '']) => name)
-    .filter((name) => !['file', 'column', 'unit line'].includes(name));
+    .filter((name) => !['file', 'column'].includes(name) && !/^line \d+$/.test(name));
 }
 
 /** @throws IngestFailure always. */
@@ -77,12 +78,35 @@ export function failUnknownColumn(name: string, titles: readonly string[], of: s
   );
 }
 
-/** Part of a series id: letters without their marks; what an id cannot hold becomes _. */
+/** Letters of Cyrillic and Greek as an id has them. */
+const latin: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    'а a б b в v г g д d е e ж zh з z и i й i к k л l м m н n о o п p р r с s т t у u ф f х kh ц ts ч ch ш sh щ shch ъ _ ы y ь _ э e ю yu я ya і i ї i є ie ґ g ђ dj ј j ' +
+    'љ lj њ nj ћ c џ dz ѓ g ќ k ѕ dz α a β v γ g δ d ε e ζ z η i θ th ι i κ k λ l μ m ν n ξ x ο o π p ρ r σ s ς s τ t υ y φ f χ ch ψ ps ω o'
+  )
+    .split(' ')
+    .reduce<[string, string][]>(
+      (pairs, text, at, all) =>
+        at % 2 === 0 ? [...pairs, [text, (all[at + 1] ?? '').replace('_', '')]] : pairs,
+      [],
+    ),
+);
+
+/** A letter that is not Latin: by the table, else by its number, as no two may give one id. */
+function latinLetter(letter: string): string {
+  const small = latin[letter.toLowerCase()];
+  if (small === undefined) return `u${letter.codePointAt(0)?.toString(16) ?? ''}`;
+  return letter === letter.toLowerCase() ? small : `${small.charAt(0).toUpperCase()}${small.slice(1)}`;
+}
+
+/** Part of a series id: letters without their marks, and those of other alphabets in Latin ones; what an id cannot hold becomes _. */
 export function idPart(text: string): string {
   return text
     .trim()
     .normalize('NFD')
     .replaceAll(/\p{Mn}+/gu, '')
+    .normalize('NFC')
+    .replaceAll(/(?!\p{Script=Latin})\p{L}/gu, latinLetter)
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replaceAll(/^[._-]+|_+$/g, '');
 }

@@ -1,8 +1,9 @@
-// Reads an Excel workbook (.xlsx, .xlsm, .xlsb, .xls) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
-// sign, a number is the shortest decimal of its double. A workbook is held in memory as a whole, so its size is limited, and so is what is made of
+// Reads a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
+// sign, a number has 15 significant digits, as in Excel. A workbook is held in memory as a whole, so its size is limited, and so is what is made of
 // it: a few bytes can name a cell in a row that no workbook has.
 import { readFileSync, statSync } from 'node:fs';
 import {
+  CFB,
   read,
   SSF,
   utils,
@@ -13,7 +14,7 @@ import {
   type WorkSheet,
 } from '@e965/xlsx';
 import { IngestFailure } from '../load/failure.ts';
-import { workbookFault } from '../files/workbook-content.ts';
+import { archiveFault } from '../files/workbook-archive.ts';
 
 export interface Sheet {
   name: string;
@@ -74,15 +75,28 @@ function opened(file: string, options: ParsingOptions): WorkBook {
       `${file} has ${Math.ceil(size / 1024 / 1024)} MB; a workbook may have ${workbookBytesMax / 1024 / 1024}. Save its sheets as CSV.`,
     );
   const content = readFileSync(file);
-  const fault = workbookFault(content);
+  const fault = archiveFault(content);
   if (fault !== null)
-    throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook: ${fault}`);
+    throw new IngestFailure('invalid_file', `${file} cannot be read as a workbook: ${fault}`);
   try {
-    return read(content, options);
+    return read(withStyles(content), options);
   } catch (error) {
-    throw new IngestFailure('invalid_file', `${file} cannot be read as an Excel workbook.`, { cause: error });
+    throw new IngestFailure('invalid_file', `${file} cannot be read as a workbook.`, { cause: error });
   }
 }
+
+/** The library needs the styles of an .ods file, which some programs leave out as it has none. */
+function withStyles(content: Buffer): Buffer {
+  if (!content.subarray(0, odsLength).includes('opendocument.spreadsheet')) return content;
+  const archive = CFB.read(content, { type: 'buffer' });
+  if (CFB.find(archive, '/styles.xml') !== null) return content;
+  CFB.utils.cfb_add(archive, '/styles.xml', Buffer.from(noStyles));
+  return CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer;
+}
+
+const odsLength = 256;
+const noStyles =
+  '<?xml version="1.0"?><office:document-styles xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" office:version="1.2"/>';
 
 /** What is left of the cells that a workbook may have. */
 interface Room {
@@ -190,7 +204,8 @@ function textOf(cell: CellObject, from1904: boolean): string {
     // A percentage is what a reader of the sheet sees; 15 digits are what a double holds.
     if (typeof format === 'string' && format.includes('%'))
       return `${Number((value * 100).toPrecision(15))}%`;
-    return String(value);
+    // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.
+    return String(Number(value.toPrecision(15)));
   }
   if (type === 'e') return errorTexts.get(Number(value)) ?? '#N/A';
   if (type === 'z') return '';

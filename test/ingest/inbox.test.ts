@@ -134,7 +134,7 @@ for (const [what, [name, content, reason]] of Object.entries<[string, string | B
   'that is no workbook': [
     'broken.xlsx',
     'PK\u0003\u0004 but not more',
-    /broken\.xlsx cannot be read as an Excel workbook/,
+    /broken\.xlsx cannot be read as a workbook/,
   ],
   'whose gzip is cut short': ['cut.csv.gz', Buffer.from('1f8b0800', 'hex'), /damaged or cut short/],
 }))

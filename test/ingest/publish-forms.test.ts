@@ -89,15 +89,18 @@ test('dates that are divided into a year and a month, in two columns or in title
   t.is(blank.code, 1);
   t.regex(
     blank.stderr,
-    /line 3, date: "12", expected the date of a point of a monthly series: the date format YYYY M/,
+    /line 3, Year Month: "12", expected a date of the form YYYY\/M/,
   );
 });
 
-test('a row whose date has another form than the rows below it stops the load; a note with a number beside no value does not', async (t) => {
+test('a row whose date is of another length than the others is left out once somebody has confirmed it; a note with a number beside no value is no row', async (t) => {
   const mixed = 'Period,Rate\n2022,10\n2023 Q1,3\n2023 Q2,3\n2023 Q3,3\n2023 Q4,3\n2024 Q1,4\n2024 Q2,4\n';
-  const refused = await publish(folderOf('odd', { 'odd.csv': mixed }), '--yes');
-  t.is(refused.code, 1);
-  t.regex(refused.stderr, /odd\.csv: not loaded\. .*\n {2}line 2, date: "2022"/);
+  const folder = folderOf('odd', { 'odd.csv': mixed });
+  const asked = await publish(folder);
+  t.is(asked.code, 1);
+  t.regex(asked.stderr, /guess {2}leave_out: \{ Period: \[ "2022" \] \}/);
+  t.is((await publish(folder, '--yes')).code, 0);
+  t.is(Object.keys(await published(database, 'odd')).length, 6);
   const noted = mixed.replace('2022,10\n', '') + '\n1) revised in 2024\nSource: the bank\n';
   const ran = await publish(folderOf('noted', { 'noted.csv': noted }), '--yes');
   t.is(ran.code, 0, ran.stderr);

@@ -1,8 +1,11 @@
 // What each column of a table is: values, a key of the rows, a fact of the series, or nothing to load. A pure function of the sampled rows;
 // which columns tell the rows apart is found from the rows, and titles decide only what the rows leave open.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
-import { isUntitled } from './layout.ts';
-import { isMissingMark, looksNumeric } from './number-forms.ts';
+import { cellOf, isNumberText } from '../forms/cells.ts';
+import { detectDates } from './dates.ts';
+import { isDetermined } from './determined.ts';
+import { isUntitled } from './head.ts';
+import { filledDown, vintageTitle } from './layout.ts';
 
 export interface Columns {
   /** Positions of the columns of values. */
@@ -16,6 +19,14 @@ export interface Columns {
   currency: number | null;
   frequency: number | null;
   status: number | null;
+  /** Each column of values has its status in the column to its right. */
+  statusBeside: boolean;
+  /** The column of the days of publication. */
+  vintage: { at: number; isSure: boolean; format: string | undefined } | null;
+  /** The column of the power of ten of the unit. */
+  multiplier: number | null;
+  /** Columns whose empty cells repeat the cell above. */
+  filled: number[];
   /** Positions of what is not loaded → why. */
   ignored: Map<number, string>;
   /** A column of codes, and the form that they have: rows of another form are headings and totals. */
@@ -28,10 +39,14 @@ export interface Columns {
 
 interface Profile {
   filled: number;
-  /** Numbers, with flags or without, and marks of missing ones. */
-  numeric: number;
-  /** Numbers without a letter after them: `3m` in every row is a word. */
+  /** Numbers, with flags or without. */
+  numbers: number;
+  /** Bounds, and marks in the place of numbers. */
+  marks: number;
+  /** Numbers without a letter beside them: `3m` in every row is a word. */
   plain: number;
+  /** Words, each with its count. */
+  words: Map<string, number>;
   distinct: Map<string, number>;
   averageLength: number;
 }
@@ -41,14 +56,17 @@ const isinForm = '^[A-Z]{2}[A-Z0-9]{9}[0-9]$';
 
 const titled = {
   status: /^(?:obs(?:ervation)?[ _]?)?(?:status|flags?)$/i,
+  flags: /^(?:.*[ _])?(?:flags?|status|footnotes?|notes?|symbols?|fn|markers?)(?: codes?)?(?: \(\d+\))?$/i,
   comment: /comment|footnote|^notes?$|remark|sequence/i,
-  unit: /^units?(?:[ _](?:of[ _])?measure)?$/i,
+  unit: /^(?:units?(?:[ _](?:of[ _])?measure)?|uom|unit[ _]name|einheit|unidad|unit[ée])$/i,
   currency: /^currency(?:[ _]code)?$/i,
   frequency: /^freq(?:uency)?$/i,
+  multiplier: /^(?:scalar_factor|unit[ _]?mult(?:iplier)?|scale|multiplier|power[ _]?code|magnitude)$/i,
   key: /^(?:series|indicator|variable|subject)[ _.-]?(?:key|id|code|identifier)$/i,
   name: /^(?:series|indicator|variable|subject)(?:[ _.-]?(?:display[ _])?(?:name|title|descriptor))?$/i,
   value: /^(?:obs(?:ervation)?[ _.]?)?values?$/i,
-  code: /\b(?:codes?|ids?|no\.?|number|lat(?:itude)?|lon(?:g(?:itude)?)?|rank|sl\.? ?no\.?|year|month)$/i,
+  code: /(?:^|[\s_.-])(?:codes?|ids?|no\.?|nr\.?|num(?:ber)?|lat(?:itude)?|lon(?:g(?:itude)?)?|rank|row|line|vector|dguid|guid|key|year|month|day|quarter|decimals|coordinate|precision|sl\.? ?no\.?)$/i,
+  camelCode: /[a-z](?:ID|Id|Code|No|Nr|Key)s?$/,
 } as const;
 
 /**
@@ -69,6 +87,10 @@ export function detectColumns(
     currency: null,
     frequency: null,
     status: null,
+    statusBeside: false,
+    vintage: null,
+    multiplier: null,
+    filled: [],
     ignored: new Map(),
     only: null,
     totals: null,
@@ -88,7 +110,7 @@ export function detectColumns(
     return at ?? null;
   };
   for (const at of others)
-    if (entryAt(profiles, at).filled === 0 || isUntitled(entryAt(titles, at), at)) {
+    if (entryAt(profiles, at).filled === 0) {
       free.delete(at);
       if (!isUntitled(entryAt(titles, at), at)) found.ignored.set(at, 'it is empty');
     }
@@ -97,8 +119,11 @@ export function detectColumns(
   found.unit = take(titled.unit);
   found.currency = take(titled.currency);
   found.frequency = take(titled.frequency);
-  if (taken.periods.length === 0) takeValues(found, free, titles, profiles);
-  else if (taken.dates.length > 0) leaveNumbers(found, free, titles, profiles);
+  found.multiplier = take(titled.multiplier);
+  takeVintage(found, free, titles, profiles);
+  if (taken.periods.length === 0) takeValues(found, free, titles, profiles, rows);
+  else leaveNumbers(found, free, titles, profiles, taken);
+  takeStatusBeside(found, free, titles, profiles);
   const body = rows
     .filter((row) => found.values.some((at) => (row[at] ?? '').trim() !== ''))
     .slice(0, examinedRows);
@@ -109,17 +134,22 @@ export function detectColumns(
 }
 
 function profileOf(rows: readonly string[][], column: number): Profile {
-  const profile: Profile = { filled: 0, numeric: 0, plain: 0, distinct: new Map(), averageLength: 0 };
+  const profile: Profile = {
+    ...{ filled: 0, numbers: 0, marks: 0, plain: 0, averageLength: 0 },
+    ...{ words: new Map<string, number>(), distinct: new Map<string, number>() },
+  };
   let length = 0;
   for (const row of rows) {
     const text = (row[column] ?? '').trim();
     if (text === '') continue;
     profile.filled++;
     length += text.length;
-    if (looksNumeric(text)) {
-      profile.numeric++;
-      if (/[\d%]$/.test(text)) profile.plain++;
-    } else if (isMissingMark(text)) profile.numeric++;
+    const cell = cellOf(text);
+    if (cell.kind === 'number') {
+      profile.numbers++;
+      if (!cell.signs.some((sign) => /^[a-z]+$/i.test(sign))) profile.plain++;
+    } else if (cell.kind === 'word') profile.words.set(text, (profile.words.get(text) ?? 0) + 1);
+    else profile.marks++;
     if (profile.distinct.size < examinedRows)
       profile.distinct.set(text, (profile.distinct.get(text) ?? 0) + 1);
   }
@@ -127,22 +157,32 @@ function profileOf(rows: readonly string[][], column: number): Profile {
   return profile;
 }
 
-/** Columns of numbers, unless their title says that they are codes; if one is called value, only that. */
+/**
+ * Columns of numbers, unless their title says that they are codes; if one is called value, only that. A column is one of numbers if at most half
+ * of its cells are marks, or words that are repeated or few: a text in each row beside numbers in the others is neither.
+ */
 function takeValues(
   found: Columns,
   free: Set<number>,
   titles: readonly string[],
   profiles: readonly Profile[],
+  rows: readonly string[][],
 ): void {
   const numeric = [...free].filter((at) => {
-    const { filled, numeric: numbers, plain } = entryAt(profiles, at);
-    const hasNumber = plain > 0 && plain * 5 >= numbers;
-    return hasNumber && numbers >= filled * 0.9 && !titled.comment.test(entryAt(titles, at));
+    const { filled, numbers, marks, plain, words } = entryAt(profiles, at);
+    if (numbers === 0 || plain === 0 || plain * 5 < numbers || titled.comment.test(entryAt(titles, at)))
+      return false;
+    return (
+      numbers + marks >= filled * 0.9 || (numbers * 2 >= filled && words.size <= Math.max(6, filled * 0.05))
+    );
   });
   const named = numeric.find((at) => titled.value.test(entryAt(titles, at)));
+  const isPlain = numeric.filter((at) => !isCodeTitle(entryAt(titles, at)));
   const values =
-    named !== undefined ? [named] : numeric.filter((at) => !titled.code.test(entryAt(titles, at)));
-  const chosen = values.length > 0 ? values : numeric;
+    named !== undefined
+      ? [named]
+      : isPlain.filter((at) => !isIdentifier(at, isPlain, titles, profiles, rows));
+  const chosen = values.length > 0 ? values : isPlain.length > 0 ? isPlain : numeric;
   for (const at of chosen) {
     free.delete(at);
     found.values.push(at);
@@ -154,29 +194,110 @@ function takeValues(
   }
 }
 
-/** Numbers beside the months of a year, such as its average, are of no month. */
-function leaveNumbers(
+const isCodeTitle = (title: string) => titled.code.test(title) || titled.camelCode.test(title);
+
+/**
+ * Whole numbers that follow from a text beside them, and that text from them: they identify what the text names. A column that is the same for
+ * one text and differs between texts does so, too, if the texts have several rows.
+ */
+function isIdentifier(
+  at: number,
+  numeric: readonly number[],
+  titles: readonly string[],
+  profiles: readonly Profile[],
+  rows: readonly string[][],
+): boolean {
+  const { distinct, filled } = entryAt(profiles, at);
+  if (numeric.length < 2 || distinct.size < 2 || distinct.size * 2 > filled) return false;
+  if (![...distinct.keys()].every((text) => /^\d+$/.test(text))) return false;
+  const body = rows.filter((row) => (row[at] ?? '').trim() !== '').slice(0, examinedRows);
+  return titles.some((_, other) => {
+    const { words } = entryAt(profiles, other);
+    return words.size === distinct.size && isDetermined(body, [other], at) && isDetermined(body, [at], other);
+  });
+}
+
+/** Days of publication: a vintage, where the title says it. */
+function takeVintage(
   found: Columns,
   free: Set<number>,
   titles: readonly string[],
   profiles: readonly Profile[],
 ): void {
+  for (const at of [...free].filter((each) => vintageTitle.test(entryAt(titles, each)))) {
+    const title = entryAt(titles, at);
+    const texts = [...entryAt(profiles, at).distinct.keys()];
+    const dates = detectDates(texts, { title });
+    if (dates === null || dates.unread.length > 0) continue;
+    free.delete(at);
+    if (/end/i.test(title) || found.vintage !== null)
+      found.ignored.set(at, 'it says until when a value was known, or repeats the day of publication');
+    else
+      found.vintage = {
+        at,
+        isSure: /^realtime_?start$|^vintages?$/i.test(title) && dates.isSure,
+        format: dates.style.format,
+      };
+  }
+}
+
+/** Each column of values has flags in the column to its right: their titles say so, or there are none, and their cells are short or empty. */
+function takeStatusBeside(
+  found: Columns,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+): void {
+  const beside = found.values.map((at) => at + 1);
+  const isFlags = (at: number): boolean => {
+    const profile = profiles[at];
+    if (profile === undefined || found.values.includes(at)) return false;
+    const isShort = [...profile.distinct.keys()].every((text) => text.length <= 16 && !isNumberText(text));
+    return isShort && (isUntitled(entryAt(titles, at), at) || titled.flags.test(entryAt(titles, at)));
+  };
+  if (beside.length === 0 || (beside.length === 1 && found.status !== null)) return;
+  const isLast = (at: number) => at >= titles.length;
+  if (
+    !beside.every((at) => isFlags(at) || isLast(at)) ||
+    !beside.some((at) => isFlags(at) && entryAt(profiles, at).filled > 0)
+  )
+    return;
+  found.statusBeside = true;
+  found.status = null;
+  for (const at of beside) {
+    free.delete(at);
+    found.ignored.delete(at);
+  }
+}
+
+/** Numbers beside the periods of a line, such as their total, or the average of a year: they are of no period. */
+function leaveNumbers(
+  found: Columns,
+  free: Set<number>,
+  titles: readonly string[],
+  profiles: readonly Profile[],
+  { periods, dates }: { periods: readonly number[]; dates: readonly number[] },
+): void {
+  const last = Math.max(...periods);
   for (const at of [...free]) {
-    const { filled, numeric } = entryAt(profiles, at);
-    if (filled === 0 || numeric < filled * 0.9 || titled.code.test(entryAt(titles, at))) continue;
+    const { filled, numbers, marks } = entryAt(profiles, at);
+    if (filled === 0 || numbers === 0 || numbers + marks < filled * 0.9) continue;
+    const title = entryAt(titles, at);
+    if (isCodeTitle(title) || (dates.length === 0 && at < last && !isUntitled(title, at))) continue;
     free.delete(at);
     found.ignored.set(at, besideParts);
   }
 }
 
 /** Why numbers beside the months of a year are not loaded. */
-const besideParts = 'numbers of the whole year, beside its months or quarters';
+const besideParts = 'numbers of no single period, beside those of the periods';
 
 /** Whether a column may yet be one to load. */
 export const isDoubtful = (whyIgnored: string): boolean =>
   [besideParts, sayingDates].some((why) => whyIgnored.startsWith(why));
 
-const isMeasure = (title: string) => !/code|\bid\b/i.test(title);
+/** Numbers of rows and ranks are of no use; codes may be what names a series. */
+const isMeasure = (title: string) => !/codes?$|(?:^|[\s_.-])ids?$|[a-z]I[dD]s?$|key$/i.test(title);
 
 /** Names, comments, and what is the same in every row. */
 function takeNames(
@@ -238,28 +359,39 @@ function takeKeys(
   titles: readonly string[],
   all: readonly string[][],
 ): void {
-  const codes = [...free].find((at) => countMatching(all, at, new RegExp(isinForm)) * 2 > all.length);
+  const isins = [...free].find((at) => countMatching(all, at, new RegExp(isinForm)) * 2 > all.length);
   let body = all;
-  if (codes !== undefined) {
-    const matching = countMatching(all, codes, new RegExp(isinForm));
+  if (isins !== undefined) {
+    const matching = countMatching(all, isins, new RegExp(isinForm));
     if (matching < all.length)
       found.only = {
-        column: codes,
+        column: isins,
         expression: isinForm,
         evidence: `${matching} of ${all.length} rows have an ISIN; the others are headings and totals`,
       };
-    body = all.filter((row) => new RegExp(isinForm).test((row[codes] ?? '').trim()));
+    body = all.filter((row) => new RegExp(isinForm).test((row[isins] ?? '').trim()));
   }
   for (const at of [...free]) {
     const filled = body.filter((row) => (row[at] ?? '').trim() !== '').length;
     if (filled >= body.length * 0.95) continue;
+    if (isStatedOnce(body, at)) {
+      found.filled.push(at);
+      body = filledDown(body, [at]);
+      continue;
+    }
     free.delete(at);
     found.ignored.set(at, `it is empty in ${body.length - filled} of ${body.length} rows with values`);
   }
   const profiles = new Map([...free].map((at) => [at, profileOf(body, at)]));
+  // Of columns that name the same, one of words is kept before one of numbers, and a short text before a long one.
+  const codes = (at: number) => {
+    const texts = [...entryOf(profiles, at).distinct.keys()];
+    return texts.filter((text) => /\d/.test(text)).length * 2 > texts.length ? 0 : 1;
+  };
   const coarseFirst = [...free].toSorted(
     (a, b) =>
       entryOf(profiles, a).distinct.size - entryOf(profiles, b).distinct.size ||
+      codes(a) - codes(b) ||
       entryOf(profiles, b).averageLength - entryOf(profiles, a).averageLength,
   );
   const kept = new Set([...(found.key === null ? [] : [found.key]), ...free]);
@@ -269,7 +401,9 @@ function takeKeys(
     kept.delete(at);
     const by = rest.find((each) => isDetermined(body, [each], at));
     const of = by === undefined ? 'the others' : entryAt(titles, by);
-    found.ignored.set(at, `it follows from ${of}`);
+    const { words, filled } = entryOf(profiles, at);
+    const isNumbers = words.size === 0 && filled > 0 && !isCodeTitle(entryAt(titles, at));
+    found.ignored.set(at, isNumbers ? `${besideParts}, which follow from ${of}` : `it follows from ${of}`);
   }
   found.dimensions = [...kept].filter((at) => at !== found.key).toSorted((a, b) => a - b);
   for (const at of found.dimensions)
@@ -296,21 +430,20 @@ function unlabelled(
   return null;
 }
 
-function countMatching(rows: readonly string[][], column: number, form: RegExp): number {
-  return rows.filter((row) => form.test((row[column] ?? '').trim())).length;
+/** Whether the text of a group of rows is only in the first of them: another text begins where the cells are filled. */
+function isStatedOnce(body: readonly string[][], at: number): boolean {
+  const texts = body.map((row) => (row[at] ?? '').trim());
+  const stated = texts.filter((text) => text !== '');
+  return (
+    texts[0] !== '' &&
+    stated.length >= 2 &&
+    stated.length * 2 <= texts.length &&
+    new Set(stated).size === stated.length
+  );
 }
 
-/** Whether rows with the same texts in the columns `by` always have the same text in `column`. */
-export function isDetermined(rows: readonly string[][], by: readonly number[], column: number): boolean {
-  const texts = new Map<string, string>();
-  for (const row of rows) {
-    const key = by.map((at) => (row[at] ?? '').trim()).join('\u001f');
-    const text = (row[column] ?? '').trim();
-    const other = texts.get(key);
-    if (other === undefined) texts.set(key, text);
-    else if (other !== text) return false;
-  }
-  return true;
+function countMatching(rows: readonly string[][], column: number, form: RegExp): number {
+  return rows.filter((row) => form.test((row[column] ?? '').trim())).length;
 }
 
 const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)*totals?\b/i;

@@ -1,10 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Sample } from '../table-rows.ts';
-import { likelyDelimiter } from '../table-rows.ts';
-import { dateInText, detectDates, detectFrequency } from './date-forms.ts';
-import { detectNumbers, flagReader } from './number-forms.ts';
-import { namesIn } from './file-name.ts';
+import { detectDialect } from '../../files/dialect.ts';
+import { dateInText } from '../forms/date-in-text.ts';
+import { numberReader } from '../forms/numbers.ts';
+import { detectDates } from './dates.ts';
+import { detectFrequency } from './frequency.ts';
+import { detectNumbers } from './numbers.ts';
+import { namesIn } from '../forms/file-name.ts';
 import { propose } from './propose.ts';
 
 const about = {
@@ -21,7 +24,7 @@ function sampleOf(rows: string[][]): Sample {
 }
 
 const marksOf = (texts: string[]) => {
-  const { decimal, thousands } = detectNumbers(texts);
+  const { decimal, thousands } = detectNumbers(texts, ',');
   return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
 };
 
@@ -38,40 +41,41 @@ test('the marks of numbers are told by the numbers that have one reading', (t) =
 });
 
 test('flags after numbers and marks of missing ones are found, and taken off as found', (t) => {
-  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)']);
-  t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(r)': 'r' });
+  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], ',');
+  t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
   t.deepEqual(missing?.value, [':']);
-  const read = flagReader({ p: 'p', e: 'e', c: 'c', '%': null });
-  t.deepEqual(read('131,0 p'), { number: '131,0', status: 'p' });
-  t.deepEqual(read('131,0p'), { number: '131,0', status: 'p' });
-  t.deepEqual(read('7.5%'), { number: '7.5', status: '' });
-  t.deepEqual(read(': c'), { number: ':', status: 'c' });
-  t.is(read('131,0'), null);
-  t.is(read('stop'), null, 'a word that ends in a flag is a bad cell, and stays one');
+  const read = numberReader({ decimal: ',', flags: { p: 'p', e: 'e', c: 'c', '%': null }, missing: [':'] });
+  t.deepEqual(read('131,0 p'), { value: '131.0', status: 'p' });
+  t.deepEqual(read('131,0p'), { value: '131.0', status: 'p' });
+  t.deepEqual(read('7,5%'), { value: '7.5', status: '' });
+  t.deepEqual(read(': c'), { value: null, status: 'c' });
+  t.deepEqual(read('131,0'), { value: '131.0', status: '' });
+  t.is(read('7.5'), undefined, 'a point is no decimal mark here');
+  t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
 });
 
 test('a sign alone among numbers is a guess, as it may mean something else; two points are not', (t) => {
   for (const sign of ['@', '^', '#', '*']) {
-    const { missing } = detectNumbers(['1.5', sign, '2', sign]);
+    const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
     t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
     t.regex(missing?.evidence ?? '', /stands alone 2 times/);
     const data = months.map((month, at) => [month, at === 3 ? sign : `${at}.5`]);
     t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
   }
-  t.true(detectNumbers(['1.5', '..', 'n/a']).missing?.isSure);
+  t.true(detectNumbers(['1.5', '..', 'n/a'], ',').missing?.isSure);
 });
 
 test('day and month are told apart by a day above 12, or by regular steps, and are else a guess', (t) => {
   const found = (texts: string[]) => {
     const form = detectDates(texts);
-    return [form?.value.format, form?.isSure];
+    return [form?.style.format, form?.isSure];
   };
   t.deepEqual(found(['03/01/2024', '13/01/2024']), ['D/M/YYYY', true]);
   const firsts = Array.from({ length: 24 }, (_, at) => `${(at % 12) + 1}/1/${at < 12 ? 1959 : 1960}`);
   t.deepEqual(found(firsts), ['M/D/YYYY', true]);
   t.is(detectDates(firsts.slice(0, 5))?.isSure, false, 'five days of a month, or five months');
-  t.is(detectDates(['01/01/2024'])?.value.read('01/01/2024')?.from, '2024-01-01');
-  t.deepEqual(found(['2024-01-31', '2024-02-29']), [null, true]);
+  t.is(detectDates(['01/01/2024'])?.read('01/01/2024')?.from, '2024-01-01');
+  t.deepEqual(found(['2024-01-31', '2024-02-29']), [undefined, true]);
   t.is(detectDates(['12', '13', '14']), null);
 });
 
@@ -97,7 +101,7 @@ test('the frequency of regular dates is found, whatever day stands for the perio
       (frequency, year, day, count) => {
         const spans = Array.from({ length: count }, (_, at) => {
           const from = new Date(Date.UTC(year, at * stepOf[frequency], day)).toISOString().slice(0, 10);
-          return { from, to: from };
+          return { kind: 'day' as const, from, to: from };
         });
         return detectFrequency(spans).value === frequency;
       },
@@ -106,7 +110,7 @@ test('the frequency of regular dates is found, whatever day stands for the perio
   const daysFrom = (step: number) =>
     Array.from({ length: 100 }, (_, at) => {
       const from = new Date(Date.UTC(2020, 0, 3 + at * step)).toISOString().slice(0, 10);
-      return { from, to: from };
+      return { kind: 'day' as const, from, to: from };
     });
   t.is(detectFrequency(daysFrom(1)).value, 'daily');
   t.is(detectFrequency(daysFrom(7)).value, 'weekly');
@@ -127,8 +131,8 @@ test('a few days in a row are days, also within the first or the last week of on
 
 test('months may be written 01.2024, 1-2024; numbers that look alike are no dates beside a column of dates', (t) => {
   for (const [format, texts] of [
-    ['MM.YYYY', ['01.2024', '02.2024', '03.2024', '12.2024']],
-    ['M-YYYY', ['1-2024', '2-2024', '3-2024', '12-2024']],
+    ['M/YYYY', ['01.2024', '02.2024', '03.2024', '12.2024']],
+    ['M/YYYY', ['1-2024', '2-2024', '3-2024', '12-2024']],
   ] as const) {
     const { entry } = propose(
       sampleOf([['Monat', 'Preis'], ...texts.map((text, at) => [text, `1${at},5`])]),
@@ -148,10 +152,10 @@ test('months may be written 01.2024, 1-2024; numbers that look alike are no date
 });
 
 test('the delimiter divides the lines alike, whatever stands in titles and within numbers', (t) => {
-  t.is(likelyDelimiter('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n'), ';');
-  t.is(likelyDelimiter('a,b\n1,"x;y;z"\n2,"p;q;r"\n'), ',');
-  t.is(likelyDelimiter('a\tb\n1\t2\n'), '\t');
-  t.is(likelyDelimiter('only\n1\n'), ',');
+  t.is(detectDialect('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n').delimiter, ';');
+  t.is(detectDialect('a,b\n1,"x;y;z"\n2,"p;q;r"\n').delimiter, ',');
+  t.is(detectDialect('a\tb\n1\t2\n').delimiter, '\t');
+  t.is(detectDialect('only\n1\n').delimiter, ',');
 });
 
 const months = Array.from({ length: 14 }, (_, at) =>
@@ -160,7 +164,7 @@ const months = Array.from({ length: 14 }, (_, at) =>
 const formsOfMonth: Readonly<Record<string, (month: string) => string>> = {
   'YYYY-MM': (month) => month,
   'M/D/YYYY': (month) => `${Number(month.slice(5))}/1/${month.slice(0, 4)}`,
-  'D.M.YYYY': (month) => `1.${Number(month.slice(5))}.${month.slice(0, 4)}`,
+  'D/M/YYYY': (month) => `1.${Number(month.slice(5))}.${month.slice(0, 4)}`,
   YYYYMM: (month) => month.replace('-', ''),
 };
 
@@ -216,12 +220,9 @@ test('a known table is found in every layout: where it begins, its dates, its va
 test('a line of units below the titles gives each series its unit; a line of codes does not', (t) => {
   const data = months.map((month, at) => [month, `${at}.5`, `${at * 2}`]);
   const units = propose(sampleOf([['Date', 'A', 'B'], ['', 'Percent', 'USD'], ...data]), about);
-  t.deepEqual([units.entry.unit_line, units.entry.series?.unit, units.entry.first], [2, '{unit line}', 3]);
+  t.deepEqual([units.entry.series?.unit, units.entry.first], ['{line 2}', 3]);
   const codes = propose(sampleOf([['Date', 'A', 'B'], ['Transform:', '5', '2'], ...data]), about);
-  t.deepEqual(
-    [codes.entry.unit_line, codes.entry.series?.unit, codes.entry.first],
-    [undefined, 'not stated', 3],
-  );
+  t.deepEqual([codes.entry.series?.unit, codes.entry.first], ['not stated', 3]);
   t.true(codes.entry.guessed?.includes('series.unit'));
 });
 
@@ -250,28 +251,6 @@ test('rows that state a point again are a guess where they are few, and no table
     propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about).entry.skip ?? '',
     /^120 of 240 rows/,
   );
-});
-
-test('notes below a table are left out where no number stands beside them; a word among numbers is left to the load', (t) => {
-  const months = Array.from(
-    { length: 60 },
-    (_, at) => `${2020 + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, '0')}`,
-  );
-  const wide = (...below: string[][]) =>
-    propose(
-      sampleOf([['Date', 'Buy', 'Sell'], ...months.map((month) => [month, '1.5', '2.5']), ...below]),
-      about,
-    );
-  const noted = wide(['', '', 'Source: the bank'], ['Note', '', 'Rates at noon']);
-  t.deepEqual(noted.entry.only, { Sell: '^(?!.*[A-Za-z]{4})' });
-  t.true(noted.entry.guessed?.includes('only'));
-  t.regex(noted.evidence['only'] ?? '', /2 with "Source: the bank" and the like in Sell/);
-  t.is(wide(['2025-01', '1.5', 'oops']).entry.only, undefined);
-  t.is(wide(['2025-01', '1.5', 'oops'], ['', '', 'Source: the bank']).entry.only, undefined);
-  const single = (last: string[]) =>
-    propose(sampleOf([['Date', 'Rate'], ...months.map((month) => [month, '1.5']), last]), about).entry.only;
-  t.deepEqual(single(['Source', 'the bank']), { Rate: '^(?!.*[A-Za-z]{4})' });
-  t.is(single(['2025-01', 'oops']), undefined);
 });
 
 test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
@@ -305,7 +284,11 @@ test('a row above the others whose date has another form is one of the table, an
     sampleOf([['Period', 'Value'], ['2022', '10'], ['2023', '12'], ...quarters]),
     about,
   );
-  t.deepEqual([entry.date, entry.first], [{ column: 'Period', format: 'YYYY [Q]Q' }, 2]);
+  t.deepEqual(
+    [entry.date, entry.first, entry.leave_out],
+    [{ column: 'Period' }, 2, { Period: ['2022', '2023'] }],
+  );
+  t.true(entry.guessed?.includes('leave_out'));
   const years = ['2021', '2022', '2023'].map((year) => [year, '1', '2']);
   for (const numbers of [
     ['(1)', '(2)', '(3)'],
@@ -313,15 +296,9 @@ test('a row above the others whose date has another form is one of the table, an
     ['Codes', '5', '2'],
   ]) {
     const numbered = propose(sampleOf([['Year', 'Exports', 'Imports'], numbers, ...years]), about);
-    t.deepEqual(
-      [numbered.entry.first, numbered.entry.unit_line],
-      [3, undefined],
-      'numbers of the columns, or codes',
-    );
-    t.is(
-      (numbered.evidence['first'] ?? '').includes('line 2 has no date and is left out'),
-      numbers[0] !== '(1)',
-    );
+    t.is(numbered.entry.first, 3, 'numbers of the columns, or codes');
+    t.not(numbered.entry.series?.unit, '{line 2}');
+    t.true((numbered.evidence['first'] ?? '').includes('line 2 has no date and is left out'));
   }
 });
 
@@ -342,12 +319,15 @@ test('a table of few rows is found between its titles and its notes', (t) => {
 });
 
 test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal; a typeset minus is a minus', (t) => {
-  const flagsOf = (...texts: string[]) => detectNumbers(texts).flags;
+  const flagsOf = (...texts: string[]) => detectNumbers(texts, ',').flags;
+  const multiplesOf = (...texts: string[]) => detectNumbers(texts, ',').multiples;
   t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
-  for (const sign of ['M', 'k', 'bn', 'mio', 'kg']) {
-    t.is(flagsOf(`1.5 ${sign}`, '2')?.isSure, false, sign);
-    t.regex(flagsOf(`1.5${sign}`, '2')?.evidence ?? '', /may be a unit, or multiply the number/);
+  for (const sign of ['M', 'K', 'bn', 'mio']) {
+    t.is(multiplesOf(`1.5 ${sign}`, '2')?.isSure, false, sign);
+    t.regex(multiplesOf(`1.5${sign}`, '2')?.evidence ?? '', /may be flags or units/);
   }
+  t.is(flagsOf('1.5 kg', '2')?.isSure, false);
+  t.regex(flagsOf('1.5 kg', '2')?.evidence ?? '', /may be a unit, or multiply the number/);
   const grouped = (...texts: string[]) => {
     const { decimal, thousands } = detectNumbers(texts, ';');
     return [decimal.value, thousands?.value, thousands?.isSure];

@@ -1,11 +1,12 @@
 // The tables of a file that almanac.yml has no entry for, with what each is proposed to be. Reads the file: whoever does not trust it does this in a
 // process of its own.
 import path from 'node:path';
+import { fileKind } from '../../files/file-kind.ts';
 import type { TableDescription } from '../description.ts';
 import { fileNameOf, isUrl, type FoundTable } from '../file-groups.ts';
 import { contentOf, samplesOf } from '../table-rows.ts';
 import { sheetNames } from '../workbook.ts';
-import { namesIn } from './file-name.ts';
+import { namesIn } from '../forms/file-name.ts';
 import { propose } from './propose.ts';
 
 export interface FindTables {
@@ -31,7 +32,8 @@ export async function findTables({
   facts,
   today,
 }: FindTables): Promise<FoundTable[]> {
-  if (entries.length > 0 && !hasFurtherSheets(source.file, entries)) return [];
+  if (entries.length > 0 && (fileKind(source.file) !== 'workbook' || !hasFurtherSheets(source.file, entries)))
+    return [];
   const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
   const names = namesIn(fileName);
   const samples = await samplesOf(source.file);
@@ -62,9 +64,7 @@ export async function findTables({
   if (entries.length === 0 && !found.some(isTable)) return found.slice(0, 1);
   return found
     .filter((table) => isTable(table) || table.content !== 'nothing')
-    .map((table) =>
-      isTable(table) || table.content !== 'text' ? table : { ...table, proposal: sheetOfText },
-    );
+    .map((table) => (isTable(table) ? table : { ...table, proposal: withoutTable(table) }));
 }
 
 /** Whether a workbook that has entries has a sheet that has none. */
@@ -80,3 +80,9 @@ const sheetOfText: FoundTable['proposal'] = {
   evidence: {},
   rows: 0,
 };
+
+/** Lists of series, contents and notes beside a table need no confirmation. */
+function withoutTable({ proposal, content }: FoundTable & { content: string }): FoundTable['proposal'] {
+  if (proposal.isContents === true) return { ...proposal, entry: { skip: proposal.entry.skip } };
+  return content === 'text' ? sheetOfText : proposal;
+}

@@ -2,14 +2,18 @@
 // A pure function: it knows the rows, the name of the file, and what the command line says of all new tables.
 import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
+import { isValueText } from '../forms/cells.ts';
+import { addNumbers } from './add-numbers.ts';
 import { detectColumns, isDoubtful, type Columns } from './columns.ts';
-import { possibleParts, withParts } from './divided-dates.ts';
-import { detectDates, isBareYear, type DateSpan } from './date-forms.ts';
-import { dateText, detectLayout, type Layout } from './layout.ts';
-import { addNotes } from './notes.ts';
-import { detectNumbers } from './number-forms.ts';
+import { detectDates } from './dates.ts';
+import type { DatedText } from '../forms/date-texts.ts';
+import { frequencyOf } from './frequency.ts';
+import { isUntitled } from './head.ts';
+import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './layout.ts';
+import { possibleParts, withParts } from './parts.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
 import { addRepeated } from './repeated-rows.ts';
+import { addUndated } from './undated-rows.ts';
 import { sdmxEntry } from './sdmx.ts';
 import { addFacts, addSeries } from './series-facts.ts';
 import type { Sample } from '../table-rows.ts';
@@ -20,35 +24,104 @@ export function propose(sample: Sample, about: About): Proposal {
   if (sample.fault !== undefined) return skipped(sample.fault);
   const found = detectLayout(sample);
   if (typeof found === 'string') return skipped(found);
-  const rows = sample.rows.slice(found.firstRow);
-  const layout = withParts(found, rows);
+  const below = sample.rows.slice(found.firstRow);
+  const layout = withParts(found, below);
+  if (typeof layout === 'string') return skipped(layout);
+  const { dates } = layout;
+  const isFilled = (dates.kind === 'column' || dates.kind === 'across') && dates.isFilled;
+  const rows = isFilled ? filledDown(below, dateColumns(dates).slice(0, 1)) : below;
   const draft = placesOf(sample, layout);
   const sdmx = sdmxEntry(layout.titles, rows);
   if (sdmx !== null) {
     Object.assign(draft.entry, sdmx.entry);
     Object.assign(draft.evidence, sdmx.evidence);
+    addDateForm(draft, layout);
+    if (draft.entry.series?.frequency === 'irregular') addFrequency(draft, layout, sdmx.dimensions, rows);
     addFacts(draft, { ...sdmx.facts, ...about.facts }, about);
+    addNumbers(draft, sample, rows, sdmx.values);
     return finished(draft, rows.length, layout);
   }
   if (!addDate(draft, layout, about))
     return skipped('it has no dates: neither a column, nor titles, nor a line above, nor its name');
-  const { dates } = layout;
   const columns = detectColumns(rows, layout.titles, {
-    dates: datePlaces(dates),
+    dates: dateColumns(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
   });
   if (columns.values.length === 0) return skipped('it has no column of numbers');
+  if (isContents(layout, columns, rows))
+    return { ...skipped('its rows list series, with the first and the last date of each'), isContents: true };
+  const undivided = undividedMonths(layout, columns, rows);
+  if (undivided !== null) return skipped(undivided);
   addColumns(draft, layout, columns);
   doubtYears(draft, layout, rows, about);
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
-  addNotes(draft, rows, layout.titles, columns);
-  addNumbers(draft, sample, rows, columns);
-  addSeries(draft, { layout, columns, rows, about });
-  const tooMany = addRepeated(draft, { layout, columns, rows });
+  const tooMany = addUndated(draft, { layout, columns, rows });
   if (tooMany !== null) return skipped(tooMany);
+  const unread = addNumbers(draft, sample, dated(rows, layout, columns), columns.values);
+  if (unread !== null) return skipped(unread);
+  addSeries(draft, {
+    layout,
+    columns,
+    rows: filledDown(rows, columns.filled),
+    about,
+    above: sample.rows.slice(0, found.firstRow),
+  });
+  const contradicting = addRepeated(draft, { layout, columns, rows: filledDown(rows, columns.filled) });
+  if (contradicting !== null) return skipped(contradicting);
   const titles = columns.values.map((at) => entryAt(layout.titles, at));
   return { ...finished(draft, rows.length, layout), columns: titles };
+}
+
+/** SDMX-CSV without the column FREQ: as in any other table. */
+function addFrequency(
+  { entry, evidence, guessed }: Draft,
+  layout: Layout,
+  dimensions: number[],
+  rows: readonly string[][],
+): void {
+  const { value, evidence: why, isSure } = frequencyOf(layout, { key: null, dimensions }, rows);
+  if (entry.series !== undefined) entry.series.frequency = value;
+  evidence['series.frequency'] = why;
+  if (!isSure) guessed.push('series.frequency');
+}
+
+/** The rows that have a point: one with a date, or a number or mark in a column of values if the rows have none. */
+function dated(rows: readonly string[][], { dates }: Layout, { values }: Columns): string[][] {
+  if (dates.kind === 'column') return rows.filter((row) => dates.found.read(dateText(row, dates)) !== null);
+  return rows.filter((row) => values.some((at) => isValueText(row[at] ?? '')));
+}
+
+const startTitle =
+  /^(?:series |obs(?:ervation)? ?)?(?:start|begin|first)(?: date| period| obs(?:ervation)?)?$/i;
+const endTitle = /^(?:series |obs(?:ervation)? ?)?(?:end|last|latest)(?: date| period| obs(?:ervation)?)?$/i;
+
+/** A list of series, as the workbooks of the ABS have on their first sheet: each row says from when to when a series has values. */
+function isContents({ titles }: Layout, { key }: Columns, rows: readonly string[][]): boolean {
+  if (
+    key === null ||
+    !titles.some((title) => startTitle.test(title)) ||
+    !titles.some((title) => endTitle.test(title))
+  )
+    return false;
+  const keys = rows.map((row) => (row[key] ?? '').trim()).filter((text) => text !== '');
+  return new Set(keys).size === keys.length;
+}
+
+/** Years beside a column that has one of twelve or four texts for each: the months or quarters of them, in words that are not known. */
+function undividedMonths(
+  { dates, titles }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+): string | null {
+  if (dates.kind !== 'column' || dates.found.kind !== 'year' || dates.columns.length > 1) return null;
+  const year = entryAt(dates.columns, 0);
+  const at = columns.dimensions.find((each) => {
+    const texts = distinctIn(rows, each);
+    return texts.length === 12 && possibleParts([each], titles, rows).length > 0 && each !== year;
+  });
+  if (at === undefined) return null;
+  return `the column ${entryAt(titles, at)} has twelve texts for each year, such as "${distinctIn(rows, at)[0] ?? ''}", which may be its months: give both columns under date, and their language`;
 }
 
 /** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
@@ -59,42 +132,60 @@ function finished({ entry, evidence, guessed }: Draft, rows: number, layout: Lay
   return { entry: guessed.length === 0 ? entry : { ...entry, guessed }, evidence, rows };
 }
 
-function placesOf(sample: Sample, { headerRows, firstRow, unitRow }: Layout): Draft {
+function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
   const line = (row: number) => entryAt(sample.lines, row);
   const header = headerRows.map(line);
   const [only = 1] = header;
   const entry: Entry = {
+    ...(sample.encoding !== undefined && { encoding: sample.encoding }),
     ...(sample.delimiter !== undefined && sample.delimiter !== ',' && { delimiter: sample.delimiter }),
+    ...(sample.quote !== undefined && { quote: sample.quote }),
+    ...(sample.split !== undefined && { split: sample.split }),
     header: header.length === 1 ? only : header,
     first: line(firstRow),
-    ...(unitRow !== null && { unit_line: line(unitRow) }),
   };
-  return { entry, evidence: {}, guessed: [] };
+  const draft: Draft = { entry, evidence: {}, guessed: [] };
+  if (sample.encodingDoubt !== undefined) {
+    draft.evidence['encoding'] = sample.encodingDoubt;
+    draft.guessed.push('encoding');
+  }
+  return draft;
+}
+
+/** How the dates are written, and what that leaves open. */
+function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): void {
+  if ((dates.kind !== 'column' && dates.kind !== 'across') || entry.date === undefined) return;
+  const { style, isSure, kind } = dates.found;
+  const marks = style.marks === undefined ? {} : { marks: { ...style.marks } };
+  entry.date = {
+    ...entry.date,
+    ...(style.format !== undefined && { format: style.format }),
+    ...(style.language !== undefined && { language: style.language }),
+    ...marks,
+    ...(dates.isFilled && { fill: true }),
+  } as Entry['date'];
+  evidence['date'] = dates.found.evidence;
+  if (!isSure || kind === 'years') guessed.push('date');
 }
 
 /** @returns whether there are dates. */
-function addDate({ entry, evidence, guessed }: Draft, { dates, titles }: Layout, about: About): boolean {
+function addDate(draft: Draft, layout: Layout, about: About): boolean {
+  const { entry, evidence, guessed } = draft;
+  const { dates, titles } = layout;
   if (dates.kind === 'column' || dates.kind === 'across') {
-    const { value, evidence: why, isSure } = dates.form;
-    const format = value.format === null ? {} : { format: value.format };
-    const [place = '', part] = datePlaces(dates).map((at) => entryAt(titles, at));
+    const [place = '', part] = dateColumns(dates).map((at) => entryAt(titles, at));
     entry.date =
       dates.kind === 'column'
-        ? { column: part === undefined ? place : [place, part], ...format }
-        : { across: 'columns', ...(place !== '' && { year: place }), ...format };
-    evidence['date'] = why;
-    if (!isSure) guessed.push('date');
-    if (
-      dates.kind === 'column' &&
-      dates.part !== null &&
-      dates.part.others.length > 0 &&
-      part !== undefined
-    ) {
-      entry.leave_out = { [part]: dates.part.others };
-      evidence['leave_out'] = 'neither a month nor a quarter of the year';
+        ? { column: part === undefined ? place : [place, part] }
+        : { across: 'columns', ...(place !== '' && { year: place }) };
+    addDateForm(draft, layout);
+    if (dates.kind === 'column' && dates.others.length > 0 && part !== undefined) {
+      entry.leave_out = { [part]: dates.others };
+      evidence['leave_out'] = `${dates.others.join(', ')}: neither a month nor a quarter of the year`;
       guessed.push('leave_out');
     }
-    if (about.dateInName !== null && dayOf(about.dateInName) <= about.today) {
+    // A month in the name of a file is the month of its data as often as that of its publication.
+    if (about.dateInName !== null && about.dateInName.length === 10 && about.dateInName <= about.today) {
       entry.vintage = { in: 'file name' };
       evidence['vintage'] =
         `the name of the file has the date ${about.dateInName}, and the rows have dates of their own`;
@@ -112,16 +203,6 @@ function addDate({ entry, evidence, guessed }: Draft, { dates, titles }: Layout,
   return true;
 }
 
-/** The columns that date the rows: one, or that of the year and that of its months. */
-const datePlaces = (dates: Layout['dates']): number[] =>
-  dates.kind === 'column'
-    ? [dates.column, ...(dates.part === null ? [] : [dates.part.column])]
-    : dates.kind === 'across' && dates.year !== null
-      ? [dates.year]
-      : [];
-
-const dayOf = (date: string) => (date.length === 7 ? `${date}-01` : date);
-
 function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): void {
   const { entry, evidence } = draft;
   const title = (at: number) => entryAt(titles, at);
@@ -132,7 +213,10 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
       columns.key === null &&
       columns.dimensions.length === 0 &&
       second !== undefined &&
-      dates.kind === 'column';
+      dates.kind === 'column' &&
+      columns.vintage === null &&
+      !columns.statusBeside &&
+      !columns.values.some((at) => isUntitled(title(at), at));
     entry.values = isWide ? '*' : second === undefined ? title(only) : columns.values.map(title);
     evidence['values'] = isWide
       ? `${columns.values.length} columns of numbers beside the dates: a series each`
@@ -146,9 +230,30 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
       .map((at) => `${title(at)}: ${columns.evidence.get(at) ?? ''}`)
       .join('; ');
   }
+  const untitled = columns.values.filter((at) => dates.kind !== 'across' && isUntitled(title(at), at));
+  if (untitled.length > 0) {
+    evidence['values'] =
+      `${evidence['values'] ?? ''}; ${untitled.map(title).join(', ')} has numbers and no title`;
+    draft.guessed.push('values');
+  }
   if (columns.status !== null) {
     entry.status = title(columns.status);
     evidence['status'] = 'its title';
+  }
+  if (columns.statusBeside) {
+    entry.status = { beside: 'values' };
+    evidence['status'] = 'the column to the right of each column of values has its flags';
+  }
+  if (columns.vintage !== null) {
+    const { at, format, isSure } = columns.vintage;
+    entry.vintage = { column: title(at), ...(format !== undefined && { format }) };
+    evidence['vintage'] = `${title(at)} has days, and its title says that they are those of publication`;
+    if (!isSure) draft.guessed.push('vintage');
+  }
+  if (columns.filled.length > 0) {
+    entry.fill = columns.filled.map(title);
+    evidence['fill'] = `${entry.fill.join(', ')}: each text is only in the first of its rows`;
+    draft.guessed.push('fill');
   }
   if (columns.only !== null) {
     entry.only = { [title(columns.only.column)]: columns.only.expression };
@@ -171,9 +276,7 @@ function doubtParts(
   columns: Columns,
   rows: readonly string[][],
 ): void {
-  if (dates.kind !== 'column' || dates.part !== null) return;
-  if (!rows.slice(0, 1_000).every((row) => isBareYear(dateText(row, dates)) || dateText(row, dates) === ''))
-    return;
+  if (dates.kind !== 'column' || dates.columns.length > 1 || dates.found.kind !== 'year') return;
   for (const key of ['values', 'dimensions'] as const) {
     const parts = possibleParts(columns[key], titles, rows);
     if (parts.length === 0) continue;
@@ -201,10 +304,10 @@ function doubtYears(
       : dates.columns.map((at) => entryAt(titles, at));
   const last = String(Number(today.slice(0, 4)) + yearsAhead);
   const late = texts.find(
-    (text) => !/\d{4}/.test(text) && (dates.form.value.read(text)?.from ?? '').slice(0, 4) > last,
+    (text) => !/\d{4}/.test(text) && (dates.found.read(text)?.from ?? '').slice(0, 4) > last,
   );
   if (late === undefined) return;
-  const year = dates.form.value.read(late)?.from.slice(0, 4) ?? '';
+  const year = dates.found.read(late)?.from.slice(0, 4) ?? '';
   evidence['date'] =
     `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
   if (!guessed.includes('date')) guessed.push('date');
@@ -220,7 +323,7 @@ function doubtDates(
   if (dates.kind !== 'column') return;
   const doubt = 'has dates of its own, which may be those of the values beside it';
   const isOther = (at: number) =>
-    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.form.value.read(dateText(row, dates)));
+    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.found.read(dateText(row, dates)));
   for (const [at, why] of ignored)
     if (isDoubtful(why) && isOther(at)) ignored.set(at, `${why}; but it ${doubt}`);
   const named = dimensions.filter(isOther).map((at) => entryAt(titles, at));
@@ -233,12 +336,12 @@ function doubtDates(
 function hasOtherDates(
   rows: readonly string[][],
   at: number,
-  spanOf: (row: readonly string[]) => DateSpan | null,
+  spanOf: (row: readonly string[]) => DatedText | null,
 ): boolean {
   const texts = [...new Set(rows.map((row) => (row[at] ?? '').trim()))].filter((text) => text !== '');
   if (texts.every((text) => /^\d+$/.test(text))) return false;
-  const form = detectDates(texts)?.value;
-  if (form === undefined) return false;
+  const form = detectDates(texts);
+  if (form === null) return false;
   return rows.some((row) => {
     const [own, span] = [form.read((row[at] ?? '').trim()), spanOf(row)];
     return own !== null && span !== null && (own.to < span.from || own.from > span.to);
@@ -257,49 +360,4 @@ function namedDimensions(titles: readonly string[]): Record<string, string> {
     named[name] = title;
   }
   return named;
-}
-
-const numbersSampled = 200_000;
-
-function addNumbers(
-  { entry, evidence, guessed }: Draft,
-  { delimiter }: Sample,
-  rows: readonly string[][],
-  { values }: Columns,
-): void {
-  const texts: string[] = [];
-  for (const row of rows)
-    for (const at of values) {
-      const text = (row[at] ?? '').trim();
-      if (text !== '' && texts.length < numbersSampled) texts.push(text);
-    }
-  const { decimal, thousands, missing, flags } = detectNumbers(texts, delimiter);
-  if (decimal.value === ',') {
-    entry.decimal = ',';
-    evidence['decimal'] = decimal.evidence;
-  }
-  if (thousands !== null) {
-    entry.thousands = thousands.value;
-    evidence['thousands'] = thousands.evidence;
-    if (!thousands.isSure) guessed.push('thousands');
-  }
-  if (missing !== null) {
-    entry.missing = missing.value;
-    evidence['missing'] = missing.evidence;
-    if (!missing.isSure) guessed.push('missing');
-  }
-  if (flags !== null) {
-    entry.flags = flags.value;
-    const mixed = flags.value['%'] === null ? values.filter((at) => isPartlyPercent(rows, at)) : [];
-    const doubt = '; in one column some numbers have % and others not: they may be shares';
-    evidence['flags'] = `${flags.evidence}${mixed.length > 0 ? doubt : ''}`;
-    if (!flags.isSure || mixed.length > 0) guessed.push('flags');
-  }
-}
-
-/** 1.5% and 0.015 may be the same: a workbook has both where only some cells are formatted. */
-function isPartlyPercent(rows: readonly string[][], column: number): boolean {
-  const texts = rows.map((row) => (row[column] ?? '').trim()).filter((text) => /\d/.test(text));
-  const percent = texts.filter((text) => text.endsWith('%')).length;
-  return percent > 0 && percent < texts.length;
 }

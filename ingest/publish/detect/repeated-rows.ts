@@ -1,7 +1,7 @@
 // Rows that state a point which an earlier row states: few are slips of the publisher, many mean that a column was overlooked.
 import type { Columns } from './columns.ts';
 import { dateText } from './layout.ts';
-import { isMissingMark } from './number-forms.ts';
+import { cellOf } from '../forms/cells.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
@@ -18,7 +18,11 @@ export function addRepeated(
   { layout: { dates, titles }, columns, rows }: Seen,
 ): string | null {
   const months = monthsOf[entry.series?.frequency ?? ''];
-  const by = [...(columns.key === null ? [] : [columns.key]), ...columns.dimensions];
+  const by = [
+    ...(columns.key === null ? [] : [columns.key]),
+    ...columns.dimensions,
+    ...(columns.vintage === null ? [] : [columns.vintage.at]),
+  ];
   const seen = new Map<string, readonly string[]>();
   let repeated = 0;
   let contradicting = 0;
@@ -30,7 +34,7 @@ export function addRepeated(
     const dated = dateText(row, dates);
     let period = dated;
     if (dates.kind === 'column') {
-      const span = dates.form.value.read(dated);
+      const span = dates.found.read(dated);
       if (span === null) continue;
       const month = Number(span.to.slice(0, 4)) * 12 + Number(span.to.slice(5, 7)) - 1;
       period = months === undefined ? span.to : String(Math.floor(month / months));
@@ -69,10 +73,8 @@ function isLoaded(
   entry: Entry,
   { values }: Columns,
 ): boolean {
-  if (
-    values.every((at) => (row[at] ?? '').trim() === '' || isMissingMark((row[at] ?? '').trim())) &&
-    values.length > 1
-  )
+  const kinds = values.map((at) => cellOf(row[at] ?? '').kind);
+  if (kinds.every((kind) => kind === 'blank' || kind === 'word' || (kind === 'mark' && values.length > 1)))
     return false;
   const cell = (title: string) => (row[titles.indexOf(title)] ?? '').trim();
   if (Object.entries(entry.only ?? {}).some(([title, form]) => !new RegExp(form).test(cell(title))))

@@ -1,5 +1,6 @@
 // Recognises SDMX-CSV, versions 1 and 2: the names of the columns are those of the standard, so nothing is guessed.
-import { isDetermined } from './columns.ts';
+import { isDetermined } from './determined.ts';
+import { scaleIn } from '../forms/scales.ts';
 import type { TableDescription } from '../description.ts';
 
 /** SDMX's code list of frequencies. */
@@ -18,6 +19,10 @@ const structureTitles = ['DATAFLOW', 'STRUCTURE', 'STRUCTURE_ID', 'STRUCTURE_NAM
 
 interface SdmxTable {
   entry: Pick<TableDescription, 'date' | 'values' | 'dimensions' | 'status' | 'ignore' | 'series'>;
+  /** The positions of the dimensions. */
+  dimensions: number[];
+  /** The positions of the columns of values. */
+  values: number[];
   facts: Record<string, string>;
   evidence: Record<string, string>;
 }
@@ -35,17 +40,27 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
   const [, agency, dataflow] = /^(?:([A-Za-z0-9_.-]+):)?([A-Za-z0-9_-]+)/.exec(flow ?? '') ?? [];
   const frequency = at('FREQ');
   const unit = ['UNIT_MEASURE', 'UNIT'].map(at).find((index) => index >= 0);
+  const mult = at('UNIT_MULT');
+  // With labels=name a column with the name stands beside that with the code: `REF_AREA`, `Reference area`.
   const dimensions = ids.flatMap((id, index) =>
-    index < Math.min(period, value) && !structureTitles.includes(id) && index !== frequency ? [index] : [],
+    index < Math.min(period, value) &&
+    !structureTitles.includes(id) &&
+    index !== frequency &&
+    /^[A-Z][A-Z0-9_]*$/.test(id)
+      ? [index]
+      : [],
   );
   const isVaried = (index: number) => index >= 0 && !isDetermined(rows, [], index);
   const inId = [frequency, unit ?? -1].filter(isVaried);
   const kept = dimensions.filter((index) => !inId.includes(index));
+  const hasScale =
+    mult >= 0 && rows.every((row) => (row[mult] ?? '').trim() === '' || scaleIn(row[mult] ?? '') !== null);
   const named = new Set([
     period,
     value,
     frequency,
     ...(unit === undefined ? [] : [unit]),
+    ...(hasScale ? [mult] : []),
     at('OBS_STATUS'),
     ...kept,
   ]);
@@ -72,7 +87,10 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
         source: 'not stated',
       },
     },
+    dimensions: kept,
+    values: [value],
     facts: {
+      ...(hasScale && { unit_multiplier: `{${title(mult)}}` }),
       ...(unit !== undefined && { unit: `{${title(unit)}}` }),
       ...(agency !== undefined && { source: agency }),
     },

@@ -1,26 +1,39 @@
 // What the series of a table are: their id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isDetermined, isDoubtful, type Columns } from './columns.ts';
+import { isDoubtful, type Columns } from './columns.ts';
+import { isDetermined } from './determined.ts';
 import type { Layout } from './layout.ts';
+import { scaleAbove, scaleIn } from '../forms/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
-import { frequencyOf } from './series-frequency.ts';
+import { frequencyOf } from './frequency.ts';
+import { isUntitled } from './head.ts';
 import { idPart } from '../templates.ts';
 
 const isCode = (title: string) =>
   /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
 
 /** The id, the name, the frequency and the unit of the series, and the columns that say nothing more. */
-export function addSeries(draft: Draft, { layout, columns, rows, about }: Seen & { about: About }): void {
+export function addSeries(
+  draft: Draft,
+  { layout, columns, rows, about, above }: Seen & { about: About; above: readonly string[][] },
+): void {
   const { entry, evidence } = draft;
   const title = (at: number) => entryAt(layout.titles, at);
   const parts = idColumns(columns, rows);
-  const isSeveral = layout.dates.kind !== 'across' && columns.values.length > 1;
-  const { id, why: idWhy } = idOf({ layout, columns, about, parts, isSeveral });
+  const isSeveral =
+    layout.dates.kind !== 'across' && (columns.values.length > 1 || layout.facts.id !== undefined);
+  const { id, why: idWhy } = idOf({ layout, columns, about, parts, isSeveral, above });
   const { evidence: why, isSure, value: frequency } = frequencyOf(layout, columns, rows);
   entry.series = { id, frequency, unit: 'not stated', source: about.folder };
   evidence['series.id'] = idWhy;
   evidence['series.frequency'] = why;
   if (!isSure) draft.guessed.push('series.frequency');
+  if (
+    layout.dates.kind !== 'title' &&
+    layout.dates.kind !== 'none' &&
+    layout.dates.found.kind === 'fiscal year'
+  )
+    addFiscalYear(draft);
   // What is in an id is no dimension.
   if (entry.dimensions !== undefined) {
     const inId = new Set(parts.map(title));
@@ -32,14 +45,24 @@ export function addSeries(draft: Draft, { layout, columns, rows, about }: Seen &
     name:
       columns.name !== null
         ? `{${title(columns.name)}}`
-        : [...parts.map((at) => `{${title(at)}}`), isSeveral ? '{column}' : '']
-            .filter((part) => part !== '')
-            .join(', ') || words(about.stem),
+        : layout.facts.name !== undefined
+          ? lineTemplate(layout, 'name')
+          : [...parts.map((at) => `{${title(at)}}`), isSeveral ? '{column}' : '']
+              .filter((part) => part !== '')
+              .join(', ') || words(about.stem),
     ...unitOf(layout, columns, rows, about),
+    ...multiplierOf(draft, layout, columns, rows, above),
+    ...(layout.facts.description !== undefined &&
+      layout.facts.description !== layout.facts.name && {
+        description: lineTemplate(layout, 'description'),
+      }),
     ...about.facts,
   };
   addFacts(draft, facts, about);
-  if (isSeveral) addOwnUnits(draft, layout, columns);
+  if (isSeveral) {
+    addOwnUnits(draft, layout, columns);
+    addOwnScales(draft, layout, columns, above);
+  }
   addIgnored(draft, layout, columns, parts);
 }
 
@@ -49,7 +72,13 @@ function idOf({
   about,
   parts,
   isSeveral,
-}: Omit<Seen, 'rows'> & { about: About; parts: readonly number[]; isSeveral: boolean }): {
+  above,
+}: Omit<Seen, 'rows'> & {
+  about: About;
+  parts: readonly number[];
+  isSeveral: boolean;
+  above: readonly string[][];
+}): {
   id: string;
   why: string;
 } {
@@ -60,6 +89,12 @@ function idOf({
     return { id: `{${key}}${end}`, why: `the column ${key} names the series` };
   }
   const stem = idPart(about.stem) || idPart(about.folder) || 'table';
+  const ids =
+    layout.facts.id === undefined
+      ? []
+      : columns.values.map((at) => idPart(above[layout.facts.id ?? 0]?.[at] ?? ''));
+  if (ids.length > 0 && ids.every((text) => /^[A-Za-z0-9]/.test(text)) && new Set(ids).size === ids.length)
+    return { id: lineTemplate(layout, 'id'), why: 'a line above the data has the ids of the series' };
   if (parts.length > 0) {
     const place = parts.map((at) => `{${title(at)}}`).join('.');
     return { id: `${stem}.${place}${end}`, why: 'the name of the file, and what the unit depends on' };
@@ -84,18 +119,22 @@ function addIgnored(
     columns.name,
     columns.unit,
     columns.currency,
+    columns.status,
+    columns.vintage?.at ?? null,
     ...columns.dimensions,
     ...columns.values,
   ]);
   const ignored = [...columns.ignored].filter(([at]) => !named.has(at));
   const mentioned = JSON.stringify(entry.series);
-  for (const at of [columns.frequency, columns.currency, columns.unit])
+  for (const at of [columns.frequency, columns.currency, columns.unit, columns.multiplier])
     if (at !== null && !mentioned.includes(`{${title(at)}}`))
       ignored.push([at, 'it says what the entry says']);
-  if (ignored.length === 0) return;
-  entry.ignore = ignored.map(([at]) => title(at));
-  if (ignored.some(([, why]) => isDoubtful(why))) guessed.push('ignore');
-  evidence['ignore'] = ignored.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
+  // A column without a title need not be named, unless it has numbers.
+  const listed = ignored.filter(([at, why]) => !isUntitled(title(at), at) || isDoubtful(why));
+  if (listed.length === 0) return;
+  entry.ignore = listed.map(([at]) => title(at));
+  if (listed.some(([, why]) => isDoubtful(why))) guessed.push('ignore');
+  evidence['ignore'] = listed.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
 }
 
 const currencies = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'INR'];
@@ -117,6 +156,28 @@ function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, co
     evidence['columns'] = 'the title has a currency';
     guessed.push('columns');
   }
+}
+
+/** A scale in the title of a column, or in its cell of the line of units, is that of the column. */
+function addOwnScales(
+  { entry, evidence }: Draft,
+  { titles, facts }: Layout,
+  columns: Columns,
+  above: readonly string[][],
+): void {
+  const stated: string[] = [];
+  for (const at of columns.values) {
+    const title = entryAt(titles, at);
+    const found = scaleAbove([title, facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '')]);
+    if (found === null) continue;
+    const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
+    entry.columns = { ...entry.columns, [title]: scaled };
+    stated.push(`"${found.text.slice(0, 60)}"`);
+  }
+  if (stated.length > 0)
+    evidence['columns'] = [evidence['columns'], `scales: ${stated.slice(0, 5).join(', ')}`]
+      .filter((why) => why !== undefined)
+      .join('; ');
 }
 
 /** The unit belongs to a series: what it depends on is part of the id. */
@@ -154,15 +215,62 @@ export function addFacts(
     guessed.push('series.source');
   }
   const { name = '', unit = '', source = '', frequency: stated, ...others } = found;
-  entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...others };
+  const {
+    id: _,
+    name: __,
+    frequency: ___,
+    unit: ____,
+    source: _____,
+    ...known
+  } = { name: '', ...entry.series };
+  entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...known, ...others };
+}
+
+/** The part in braces that stands for a line above the data. */
+function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): string {
+  return `{line ${factLines[fact] ?? 0}}`;
+}
+
+/** Months in which years end that are not those of the calendar: the file seldom says which. */
+function addFiscalYear({ entry, evidence, guessed }: Draft): void {
+  if (entry.series === undefined) return;
+  Object.assign(entry.series, { frequency: 'annual', fiscal_year_end: '06-30' });
+  evidence['series.fiscal_year_end'] =
+    'the dates are years that begin in one calendar year and end in the next, and no line says on which day: 03-31, 06-30 and 09-30 are common';
+  guessed.push('series.fiscal_year_end');
+}
+
+/** The power of ten of the unit, from a column, or from words such as `in millions` and `(000)`. */
+function multiplierOf(
+  { evidence, guessed }: Draft,
+  { titles, facts, headerRows }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+  above: readonly string[][],
+): { unit_multiplier?: string } {
+  if (columns.multiplier !== null) {
+    const title = entryAt(titles, columns.multiplier);
+    const at = columns.multiplier;
+    if (!rows.every((row) => (row[at] ?? '').trim() === '' || scaleIn(row[at] ?? '') !== null)) return {};
+    evidence['series.unit_multiplier'] = `the column ${title}`;
+    return { unit_multiplier: `{${title}}` };
+  }
+  const heads = new Set([...headerRows, ...Object.values(facts)]);
+  const single = columns.values.length === 1 ? [entryAt(titles, entryAt(columns.values, 0))] : [];
+  const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
+  if (found === null) return {};
+  evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
+  if (!found.isSure) guessed.push('series.unit_multiplier');
+  return { unit_multiplier: String(found.exponent) };
 }
 
 function unitOf(
-  { dates, titles, unitRow }: Layout,
+  layout: Layout,
   columns: Columns,
   rows: readonly string[][],
   about: About,
 ): { unit?: string } {
+  const { dates, titles } = layout;
   const title = (at: number) => `{${entryAt(titles, at)}}`;
   if (columns.unit !== null)
     return {
@@ -171,7 +279,7 @@ function unitOf(
           ? title(columns.unit)
           : `${title(columns.currency)} per ${title(columns.unit)}`,
     };
-  if (unitRow !== null) return { unit: '{unit line}' };
+  if (layout.facts.unit !== undefined) return { unit: lineTemplate(layout, 'unit') };
   if (columns.currency !== null) return { unit: title(columns.currency) };
   const { name } = columns;
   const names =

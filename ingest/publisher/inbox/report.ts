@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { instantText } from '../../../kernel/clock.ts';
 import type { IngestFailure } from '../../load/failure.ts';
+import { dateInText } from '../../publish/forms/date-in-text.ts';
 import type { ProcessEnded } from '../apart/run-apart.ts';
-import { dateInText } from '../../publish/detect/date-forms.ts';
 import { descriptionFile } from '../../publish/description.ts';
 import { describedEntries, type NewEntry } from '../../publish/description-file.ts';
 import { fileNameOf, shapeOf } from '../../publish/file-groups.ts';

@@ -26,6 +26,7 @@ import { giveBackLoadNumbers, readLoadNumbers } from '../prepared-loads.sql.ts';
 import { pointCounts } from '../report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
 import { databaseClock } from '../release-clock.ts';
+import { dateIn } from '../../../kernel/clock.ts';
 import { changesSince, type ChangedPoint, type ChangedSeries } from './changes.sql.ts';
 import { withFile, type UploadToRead } from './spool.ts';
 import { markPublished } from './uploads.sql.ts';
@@ -201,7 +202,7 @@ async function putUnderEmbargo(
     misuse(
       'Under embargo the facts of series that exist stay as they are, and this entry changes some. Publish the change first, or leave them as they were.',
     );
-  const loaded = tableLoad(planned);
+  const loaded = tableLoad(planned, dateIn(given.seriesTimeZone, given.now));
   const { rows: _, covers: __, ...options } = loaded.options;
   try {
     const { releaseNo, summary } = await acceptUnderEmbargo(
@@ -234,9 +235,13 @@ async function putUnderEmbargo(
 /** The long rows as CSV. @throws IngestFailure if the file is to state a series whole of which it has no row: the rows do not say so. */
 async function* longText({ options, series }: TableLoad): AsyncGenerator<string> {
   const seen = new Set<string>();
-  for await (const { rows } of options.rows()) {
-    for (const [id = ''] of rows) seen.add(id);
-    yield stringify(rows);
+  for await (const { rows, refused } of options.rows()) {
+    // The text of a cell that could not be read might mean something else to the load.
+    if (refused !== undefined && refused.size > 0 && options.skipInvalid !== true)
+      throw new IngestFailure('invalid_rows', 'Some rows are not valid.');
+    const valid = rows.filter((_, at) => refused?.has(at) !== true);
+    for (const [id = ''] of valid) seen.add(id);
+    yield stringify(valid);
   }
   const absent = [...series.keys()].filter((id) => !seen.has(id));
   if (options.full === true && absent.length > 0)

@@ -32,20 +32,20 @@ test('months and quarters in a column beside that of the years are parts of the 
   ];
   const numbers = monthNames.map((_, at) => String(at + 1));
   for (const [title, parts, format, frequency] of [
-    ['Month', monthNames, 'YYYY MMMM', 'monthly'],
-    ['Period', monthNames.map((name) => name.slice(0, 3)), 'YYYY MMM', 'monthly'],
-    ['Month', numbers, 'YYYY M', 'monthly'],
-    ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
-    ['Quarter', ['1', '2', '3', '4'], 'YYYY Q', 'quarterly'],
+    ['Month', monthNames, undefined, 'monthly'],
+    ['Period', monthNames.map((name) => name.slice(0, 3)), undefined, 'monthly'],
+    ['Month', numbers, 'YYYY/M', 'monthly'],
+    ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], undefined, 'quarterly'],
+    ['Quarter', ['1', '2', '3', '4'], 'YYYY/Q', 'quarterly'],
   ] as const) {
     const { entry } = proposed(table(title, parts));
-    t.deepEqual(entry.date, { column: ['Year', title], format });
+    t.deepEqual(entry.date, { column: ['Year', title], ...(format !== undefined && { format }) });
     t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, { country: 'Country' }]);
   }
   const codes = numbers.map((number) => `M${number.padStart(2, '0')}`);
   const withAnnual = proposed(table('Period', [...codes, 'M13']));
   t.like(withAnnual.entry, {
-    date: { column: ['Year', 'Period'], format: 'YYYY [M]MM' },
+    date: { column: ['Year', 'Period'] },
     leave_out: { Period: ['M13'] },
   });
   t.true(withAnnual.entry.guessed?.includes('leave_out'));
@@ -63,18 +63,21 @@ test('months and quarters as titles beside a column of years are parts of the da
   const rows = (titles: readonly string[]) =>
     twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);
   for (const [titles, format, frequency] of [
-    [monthNames, 'YYYY MMMM', 'monthly'],
-    [monthNames.map((_, at) => String(at + 1)), 'YYYY M', 'monthly'],
-    [['Q1', 'Q2', 'Q3', 'Q4'], 'YYYY [Q]Q', 'quarterly'],
+    [monthNames, undefined, 'monthly'],
+    [monthNames.map((_, at) => String(at + 1)), 'YYYY/M', 'monthly'],
+    [['Q1', 'Q2', 'Q3', 'Q4'], undefined, 'quarterly'],
   ] as const) {
     const { entry } = proposed([['Year', ...titles, 'Average'], ...rows([...titles, 'Average'])]);
-    t.like(entry, { date: { across: 'columns', year: 'Year', format }, ignore: ['Average'] });
+    t.deepEqual(entry.date, { across: 'columns', year: 'Year', ...(format !== undefined && { format }) });
+    t.deepEqual(entry.ignore, ['Average']);
     t.is(entry.series?.frequency, frequency);
     t.deepEqual(entry.guessed, ['series.unit', 'series.source', 'ignore']);
   }
   // From July to June: whose months the first ones are, no line says.
   const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
   const { entry } = proposed([['Year', ...fiscal], ...rows(fiscal)]);
-  t.deepEqual(entry.date, { column: 'Year' });
-  t.true(entry.guessed?.includes('values'));
+  t.regex(
+    entry.skip ?? '',
+    /months from July to June, and no line says of which calendar year the first ones are/,
+  );
 });

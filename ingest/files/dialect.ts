@@ -1,0 +1,45 @@
+// How a text file divides its cells: the delimiter and the sign around cells that hold it, found from the lines of its beginning.
+
+export interface Dialect {
+  delimiter: string;
+  quote: '"' | "'";
+  /** Blanks stand between a delimiter and a quote, as in `"a", "b"`: they are no part of the cell. */
+  hasBlanks: boolean;
+}
+
+/** A comma and a point are also within numbers and texts, so the others go first where several divide the lines alike. */
+const delimiters = ['\t', ';', '|', ','];
+
+/**
+ * The sign that divides the most lines into as many cells; titles and notes may be divided otherwise. A first line `sep=;` names it.
+ * @param text the beginning of the file; its last line may be cut.
+ */
+export function detectDialect(text: string): Dialect {
+  const quote = isSingleQuoted(text) ? "'" : '"';
+  const named = /^\uFEFF?sep=(.)\r?\n/i.exec(text)?.[1];
+  const hasBlanks = new RegExp(`[,;|] +${quote}`).test(text);
+  if (named !== undefined) return { delimiter: named, quote, hasBlanks };
+  const quoted = quote === '"' ? /"(?:[^"]|"")*"/g : /'(?:[^']|'')*'/g;
+  const lines = text
+    .replaceAll(quoted, '')
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.trim() !== '');
+  const scored = delimiters.map((delimiter) => {
+    const counts = Map.groupBy(lines, (line) => line.split(delimiter).length);
+    counts.delete(1);
+    const most = Math.max(0, ...[...counts.values()].map((group) => group.length));
+    return { delimiter, lines: most };
+  });
+  const best = scored.reduce((found, each) => (each.lines > found.lines ? each : found));
+  return { delimiter: best.lines === 0 ? ',' : best.delimiter, quote, hasBlanks };
+}
+
+/** Most cells are between two of these signs, and no cell between two of the usual ones. */
+function isSingleQuoted(text: string): boolean {
+  if (text.includes('"') || !text.includes("'")) return false;
+  const cells = text
+    .split(/[\t;|,]|\r\n|\n|\r/)
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '');
+  return cells.filter((cell) => /^'.*'$/s.test(cell)).length * 2 > cells.length;
+}

@@ -1,0 +1,58 @@
+import test from 'ava';
+import iconv from 'iconv-lite';
+import { decoderOf, detectEncoding } from './encodings.ts';
+
+/** Names of places and words of headers, by the encoding that their files have. */
+const samples: Readonly<Record<string, readonly string[]>> = {
+  'windows-1252': ['Mois Région Île-de-France Rhône', 'Jahr Köln München Düsseldorf', 'Año España Cataluña'],
+  'windows-1250': ['Miesiąc Łódź Śląsk', 'Rok Říjen Plzeň'],
+  'windows-1251': ['Месяц Москва Казань', 'Рік Україна Київ'],
+  'windows-1253': ['Μήνας Αθήνα Θεσσαλονίκη'],
+  'windows-1254': ['Ay Muğla İstanbul'],
+  'windows-1257': ['Metai Šiauliai Panevėžys'],
+  'koi8-r': ['Месяц Москва Казань'],
+  'iso-8859-2': ['Miesiąc Łódź Śląsk'],
+  cp850: ['Mois Région Rhône'],
+  macintosh: ['Mois Région Rhône'],
+  gb18030: ['月份 地区 北京 上海'],
+  big5: ['月 地區 臺北 高雄'],
+  shift_jis: ['年月 地域 東京 大阪'],
+  'euc-jp': ['年月 地域 消費者物価指数 総合'],
+  'euc-kr': ['연도 지역 서울 부산'],
+};
+
+test('text of each encoding is read as it was written', (t) => {
+  for (const [encoding, texts] of Object.entries(samples))
+    for (const words of texts) {
+      const text = words.split(' ').map((word, at) => `2023-0${at + 1},${word},${at}\n`).join('').repeat(6); // prettier-ignore
+      const bytes = iconv.encode(text, encoding);
+      const { name } = detectEncoding(bytes);
+      const decoder = decoderOf(name);
+      t.is(decoder.write(bytes) + decoder.end(), text, `${encoding} as ${name}`);
+    }
+});
+
+test('UTF-8 and UTF-16 are found with and without a byte order mark', (t) => {
+  const text = 'Mois,Région\n2023-01,Rhône\n2023-02,Île-de-France\n';
+  for (const [encoding, options, name] of [
+    ['utf-8', {}, 'utf-8'],
+    ['utf-8', { addBOM: true }, 'utf-8'],
+    ['utf-16le', {}, 'utf-16le'],
+    ['utf-16le', { addBOM: true }, 'utf-16le'],
+    ['utf-16be', {}, 'utf-16be'],
+    ['utf-16be', { addBOM: true }, 'utf-16be'],
+  ] as const)
+    t.like(detectEncoding(iconv.encode(text, encoding, options)), { name, isSure: true });
+});
+
+test('where two encodings give words, the finding is unsure and shows both', (t) => {
+  const { isSure, evidence } = detectEncoding(iconv.encode('Ay;Muğla\n2023-01;İstanbul\n', 'windows-1254'));
+  t.false(isSure);
+  t.regex(evidence, /Muğla.* in windows-1254, or ".*Muðla/s);
+});
+
+test('an encoding that is not known is refused, with those that are', (t) => {
+  t.throws(() => decoderOf('klingon'), {
+    message: /The encoding klingon is not known\. Allowed are utf-8, .*cp850/,
+  });
+});

@@ -1,0 +1,33 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { fileKind } from './file-kind.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+const written = (content: string | Buffer, name = 'file.xls') => {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
+  return file;
+};
+
+test('what a file is, its content says and not its name', (t) => {
+  t.is(fileKind(written('Date;Rate\n2023-01;95,5\n')), 'text');
+  t.is(fileKind(written(gzipSync('Date,Rate\n2023-01,1\n'))), 'text');
+  t.is(fileKind(written(Buffer.from('\ufeffDate\tRate\n', 'utf16le'))), 'text');
+  t.is(fileKind(written('<html><table><tr><td>1</td></tr></table></html>')), 'web page');
+  t.is(fileKind(written('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet">')), 'workbook'); // prettier-ignore
+  t.is(fileKind(written(Buffer.from('d0cf11e0a1b11ae10000', 'hex'))), 'workbook');
+});
+
+test('a format that is not read is refused by its name, with what to do', (t) => {
+  for (const [content, message] of [
+    ['{"data":[{"date":"2023-01"}]}', /is JSON, which is not read: save the table as CSV\./],
+    ['CHARSET="ANSI";\nAXIS-VERSION="2010";\n', /is a PC-Axis file \(\.px\), which is not read/],
+    ['ID;PWXL;N;E\n', /is a SYLK file/],
+    ['%PDF-1.7\n', /is a PDF document/],
+    [Buffer.from('504b03041400000000000000', 'hex'), /is a zip archive, which is not read: unpack it/],
+  ] as const)
+    t.throws(() => fileKind(written(content, 'file.csv')), { message });
+});

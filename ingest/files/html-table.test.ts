@@ -1,0 +1,15 @@
+import test from 'ava';
+import { htmlTable } from './html-table.ts';
+
+test('the largest table of a web page is its table, as texts, with spans spread out', (t) => {
+  const page = `<html><body><table><tr><td>Menu</td></tr></table>
+    <table><thead><tr><th rowspan="2">Year</th><th colspan="2">Trade&nbsp;(&euro;)</th></tr><tr><th>Exports<br>total</th><th>Imports</th></tr></thead>
+    <tr><td>2010<td>1,13<td><b>2,5</b></tr><tr><td>2011</td><td>01/02/2023</td><td></td></tr></table></body></html>`;
+  t.deepEqual(htmlTable(page), [
+    ['Year', 'Trade (€)', ''],
+    ['Year', 'Exports total', 'Imports'],
+    ['2010', '1,13', '2,5'],
+    ['2011', '01/02/2023', ''],
+  ]);
+  t.is(htmlTable('<html><p>no table</p></html>'), null);
+});

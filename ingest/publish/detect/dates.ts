@@ -1,0 +1,278 @@
+// How a table writes its dates, found from their texts: every form that reads them is a candidate, and the one that reads most, with the most
+// regular steps, wins. Where another one fits as well, the finding is a guess that shows both.
+import { dayNumber } from '../../../kernel/dates.ts';
+import { numberForms, orderForms, type PeriodKind } from '../forms/date-texts.ts';
+import { dateTextReader, type DateStyle, type ReadDate, type ReadDateText } from '../forms/date-reader.ts';
+import { foldLetters, languages, monthNamed } from '../forms/month-names.ts';
+
+export interface DatesFound {
+  style: DateStyle;
+  read: ReadDateText;
+  isSure: boolean;
+  evidence: string;
+  /** The most frequent kind of its texts. */
+  kind: PeriodKind;
+  /** Texts that are no dates of the form. */
+  unread: string[];
+  /** Other readings, in words. */
+  others: string[];
+}
+
+interface Candidate {
+  style: DateStyle;
+  read: ReadDateText;
+  spans: (ReadDate | null)[];
+  count: number;
+  /** Different spans among those that were read. */
+  distinct: number;
+  jumps: number;
+}
+
+/** What else decides between forms. */
+export interface DateHints {
+  /** The title of the column, or '' for titles themselves. */
+  title?: string;
+  /** Numbers that are no plausible years may be dates: the title says so, or the column is the first. */
+  allowsNumbers?: boolean;
+  /** The texts are titles of columns. */
+  isTitles?: boolean;
+}
+
+const markText =
+  /(?:(?<=\d)|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
+const titleDay =
+  /^(?:.*\bdates?\b.*|\w*date|time|day|days|datum|fecha|data|dia|tarih|pvm|kuupaev|дата|日期|日付)$/;
+const epochTitle = /epoch|unix|timestamp|\bts\b|^time$/;
+export const titleQuarter =
+  /quarter|quartal|trimest|kvartal|kwarta|qtr|ceyrek|negyedev|ctvrtlet|stvrtrok|neljannes|ketvirt|ceturk|cetrtlet|tromjesec|tromesec|triwulan|kuartal|τριμην|тримесеч|квартал|季|분기|四半期/;
+export const titleMonth =
+  /month|monat|mois|\bmes\b|\bmese\b|maand|maned|manad|kuukausi|mesec|mesic|miesiac|honap|\bluna\b|\bay\b|bulan|месяц|місяц|месец|месец|μηνα|月|월/;
+const titleFiscal = /fiscal|financial|\bfy\b/;
+
+/**
+ * The form in which most of the texts are dates.
+ * @param texts distinct, in the order of the file. @returns null if no form reads at least half of them.
+ */
+export function detectDates(texts: readonly string[], given: DateHints = {}): DatesFound | null {
+  if (texts.length === 0) return null;
+  const hints = { ...given, title: foldLetters(given.title ?? '') };
+  const candidates = candidatesFor(texts, hints).filter(
+    ({ count }) => count * 2 >= texts.length && count > 0,
+  );
+  const most = Math.max(0, ...candidates.map(({ count }) => count));
+  const fitting = candidates
+    .filter(({ count }) => count === most)
+    .toSorted(
+      (a, b) => b.distinct - a.distinct || rank(a, texts, hints) - rank(b, texts, hints) || a.jumps - b.jumps,
+    );
+  const [best] = fitting;
+  if (best === undefined) return null;
+  const rivals = fitting.filter((other) => other !== best && !isAlike(other, best));
+  return found(best, rivals, texts, hints);
+}
+
+function candidatesFor(texts: readonly string[], hints: DateHints): Candidate[] {
+  const styles: DateStyle[] = languagesOf(texts).map((language) => (language === 'en' ? {} : { language }));
+  for (const { format } of orderForms) styles.push({ format });
+  if (hints.allowsNumbers === true)
+    for (const { format } of numberForms) if (isFitting(format, hints)) styles.push({ format });
+  const few = texts.slice(0, 24);
+  return styles.flatMap((style) => {
+    const plain = dateTextReader(style);
+    if (style.format === 'decimal year' && texts.every((text) => /^\d{4}$/.test(text))) return [];
+    if (
+      few.filter((text) => (plain(text) ?? plain(text.replace(markText, ''))) !== null).length * 3 <
+      few.length
+    )
+      return [];
+    const marks = marksFor(texts, plain);
+    const full = marks === null ? style : { ...style, marks };
+    const read = marks === null ? plain : dateTextReader(full);
+    const known = new Map(texts.map((text) => [text, plausible(read(text))]));
+    const spans = texts.map((text) => known.get(text) ?? null);
+    const done = spans.filter((span) => span !== null);
+    return [
+      {
+        style: full,
+        // The steps that follow ask for the same dates again and again: reading one takes a microsecond, and looking it up a tenth.
+        read: (text: string) => {
+          const span = known.get(text);
+          return span === undefined ? plausible(read(text)) : span;
+        },
+        spans,
+        count: done.length,
+        distinct: new Set(done.map(({ from, to }) => `${from} ${to}`)).size,
+        jumps: jumps(done),
+      },
+    ];
+  });
+}
+
+/** Years that tables of observations have; 5 or 99990101 is a number. */
+const plausible = (span: ReadDate | null): ReadDate | null =>
+  span !== null && span.from >= '1500' && span.to < '2200' ? span : null;
+
+const isFitting = (format: string, { title = '', isTitles = false }: DateHints): boolean =>
+  isTitles
+    ? format.startsWith('YYYYMM')
+    : format.startsWith('epoch')
+      ? epochTitle.test(title)
+      : format === 'Excel serial'
+        ? titleDay.test(title)
+        : true;
+
+/** The signs behind dates that would be read without them; null: none. */
+function marksFor(texts: readonly string[], read: ReadDateText): Record<string, string | null> | null {
+  const marks: Record<string, string | null> = {};
+  for (const text of texts) {
+    if (read(text) !== null) continue;
+    const sign = markText.exec(text)?.[1];
+    if (sign === undefined || read(text.replace(markText, '')) === null) continue;
+    marks[sign] = /[a-z]/i.test(sign) ? statusOf(sign) : null;
+  }
+  return Object.keys(marks).length === 0 ? null : marks;
+}
+
+const statusOf = (sign: string): string => {
+  const letters = sign.replaceAll(/[^a-z]/gi, '').toLowerCase();
+  return letters.startsWith('est')
+    ? 'e'
+    : letters.startsWith('pr')
+      ? 'p'
+      : letters.startsWith('rev')
+        ? 'r'
+        : letters.startsWith('fc') || letters.startsWith('forecast')
+          ? 'f'
+          : letters.slice(0, 16);
+};
+
+/** The languages that name a month in the most of the texts; English if there are no words. */
+function languagesOf(texts: readonly string[]): string[] {
+  const words = new Set<string>();
+  for (const text of texts.slice(0, 2_000))
+    for (const [each] of text.matchAll(/\p{L}[\p{L}\p{Mn}]{2,}/gu)) words.add(each);
+  if (words.size === 0 || words.size > 200) return ['en'];
+  const counts = languages.map(
+    (language) => [...words].filter((each) => monthNamed(each, language) !== null).length,
+  );
+  const most = Math.max(...counts);
+  return most === 0 ? ['en'] : languages.filter((_, at) => counts[at] === most);
+}
+
+const isAlike = (one: Candidate, other: Candidate): boolean =>
+  one.spans.every((span, at) => {
+    const against = other.spans[at];
+    return span === null ? against === null : against?.from === span.from && against.to === span.to;
+  });
+
+/** Texts such as 2015/01, whose second number may count months, quarters, halves or the next year. */
+const divided = /^\d{4}\s?[/.:\s–-]\s?(\d{1,2})$/;
+
+/** The lower the likelier, where two forms read the same texts. */
+function rank({ style: { format } }: Candidate, texts: readonly string[], { title = '' }: DateHints): number {
+  const numbers = texts.map((text) => Number(divided.exec(text)?.[1] ?? 'NaN'));
+  if (numbers.some(Number.isNaN))
+    return format === undefined || format === 'YYYY/YY' ? -1 : format === 'YYYY/W' ? 1 : 0;
+  const most = Math.max(...numbers);
+  const years = new Set(texts.map((text) => text.slice(0, 4))).size;
+  const isPlain = format === undefined || format === 'YYYY/M';
+  // Months of a year are rarely the number of the year that follows, and never of each.
+  if (format === 'YYYY/YY') return texts.length > 1 || titleFiscal.test(title) ? -3 : 0.5;
+  if (format === 'YYYY/Q' && most <= 4 && !titleMonth.test(title))
+    return titleQuarter.test(title) || (years > 1 && most > 2) ? -2 : 2;
+  if (format === 'YYYY/H' && most <= 2 && !titleMonth.test(title)) return years > 1 ? -2.5 : 2;
+  if (isPlain) return -1;
+  return format === 'YYYY/W' && most > 12 ? 0 : 3;
+}
+
+function found(
+  best: Candidate,
+  rivals: readonly Candidate[],
+  texts: readonly string[],
+  hints: DateHints,
+): DatesFound {
+  const done = best.spans.filter((span) => span !== null);
+  const kinds = Map.groupBy(done, ({ kind }) => kind);
+  const [kind = 'day'] = [...kinds].toSorted((a, b) => b[1].length - a[1].length).map(([each]) => each);
+  const unread = texts.filter((_, at) => best.spans[at] === null);
+  const example = texts.find((_, at) => best.spans[at] !== null) ?? '';
+  const open = rivals.filter((rival) => isOpen(best, rival, texts, hints));
+  const evidence = `${done.length} of ${texts.length} texts are dates (${formOf(best.style)}): "${example}"`;
+  const others = open.slice(0, 3).map((rival) => contrast(best, rival, texts));
+  return {
+    style: best.style,
+    read: best.read,
+    isSure: others.length === 0,
+    evidence:
+      others.length > 0
+        ? `${evidence}; ${others.join('; ')}`
+        : rivals.length > 0
+          ? `${evidence}; no other form gives regular steps`
+          : evidence,
+    kind,
+    unread,
+    others,
+  };
+}
+
+const formOf = ({ format, language }: DateStyle): string =>
+  format ??
+  (language === undefined ? 'ISO 8601, or a form of one meaning' : `months in the language ${language}`);
+
+/** A text that both read, and what it means to each. */
+function contrast(best: Candidate, rival: Candidate, texts: readonly string[]): string {
+  const at = texts.findIndex((_, each) => {
+    const [a, b] = [best.spans[each], rival.spans[each]];
+    return (
+      a !== null && a !== undefined && b !== null && b !== undefined && (a.from !== b.from || a.to !== b.to)
+    );
+  });
+  const shown = (span: ReadDate | null | undefined) =>
+    span === null || span === undefined
+      ? ''
+      : span.from === span.to
+        ? span.from
+        : `${span.from} to ${span.to}`;
+  return `"${texts[at] ?? ''}" is read as ${shown(best.spans[at])}, and could be ${shown(rival.spans[at])} (${formOf(rival.style)})`;
+}
+
+/** Whether the texts leave it open which of the two forms it is. */
+function isOpen(
+  best: Candidate,
+  rival: Candidate,
+  texts: readonly string[],
+  { title = '' }: DateHints,
+): boolean {
+  const [format, other] = [best.style.format, rival.style.format];
+  if (rival.distinct < best.distinct) return false;
+  if (other === 'YYYY/W' || other === 'YYYY/H' || other === 'YYYY/Q') {
+    // A year that has only begun, written as ISO 8601 writes months.
+    if (
+      format === undefined &&
+      texts.every((text) => text.slice(0, 4) === texts[0]?.slice(0, 4) && !text.endsWith('4'))
+    )
+      return false;
+    // Months that end before May may be quarters.
+    const numbers = texts.map((text) => Number(divided.exec(text)?.[1] ?? 'NaN'));
+    return (
+      other === 'YYYY/Q' &&
+      !numbers.some(Number.isNaN) &&
+      Math.max(...numbers) > 2 &&
+      !titleMonth.test(title) &&
+      (format === undefined || format === 'YYYY/M')
+    );
+  }
+  if (format === 'YYYY/Q' && titleQuarter.test(title)) return false;
+  if (format === 'YYYY/YY' && (texts.length > 2 || titleFiscal.test(title))) return false;
+  if (format === 'YYYY/Q' || format === 'YYYY/H' || format === 'YYYY/YY')
+    return other === undefined || other === 'YYYY/M';
+  return rival.jumps <= best.jumps * 1.5;
+}
+
+/** How irregular the steps from date to date are, in the order of the file: 1 if all are equal, else more. */
+function jumps(spans: readonly ReadDate[]): number {
+  const steps = spans.slice(1).map(({ from }, at) => dayNumber(from) - dayNumber(spans[at]?.from ?? from));
+  const mean = steps.reduce((sum, step) => sum + Math.abs(step), 0) / steps.length;
+  const squares = steps.reduce((sum, step) => sum + step ** 2, 0) / steps.length;
+  return steps.length === 0 || mean === 0 ? 1 : squares / mean ** 2;
+}

@@ -1,0 +1,105 @@
+// What a cell may be before anything is known of its table: a number in some form, a bound, a mark in the place of a number, or a word.
+import { groupBlanks } from './numbers.ts';
+
+/** A number of some form, taken apart. */
+export interface NumberCell {
+  kind: 'number';
+  /** The digits with their marks and their own sign, as written. */
+  core: string;
+  /** Signs beside the digits, such as `%`, `$`, `p` and `~`. */
+  signs: string[];
+  negative: 'parentheses' | 'trailing' | null;
+  /** `K`, `mn` and their like behind the digits; null: none. */
+  multiple: string | null;
+}
+
+export type Cell = NumberCell | { kind: 'blank' } | { kind: 'bound' } | { kind: 'mark' } | { kind: 'word' };
+
+const blank: Cell = { kind: 'blank' };
+const bound: Cell = { kind: 'bound' };
+const mark: Cell = { kind: 'mark' };
+const word: Cell = { kind: 'word' };
+
+/** Codes of ISO 4217 that stand beside amounts, and the signs of currencies. */
+const currency =
+  '(?:(?:US|A|C|HK|NZ|S|R|NT|Mex)?\\$|[€£¥₹₽₩₺₴₦₱฿₫₪₸₼₾]|Rs\\.?|INR|PKR|USD|EUR|GBP|JPY|CHF|CNY|BRL|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|IDR|MYR|MXN|ZAR|EGP|NGN|KES|KRW|Kč|zł|Ft|kr\\.?|lei|лв\\.?|руб\\.?)';
+/** In the place of a number: most mean that it is missing, suppressed, not yet known or not applicable. */
+const markText =
+  /^(?:n\.?\s?a\.?n?\.?|n\.?[/\\]\.?[a-z]\.?|#n\/a|#(?:div\/0!|value!|ref!|name\?|num!|null!)|nan|null|none|nil|nd|n\.d\.|n\.v\.|k\.\s?a\.?|s\.\s?o\.?|nc|n\.?e\.?c?|not (?:available|applicable|reported|collected|published)|no data|no disponible|no aplica|data not available|missing|suppressed|confidential|secret|keine angaben?|non disponible|nav|-+|[\u2010-\u2015]+|\.+|…|:+|[*^@#$~†‡§/\\]{1,2}|\?|[xuczsdf.:]|[[({]\s?[a-z/*.-]{1,6}\s?[\])}])$/i;
+/** Less than, at least, between: a bound is no value. */
+const boundText = /^(?:<|>|≤|≥|<=|>=|under |less than |fewer than |over |more than )\s?\d[\d.,]*\s?%?$/i;
+const digitsText = `(?:\\d[\\d.,'\\u2019\\u02bc\\u00b4\`_${groupBlanks}]*\\d|\\d)[.,]?|[.,]\\d+`;
+const sign = '[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d]';
+const approximate = '(?:~|≈|c(?:a|irca)?\\.?|about|approx\\.?)';
+const multipleText =
+  '(?:[KMBT]|mn|mln|mio\\.?|bn|bln|mrd\\.?|mld|tn|trn|thousand|million|billion|trillion|lakh|lac|crore|cr)';
+const flagText = '(?:[a-z]{1,3}|[\\[({][a-z0-9*/]{1,5}[\\])}]|[*†‡§#^¹²³⁴⁵⁶⁷⁸⁹]{1,3}|\\d\\))';
+const numberText = new RegExp(
+  `^(?<lead>${currency}|${approximate})?\\s?(?<open>\\()?\\s?(?<sign>${sign}\\s?)?(?<before>${currency}|${approximate}|[*†‡])?\\s?(?<sign2>${sign}\\s?)?(?<core>${digitsText})(?<exponent>[eE][+-]?\\d{1,3})?` +
+    `\\s?(?<percent>%|‰|p\\.?p\\.?|${currency})?(?<close>\\))?(?<trailing>[-\\u2212](?=$|\\s))?\\s?(?<rest>.*)$`,
+  'iu',
+);
+const flagExpression = new RegExp(`^${flagText}$`, 'i');
+const unitExpression = new RegExp(`^(?:%|‰|p\\.?p\\.?|${currency})$`, 'iu');
+const multipleExpression = new RegExp(`^${multipleText}$`);
+
+const keptMax = 200_000;
+const kept = new Map<string, Cell>();
+
+/** What the text of a cell may be. */
+export function cellOf(text: string): Cell {
+  // Most cells are plain numbers, and a lookup costs more than this test.
+  if (/^-?\d{1,15}(?:\.\d{1,12})?$/.test(text))
+    return { kind: 'number', core: text, signs: [], negative: null, multiple: null };
+  const known = kept.get(text);
+  if (known !== undefined) return known;
+  if (kept.size >= keptMax) kept.clear();
+  const found = examined(text.trim());
+  kept.set(text, found);
+  return found;
+}
+
+function examined(text: string): Cell {
+  if (text === '') return blank;
+  if (text.length > 60) return word;
+  if (markText.test(text)) return mark;
+  if (!/\d/.test(text)) return flaggedMark(text) ? mark : word;
+  if (boundText.test(text)) return bound;
+  const groups = numberText.exec(text)?.groups;
+  if (groups === undefined) return flaggedMark(text) ? mark : word;
+  const {
+    lead: outside,
+    open,
+    sign: first,
+    before,
+    sign2,
+    core = '',
+    exponent = '',
+    percent,
+    close,
+    trailing,
+    rest = '',
+  } = groups;
+  if ((open === undefined) !== (close === undefined)) return word;
+  if (first !== undefined && sign2 !== undefined) return word;
+  const parts = rest === '' ? [] : rest.split(/\s+/);
+  const multiple = parts.find((part) => multipleExpression.test(part)) ?? null;
+  const flags = parts.filter((part) => part !== multiple);
+  if (flags.length > 2 || !flags.every((flag) => flagExpression.test(flag) || unitExpression.test(flag)))
+    return word;
+  const lead = (first ?? sign2 ?? '').trim();
+  return {
+    kind: 'number',
+    core: `${lead}${core}${exponent}`,
+    signs: [outside ?? '', before ?? '', percent ?? '', ...flags].filter((each) => each !== ''),
+    negative: open !== undefined ? 'parentheses' : trailing !== undefined ? 'trailing' : null,
+    multiple,
+  };
+}
+
+/** `: c` and `.. p`: a mark of a missing number with the status of it. */
+const flaggedMark = (text: string): boolean => /^(?:[:.…–-]+)\s+[a-z]{1,3}$/i.test(text);
+
+export const isNumberText = (text: string): boolean => cellOf(text).kind === 'number';
+/** A number, or what stands in the place of one. */
+export const isValueText = (text: string): boolean => ['number', 'bound', 'mark'].includes(cellOf(text).kind);

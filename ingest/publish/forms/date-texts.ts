@@ -1,0 +1,307 @@
+// What the texts of dates mean: one table of the forms that tables are dated by. Each form has one meaning for a text; where two forms read a
+// text differently, the whole column decides between them (detect/dates.ts), and almanac.yml names the form.
+import { addDays, isDate, monthEnd, parsePeriod } from '../../../kernel/dates.ts';
+import { foldLetters, monthNamed } from './month-names.ts';
+
+export type PeriodKind = 'day' | 'week' | 'month' | 'quarter' | 'half' | 'year' | 'fiscal year' | 'years';
+
+/** The days that a text covers, first and last. */
+export interface DatedText {
+  kind: PeriodKind;
+  from: string;
+  to: string;
+}
+
+type Read = (parts: readonly string[], language: string) => DatedText | null;
+
+interface DateTextForm {
+  /** A text of the form, for the docs and for almanac.yml. */
+  example: string;
+  expression: RegExp;
+  read: Read;
+  /** Reads numbers alone, whose order or meaning only the column shows: used if almanac.yml names it. */
+  isNamedOnly?: true;
+}
+
+const year = String.raw`(\d{4})`;
+const anyYear = String.raw`(\d{4}|\d{2})`;
+/** Between the parts of a period. */
+const gap = String.raw`[\s./:,_'-]*`;
+const joint = String.raw`[\s./_-]*`;
+const word = String.raw`(\p{L}{3,}?)`;
+const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
+const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|º|ª)?\.?`;
+/** Quarter, in the languages of offices, folded; T is trimestre, K kvartal. */
+const quarterLead =
+  '(?:quarters?|quartal|quart|qtr|q|trimestres?|trimestru|trimestrul|trimester|trim|tr|t|kvartal|kvt|kv|k|kwartaal|kwartal|ctvrtleti|stvrtrok|cetrtletje|tromjesecje|tromesecje|negyedev|neljannes|ketvirtis|ketv|ceturksnis|cet|ceyrek|c|kuartal|triwulan|τριμηνο|тримесечие|квартал|кв)';
+/** Behind its number also kw, which before one is the German week. */
+const quarterWord = `(?:${quarterLead}|kw)`;
+const halfWord =
+  '(?:halves|half|hy|h|semesters?|semestres?|semestr|sem|s|halbjahr|hj|halvar|halfjaar|polrocze|pololeti|polrok|felev|полугодие|yariyil|b)';
+const weekWord =
+  '(?:week|wk|w|woche|kw|semaine|semana|settimana|vecka|v|uge|uke|viikko|vk|tydzien|tyden|het|неделя|hafta|minggu)';
+const roman = '(i|ii|iii|iv)';
+
+const quarters = new Map([['i', 1], ['ii', 2], ['iii', 3], ['iv', 4], ['一', 1], ['二', 2], ['三', 3], ['四', 4]]); // prettier-ignore
+const quarterNumber = (text: string): number => quarters.get(text) ?? Number(text);
+
+const numerals = ['', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'];
+const numeral = (text: string): number => (/^\d/.test(text) ? Number(text) : numerals.indexOf(text));
+
+/** Of two digits: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068. */
+export const fullYear = (text: string): string =>
+  text.length === 4 ? text : String(Number(text) + (Number(text) >= 69 ? 1900 : 2000));
+
+function months(kind: PeriodKind, yearText: string, first: number, count: number): DatedText | null {
+  const whole = Number(fullYear(yearText));
+  if (whole < 1 || first < 1 || first + count > 13) return null;
+  const two = (number: number) => String(number).padStart(2, '0');
+  return {
+    kind,
+    from: `${String(whole).padStart(4, '0')}-${two(first)}-01`,
+    to: monthEnd(whole, first + count - 1),
+  };
+}
+
+const monthOf = (yearText: string, month: number | null) =>
+  month === null ? null : months('month', yearText, month, 1);
+const quarterOf = (yearText: string, text: string) => {
+  const quarter = quarterNumber(text);
+  return quarter < 1 || quarter > 4 ? null : months('quarter', yearText, quarter * 3 - 2, 3);
+};
+const halfOf = (yearText: string, text: string) =>
+  /^[12]$/.test(text) ? months('half', yearText, Number(text) * 6 - 5, 6) : null;
+const yearOf = (yearText: string) => months('year', yearText, 1, 12);
+
+function dayOf(yearText: string, month: number | null, dayText: string): DatedText | null {
+  const day = `${fullYear(yearText)}-${String(month ?? 0).padStart(2, '0')}-${dayText.padStart(2, '0')}`;
+  return isDate(day) ? { kind: 'day', from: day, to: day } : null;
+}
+
+/** A week of ISO 8601, from Monday to Sunday. */
+function weekOf(yearText: string, weekText: string): DatedText | null {
+  const week = Number(weekText);
+  const whole = fullYear(yearText);
+  const fourth = `${whole}-01-04`;
+  if (week < 1 || week > 53) return null;
+  const weekday = (new Date(`${fourth}T00:00:00Z`).getUTCDay() + 6) % 7;
+  const from = addDays(fourth, (week - 1) * 7 - weekday);
+  // Week 53 exists only in years whose last Thursday is in it.
+  return addDays(from, 3).slice(0, 4) === whole ? { kind: 'week', from, to: addDays(from, 6) } : null;
+}
+
+/** A year that begins in one calendar year and ends in the next; the span is that of the latter. */
+function fiscalYearOf(first: string, second: string): DatedText | null {
+  const last = String(Number(fullYear(first)) + 1);
+  if (second !== last && second !== last.slice(-2)) return null;
+  const span = yearOf(last);
+  return span === null ? null : { ...span, kind: 'fiscal year' };
+}
+
+const form = (example: string, expression: string, read: Read): DateTextForm => ({
+  example,
+  expression: new RegExp(`^${expression}$`, 'u'),
+  read,
+});
+
+/** Forms of one meaning, read from folded text: small letters, no accents, and for names no points. */
+const plainForms: readonly DateTextForm[] = [
+  form('2024 Q1', `${year}${gap}${quarterLead}[\\s.]*0?([1-4])`, ([y = '', q = '']) => quarterOf(y, q)),
+  form('Q1 2024', `${quarterLead}${joint}0?([1-4])${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form('1Q24', `([1-4])${ordinal}${joint}${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) =>
+    quarterOf(y, q),
+  ),
+  form('2024 1. Quartal', `${year}${gap}([1-4])${ordinal}${joint}${quarterWord}`, ([y = '', q = '']) =>
+    quarterOf(y, q),
+  ),
+  form('I/2024', `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
+    quarterOf(y, q),
+  ),
+  form('2024 IV', `${year}${gap}${roman}(?:${joint}${quarterWord})?`, ([y = '', q = '']) => quarterOf(y, q)),
+  form('2024年第1季度', `${year}年?\\s*第?\\s*([1-4一二三四])\\s*(?:季度?|四半期)`, ([y = '', q = '']) => quarterOf(y, q)),
+  form('2024년 1분기', `${year}년?\\s*([1-4])\\s*분기`, ([y = '', q = '']) => quarterOf(y, q)),
+  form('2024-H1', `${year}${gap}${halfWord}[\\s.]*0?([12])`, ([y = '', h = '']) => halfOf(y, h)),
+  form('H1 2024', `${halfWord}${joint}0?([12])${gap}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
+  form('1H24', `([12])${ordinal}${joint}${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
+  form('2024 1. Halbjahr', `${year}${gap}([12])${ordinal}${joint}${halfWord}`, ([y = '', h = '']) =>
+    halfOf(y, h),
+  ),
+  form('2024-W05', `${year}${gap}${weekWord}${joint}(\\d{1,2})`, ([y = '', w = '']) => weekOf(y, w)),
+  form('Week 5 2024', `${weekWord}${joint}(\\d{1,2})${gap}${year}`, ([w = '', y = '']) => weekOf(y, w)),
+  form('2024M1', `${year}${joint}m{1,2}${joint}(\\d{1,2})`, ([y = '', m = '']) => monthOf(y, Number(m))),
+  form('M01 2024', `m(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
+  form('2024年1月', `${year}年?\\s*(\\d{1,2}|[一二三四五六七八九十]{1,2})月(?:分|份)?`, ([y = '', m = '']) => monthOf(y, numeral(m))),
+  form('2024年1月5日', `${year}年\\s*(\\d{1,2})月\\s*(\\d{1,2})日`, ([y = '', m = '', d = '']) =>
+    dayOf(y, Number(m), d),
+  ),
+  form('2024년 1월', `${year}년?\\s*(\\d{1,2})월`, ([y = '', m = '']) => monthOf(y, Number(m))),
+  form('2024년 1월 5일', `${year}년\\s*(\\d{1,2})월\\s*(\\d{1,2})일`, ([y = '', m = '', d = '']) =>
+    dayOf(y, Number(m), d),
+  ),
+  form('2024年', `${year}(?:年|년)`, ([y = '']) => yearOf(y)),
+  form('FY2024', `fy${joint}${anyYear}`, ([y = '']) => {
+    const span = yearOf(y);
+    return span === null ? null : { ...span, kind: 'fiscal year' };
+  }),
+  form('FY2023-24', `fy${joint}${year}[\\s/-]+${anyYear}`, ([a = '', b = '']) => fiscalYearOf(a, b)),
+  form('Jan 2024', `${word}${gap}${of}${anyYear}`, ([m = '', y = ''], language) =>
+    monthOf(y, monthNamed(m, language)),
+  ),
+  form('2024 Jan', `${year}${gap}${word}`, ([y = '', m = ''], language) => monthOf(y, monthNamed(m, language))),
+  form('5 Jan 2024', `(\\d{1,2})${ordinal}${joint}${of}${word}${gap}${of}${anyYear}`, ([d = '', m = '', y = ''], language) =>
+    dayOf(y, monthNamed(m, language), d),
+  ),
+  form('January 5, 2024', `${word}${joint}(\\d{1,2})${ordinal}[\\s,./-]+${year}`, ([m = '', d = '', y = ''], language) =>
+    dayOf(y, monthNamed(m, language), d),
+  ),
+  form('2024 Jan 5', `${year}${gap}${word}${joint}(\\d{1,2})`, ([y = '', m = '', d = ''], language) =>
+    dayOf(y, monthNamed(m, language), d),
+  ),
+]; // prettier-ignore
+
+const isoKinds: readonly [expression: RegExp, kind: PeriodKind][] = [
+  [/^\d{4}-\d{2}-\d{2}$/, 'day'],
+  [/^\d{4}-\d{2}$/, 'month'],
+  [/^\d{4}-Q\d$/, 'quarter'],
+  [/^\d{4}-H\d$/, 'half'],
+  [/^\d{4}$/, 'year'],
+];
+
+function readIso(text: string): DatedText | null {
+  const range = parsePeriod(text);
+  const kind = isoKinds.find(([expression]) => expression.test(text))?.[1];
+  return range === null || kind === undefined ? null : { kind, ...range };
+}
+
+/**
+ * A day with a time of midnight or noon in any usual form, and with a zone, is that day. A zone never moves it: offices write the local
+ * day.
+ */
+const dayTime =
+  /[T\s]+(?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00(?:\.0+)?)?(?:\s*[AP]\.?M\.?)?)\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
+export const withoutMidnight = (text: string): string => text.replace(dayTime, '');
+
+/** What the text means by the forms of one meaning; null if by none. */
+export function readPlain(text: string, language: string): DatedText | null {
+  const day = withoutMidnight(text);
+  const iso = readIso(day);
+  if (iso !== null) return iso;
+  if (/^\d{4}\/\d{2}$/.test(day) && !isMonthNumber(day.slice(5)))
+    return fiscalYearOf(day.slice(0, 4), day.slice(5));
+  const fiscal = /^(\d{4})\s*[/\u2013-]\s*(\d{4})$/.exec(day);
+  if (fiscal !== null) return fiscalYearOf(fiscal[1] ?? '', fiscal[2] ?? '');
+  const dashed = /^(\d{4})-(\d{2})$/.exec(day);
+  if (dashed !== null) return fiscalYearOf(dashed[1] ?? '', dashed[2] ?? '');
+  if (!/\d/.test(day) || day.length > 40) return null;
+  const folded = foldLetters(day).replaceAll(/\s+/g, ' ').trim();
+  for (const { expression, read } of plainForms) {
+    const [, ...parts] = expression.exec(folded) ?? [];
+    const found = parts.length === 0 ? null : read(parts, language);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+const isMonthNumber = (text: string) => Number(text) >= 1 && Number(text) <= 12;
+
+/** Numbers in an order: the letters are those of `--date-format`. */
+const orders: Readonly<Record<string, Read>> = {
+  'D/M/YYYY': ([d = '', m = '', y = '']) => dayOf(y, Number(m), d),
+  'M/D/YYYY': ([m = '', d = '', y = '']) => dayOf(y, Number(m), d),
+  'YYYY/M/D': ([y = '', m = '', d = '']) => dayOf(y, Number(m), d),
+  'D/M/YY': ([d = '', m = '', y = '']) => dayOf(y, Number(m), d),
+  'M/D/YY': ([m = '', d = '', y = '']) => dayOf(y, Number(m), d),
+  'YY/M/D': ([y = '', m = '', d = '']) => dayOf(y, Number(m), d),
+  'YYYY/M': ([y = '', m = '']) => monthOf(y, Number(m)),
+  'YYYY/Q': ([y = '', q = '']) => quarterOf(y, q.replace(/^0/, '')),
+  'YYYY/H': ([y = '', h = '']) => halfOf(y, h.replace(/^0/, '')),
+  'YYYY/W': ([y = '', w = '']) => weekOf(y, w),
+  'YYYY/YY': ([a = '', b = '']) => fiscalYearOf(a, b),
+  'M/YYYY': ([m = '', y = '']) => monthOf(y, Number(m)),
+  'Q/YYYY': ([q = '', y = '']) => quarterOf(y, q.replace(/^0/, '')),
+  'YYYY–YYYY': ([a = '', b = '']) =>
+    Number(b) > Number(a) && Number(b) - Number(a) < 30
+      ? { kind: 'years', from: `${a}-01-01`, to: `${b}-12-31` }
+      : null,
+};
+
+const pieceOf: Readonly<Record<string, string>> = {
+  YYYY: String.raw`(\d{4})`,
+  YY: String.raw`(\d{2})`,
+  D: String.raw`(\d{1,2})`,
+  M: String.raw`(\d{1,2})`,
+  Q: '(0?[1-4])',
+  H: '(0?[12])',
+  W: String.raw`(\d{1,2})`,
+};
+
+/** The forms of numbers alone, which almanac.yml names; `/` is any sign between the numbers, the same in all texts. */
+export const orderForms: readonly { format: string; read: (text: string) => DatedText | null }[] =
+  Object.entries(orders).map(([format, read]) => {
+    const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
+    const expression = new RegExp(`^${pieces.join(String.raw`(?:\s?[/.:\s–-]\s?)`)}\\.?$`, 'u');
+    const isDays = format.includes('D');
+    return {
+      format,
+      read: (text) => {
+        const [, ...parts] = expression.exec(isDays ? withoutMidnight(text) : text) ?? [];
+        return parts.length === 0 ? null : read(parts, 'en');
+      },
+    };
+  });
+
+/** Days since 30 December 1899 (or 1 January 1904), as Excel counts them. */
+function serialDay(text: string, epoch: string): DatedText | null {
+  if (!/^\d{4,5}(?:\.0+)?$/.test(text)) return null;
+  const day = addDays(epoch, Math.floor(Number(text)));
+  return day >= '1925' && day < '2079' ? { kind: 'day', from: day, to: day } : null;
+}
+
+function epochDay(text: string, perSecond: number): DatedText | null {
+  if (!/^-?\d{8,14}$/.test(text)) return null;
+  const seconds = Number(text) / perSecond;
+  if (!Number.isInteger(seconds) || seconds % 86_400 !== 0) return null;
+  const day = addDays('1970-01-01', seconds / 86_400);
+  return { kind: 'day', from: day, to: day };
+}
+
+/** 2023.25 is the second quarter of 2023, 2023.0833 its February: the fraction is the part of the year before the period. */
+function decimalYear(text: string): DatedText | null {
+  const match = /^(\d{4})(?:\.(\d{1,6}))?$/.exec(text);
+  if (match === null) return null;
+  const [, y = '', decimals = ''] = match;
+  const fraction = Number(`0.${decimals === '' ? '0' : decimals}`);
+  const quarter = Math.round(fraction * 4);
+  if (Math.abs(fraction * 4 - quarter) < 1e-9 && quarter < 4) return months('quarter', y, quarter * 3 + 1, 3);
+  const month = Math.round(fraction * 12);
+  return Math.abs(fraction * 12 - month) < 0.01 * 12 && month < 12 ? monthOf(y, month + 1) : null;
+}
+
+/** A month as decimals of a year that lost their last nought: 2020.1 is October, 2020.01 January. */
+const monthDecimals = (text: string): DatedText | null => {
+  const [, y = '', m = ''] = /^(\d{4})\.(\d{1,2})$/.exec(text) ?? [];
+  return y === '' ? null : monthOf(y, Number(m.padEnd(2, '0')));
+};
+
+/** The forms of single numbers, which almanac.yml names. */
+export const numberForms: readonly { format: string; read: (text: string) => DatedText | null }[] = [
+  { format: 'YYYYMMDD', read: (text) => (/^\d{8}$/.test(text) ? dayOf(text.slice(0, 4), Number(text.slice(4, 6)), text.slice(6)) : null) },
+  { format: 'YYYYMM', read: (text) => (/^\d{6}$/.test(text) ? monthOf(text.slice(0, 4), Number(text.slice(4))) : null) },
+  { format: 'YYYYQ', read: (text) => (/^\d{4}[1-4]$/.test(text) ? quarterOf(text.slice(0, 4), text.slice(4)) : null) },
+  { format: 'YYYY.MM', read: monthDecimals },
+  { format: 'decimal year', read: decimalYear },
+  { format: 'Excel serial', read: (text) => serialDay(text, '1899-12-30') },
+  { format: 'epoch seconds', read: (text) => epochDay(text, 1) },
+  { format: 'epoch milliseconds', read: (text) => epochDay(text, 1000) },
+]; // prettier-ignore
+
+/** Examples of the forms of one meaning, for the docs. */
+export const plainExamples: readonly string[] = [
+  '2024-03-05',
+  '2024-03-05 00:00:00',
+  '2024-03',
+  '2024-Q1',
+  '2024',
+  '2023/24',
+  ...plainForms.map(({ example }) => example),
+];
