@@ -36,9 +36,9 @@ test.serial('what nobody waits for is done after what the next two turns hand in
 test('what nobody waits for is done before the process exits, and what it logs is written', (t) => {
   const moduleAt = (path: string) => JSON.stringify(new URL(path, import.meta.url));
   const program = `
-    const { createLog } = await import(${moduleAt('../kernel/log/log.ts')});
+    const { createLog, standardOutput } = await import(${moduleAt('../kernel/log/log.ts')});
     const { inSpareTime } = await import(${moduleAt('end-of-turn.ts')});
-    const log = createLog('test', 'info');
+    const log = createLog('test', 'info', standardOutput());
     inSpareTime(() => log.info('a'));
     inSpareTime(() => log.info('b'));
     process.exit();`;
