@@ -29,5 +29,5 @@ test('a request can be drawn for every operation, a file where the body is one',
       headers['content-type'] === 'application/octet-stream',
   );
   t.true(files.length > 50, `${files.length}`);
-  t.true(files.filter(({ body }) => body?.includes('xl/workbook.xml')).length > 3);
+  t.true(files.filter(({ body }) => body?.includes('xl/workbook.xml')).length > 0);
 });
