@@ -73,9 +73,10 @@ function isLoaded(
   entry: Entry,
   { values }: Columns,
 ): boolean {
-  const kinds = values.map((at) => cellOf(row[at] ?? '').kind);
-  if (kinds.every((kind) => kind === 'blank' || kind === 'word' || (kind === 'mark' && values.length > 1)))
-    return false;
+  const [first, ...others] = values.map((at) => cellOf(row[at] ?? '').kind);
+  // An empty cell states that a point is missing, unless there are other columns of values beside it.
+  if (first === 'word' || others.length > 0)
+    if ([first, ...others].every((kind) => kind !== 'number' && kind !== 'bound')) return false;
   const cell = (title: string) => (row[titles.indexOf(title)] ?? '').trim();
   if (Object.entries(entry.only ?? {}).some(([title, form]) => !new RegExp(form).test(cell(title))))
     return false;
