@@ -17,6 +17,7 @@ function accounts(): TableCases {
       revision: 0,
       mails_usage: true,
       mails_key_expiry: true,
+      email_signs_in: true,
     },
     cases: [
       key('accounts_pkey', ['id'], row, other),
@@ -37,6 +38,16 @@ function accounts(): TableCases {
       ...is.oneOf('subscription_state', 'none', 'active', 'inactive'),
       ...is.pattern('password_hash', [argon], ['', '$argon2i$a', 'secret', ` ${argon}`]),
       ...is.wholeFrom(1, 'credential_version'),
+      ...is.pattern('plan_set_aside', ['a', 'a-b_9', 'a'.repeat(32)], ['', 'A', '9a', '-a', 'a b', 'a'.repeat(33)]),
+      ...is.check(
+        'unproved_check',
+        [
+          { email_signs_in: 'false', email_verified_at: at },
+          { email_signs_in: 'false', password_hash: argon },
+          { email_signs_in: 'false', role: 'operator' },
+        ],
+        [{ email_signs_in: 'false' }, { email_verified_at: at, password_hash: argon }],
+      ),
     ],
   };
 }

@@ -52,10 +52,12 @@ test.serial(
     t.true((await count('DEMO.CPI', key)) > 100);
     const roles = {
       'almanac data-api': 'almanac_data_api',
+      'almanac data-api clock': 'almanac_data_api',
       'almanac data-api long reads': 'almanac_data_api',
       'almanac accounts-api': 'almanac_accounts_api',
       'almanac jobs': 'almanac_accounts_api', // which closes its connections when there is nothing to write
       'almanac worker': 'almanac_accounts_api',
+      'almanac operators': 'almanac_publisher',
       'almanac publisher': 'almanac_publisher',
       'almanac start': 'almanac',
     };
