@@ -180,8 +180,8 @@ test('a gateway with a wrong clock fails with 503: it refuses no key as invalid,
     t.true([401, 503].includes(await statusFor(expired)), `${aheadMs} ms`);
     const readiness = await fetch(`${gateway.url}/readyz`);
     t.is(readiness.status, 503);
-    const said = `The clock of the gateway is \\d+ to \\d+ s ${aheadMs < 0 ? 'behind' : 'ahead of'}`;
-    t.regex(await readiness.text(), new RegExp(said));
+    // Why is for operators: in the log, and at the port of the metrics.
+    t.regex(await readiness.text(), /This gateway cannot serve calls at the moment/);
     gateway.moveClock(0);
     await until('it serves again', async () => (await statusFor(valid)) === 404);
   });
