@@ -2,6 +2,7 @@
 // no other process sees, and prints what it found, as one line of JSON.
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { untilThere } from '../run/until.ts';
 import { createInstallation } from '../services/instance.ts';
 
 export interface Found {
@@ -38,12 +39,12 @@ async function findOut(): Promise<Found> {
   const before = await readiness(url);
   const ballast = path.join(directory, 'ballast');
   fill(ballast);
-  const full = await readiness(url);
+  const full = await readinessOf(url, 503);
   const read = await catalogue(url);
   const failed = await load();
   const check = await installation.run('check');
   rmSync(ballast);
-  const after = await readiness(url);
+  const after = await readinessOf(url, 200);
   return { dataDir, ready: [before, full, after], read, load: failed, check, loadAgain: await load() };
 }
 
@@ -51,6 +52,14 @@ async function readiness(url: string): Promise<Found['ready'][number]> {
   const response = await fetch(`${url}/readyz`);
   const { error } = (await response.json()) as { error?: { message: string } };
   return { status: response.status, message: error?.message ?? '' };
+}
+
+/** A gateway remembers for a second what it has found. */
+function readinessOf(url: string, status: number): Promise<Found['ready'][number]> {
+  return untilThere(`readiness is ${status}`, async () => {
+    const found = await readiness(url);
+    return found.status === status ? found : undefined;
+  });
 }
 
 async function catalogue(url: string): Promise<Found['read']> {
