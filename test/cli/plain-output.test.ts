@@ -15,6 +15,7 @@ test('no name of a file and no value of a cell reaches the terminal as a control
   const name = 'a\u001b[2J\u009b1m\u202e.csv';
   const file = path.join(folder, name);
   const ingest = ['ingest', 'observations', file, '--create', '--set', 'frequency=daily,unit=One,source=T'];
+  ingest.push('--report', path.join(folder, 'rejects.csv'));
   const outputs: string[] = [];
   const run = async (words: string[], code = 0) => {
     const ran = await almanac(words);

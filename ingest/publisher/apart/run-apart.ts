@@ -119,7 +119,7 @@ interface Worker {
 function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Worker {
   const { memoryMb, stepSeconds } = limits;
   const child = fork(new URL('./process.ts', import.meta.url), {
-    execArgv: [...flagsFor(process.execArgv), `--max-old-space-size=${memoryMb}`],
+    execArgv: [`--max-old-space-size=${memoryMb}`], // not this process's own flags: with `--eval` the child would run that program
     env: childEnv(env),
     stdio: ['ignore', descriptorOf(log), 'pipe', 'ipc'],
     serialization: 'advanced',
@@ -191,14 +191,6 @@ function watchTask(child: ChildProcess, { withinMs, stop, stepMs, onEvent }: Lim
       stop.removeEventListener('abort', kill);
     },
   };
-}
-
-/** Node's flags without those that are for the publisher alone: its heap, its debugger, and what is loaded before it. */
-function flagsFor(flags: readonly string[]): string[] {
-  const isPreload = (flag = '') => /^(?:--import|--require|-r)$/.test(flag); // the next word says what
-  return flags.filter(
-    (flag, at) => !/^(?:--(?:inspect|max-|import|require)|-r$)/.test(flag) && !isPreload(flags[at - 1]),
-  );
 }
 
 /** No secret of the publisher's but those of the database, which the driver reads. With what Node has compiled a process takes 160 ms of CPU to start instead of 400 (2026-11-24). */
