@@ -63,9 +63,10 @@ export async function* readCsv(input: Readable | string, options: CsvOptions): A
   }
 }
 
+/** Without its byte order mark, or several: programs that join files, or save a file twice, write more than one. */
 function withoutMark(start: Buffer): Buffer {
   const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
-  return hasMark ? start.subarray(3) : start;
+  return hasMark ? withoutMark(start.subarray(3)) : start;
 }
 
 function tooLong(line: number): IngestFailure {

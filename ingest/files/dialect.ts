@@ -21,7 +21,7 @@ export function detectDialect(text: string): Dialect {
   if (named !== undefined) return { delimiter: named, quote, hasBlanks };
   const quoted = quote === '"' ? /"(?:[^"]|"")*"/g : /'(?:[^']|'')*'/g;
   const lines = text
-    .replaceAll(quoted, '')
+    .replaceAll(quoted, 'q') // not nothing: a line of quoted cells and tabs would be blank
     .split(/\r\n|\n|\r/)
     .filter((line) => line.trim() !== '');
   const scored = delimiters.map((delimiter) => {

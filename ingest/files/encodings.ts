@@ -51,7 +51,7 @@ const singleByte: readonly [name: string, languages: readonly string[], rarity: 
 const lettersOf: Readonly<Record<string, string>> = {
   de: 'äöüß', fr: 'àâæçéèêëîïôœùûüÿ', es: 'áéíñóúü', pt: 'áâãàçéêíóôõúü', it: 'àèéìíòóù', nl: 'éëïóöüèáí', sv: 'åäöé', da: 'æøåé', fi: 'äöå',
   is: 'áðéíóúýþæö', ca: 'àçéèíïóòúü', et: 'äõöüšž', pl: 'ąćęłńóśźż', cs: 'áčďéěíňóřšťúůýž', hu: 'áéíóöőúüű', hr: 'čćđšž', sl: 'čšž', ro: 'ăâîșşțţ',
-  sk: 'áäčďéíĺľňóôŕšťúýž', tr: 'çğıİöşüâîû', lt: 'ąčęėįšųūž', lv: 'āčēģīķļņšūž', ru: 'абвгдеёжзийклмнопрстуфхцчшщъыьэюя', uk: 'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
+  sk: 'áäčďéíľňóôšťúýž', tr: 'çğıİöşüâîû', lt: 'ąčęėįšųūž', lv: 'āčēģīķļņšūž', ru: 'абвгдеёжзийклмнопрстуфхцчшщъыьэюя', uk: 'абвгґдеєжзиіїйклмнопрстуфхцчшщьюя',
   bg: 'абвгдежзийклмнопрстуфхцчшщъьюя', sr: 'абвгдђежзијклљмнњопрстћуфхцчџш', el: 'αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ',
   he: 'אבגדהוזחטיךכלםמןנסעףפץצקרשת', ar: 'ءآأؤإئابةتثجحخدذرزسشصضطظعغفقكلمنهوىي',
 }; // prettier-ignore
@@ -119,7 +119,7 @@ function byLetters(start: Buffer): EncodingFound {
   const rival = readings.find((reading) => reading.text !== best.text);
   const isSure = best.score > 0.9 && (rival === undefined || rival.score < best.score - 0.15);
   const example = (text: string) =>
-    [...text.matchAll(/\S*\P{ASCII}\S*/gu)]
+    [...text.matchAll(/[^\s<>"',;|]*\P{ASCII}[^\s<>"',;|]*/gu)]
       .slice(0, 3)
       .map(([word]) => word.slice(0, 30))
       .join(' ');
@@ -148,6 +148,9 @@ function telling(start: Buffer): Buffer {
   return Buffer.concat(lines);
 }
 
+/** Beside numbers they are in files of every language of their encoding. */
+const currencyWords = /(?<!\p{L})(?:zł|Kč|руб|лв)(?!\p{L})/gu;
+
 /** How much of the text a language explains: its letters, each in words of one script, with capitals only where words begin. */
 function singleByteReading(
   bytes: Buffer,
@@ -155,7 +158,7 @@ function singleByteReading(
   confidence: number,
 ): Reading | null {
   const decoder = decoderOf(name);
-  const text = decoder.write(bytes) + decoder.end();
+  const text = (decoder.write(bytes) + decoder.end()).replaceAll(currencyWords, '');
   if (/[\u0080-\u009f\ufffd]/.test(text)) return null;
   const foreign = Array.from(text).filter(
     (letter) => letter > '\u007f' && !/[\u00a0\u2018\u2019\u201c\u201d\u2013\u2014€]/u.test(letter),
@@ -183,7 +186,7 @@ function oddLetters(text: string): number {
   for (const [word] of text.matchAll(/[\p{L}\p{N}\u0080-\uffff]+/gu)) {
     if (!/\P{ASCII}/u.test(word)) continue;
     odd += word.match(/(?<=\p{Ll})\p{Lu}|(?<=\p{L})(?![A-Z])\p{Lu}(?=\p{Ll})/gu)?.length ?? 0;
-    if (/^\P{Ll}{2,}$/u.test(word)) odd += 0.2 * word.length;
+    if (/^\P{Ll}*\p{Lu}\P{Ll}*$/u.test(word) && word.length > 1) odd += 0.2 * word.length;
     odd += word.match(/(?<=\p{L})[^\p{L}\p{N}\p{M}'’.\-–](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/^[^\p{L}\p{N}](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/(?<=\d)(?=\P{ASCII})\p{L}(?=\d)/gu)?.length ?? 0;

@@ -54,9 +54,12 @@ export function fileKind(file: string): FileKind {
     : 'text';
 }
 
-/** Of Excel 2 to 4: the number of its first record, and the versions that this may have. */
+/** Of Excel 2 to 4: the number of the first record with a version, and its length in two bytes. A tab in UTF-16 begins with the same two bytes. */
 const isOldWorkbook = (start: Buffer): boolean =>
-  start[0] === 0x09 && [0x00, 0x02, 0x04, 0x08].includes(start[1] ?? -1);
+  start[0] === 0x09 &&
+  [0x00, 0x02, 0x04, 0x08].includes(start[1] ?? -1) &&
+  [4, 6, 8, 16].includes(start[2] ?? -1) &&
+  start[3] === 0;
 
 /** What has the name of a workbook is one, or is refused with what is wrong with it when it is read. */
 function zipKind(file: string, start: Buffer): FileKind {

@@ -79,15 +79,19 @@ function opened(file: string, options: ParsingOptions): WorkBook {
   if (fault !== null)
     throw new IngestFailure('invalid_file', `${file} cannot be read as a workbook: ${fault}`);
   try {
-    return read(withStyles(content), options);
+    if (!isOpenDocument(content)) return read(content, options);
+    // A percentage without a style is known by its text alone.
+    return read(withStyles(content), { ...options, cellText: true });
   } catch (error) {
     throw new IngestFailure('invalid_file', `${file} cannot be read as a workbook.`, { cause: error });
   }
 }
 
+const isOpenDocument = (content: Buffer): boolean =>
+  content.subarray(0, odsLength).includes('opendocument.spreadsheet');
+
 /** The library needs the styles of an .ods file, which some programs leave out as it has none. */
 function withStyles(content: Buffer): Buffer {
-  if (!content.subarray(0, odsLength).includes('opendocument.spreadsheet')) return content;
   const archive = CFB.read(content, { type: 'buffer' });
   if (CFB.find(archive, '/styles.xml') !== null) return content;
   CFB.utils.cfb_add(archive, '/styles.xml', Buffer.from(noStyles));
@@ -198,11 +202,11 @@ const errorTexts: ReadonlyMap<number, string> = new Map([
 ]);
 
 function textOf(cell: CellObject, from1904: boolean): string {
-  const { t: type, v: value, z: format } = cell;
+  const { t: type, v: value, z: format, w: shown } = cell;
   if (type === 'n' && typeof value === 'number') {
     if (typeof format === 'string' && SSF.is_date(format)) return dateOf(value, from1904) ?? String(value);
     // A percentage is what a reader of the sheet sees; 15 digits are what a double holds.
-    if (typeof format === 'string' && format.includes('%'))
+    if (typeof format === 'string' ? format.includes('%') : shown?.endsWith('%') === true)
       return `${Number((value * 100).toPrecision(15))}%`;
     // Excel keeps and shows 15 significant digits; those beyond are noise of its arithmetic, as in 0.30000000000000004.
     return String(Number(value.toPrecision(15)));

@@ -3,7 +3,8 @@
 import { dayNumber } from '../../../kernel/dates.ts';
 import { numberForms, orderForms, type PeriodKind } from '../forms/date-texts.ts';
 import { dateTextReader, type DateStyle, type ReadDate, type ReadDateText } from '../forms/date-reader.ts';
-import { foldLetters, languages, monthNamed } from '../forms/month-names.ts';
+import { saysOfDates } from '../forms/date-titles.ts';
+import { languages, monthNamed } from '../forms/month-names.ts';
 
 export interface DatesFound {
   style: DateStyle;
@@ -40,22 +41,12 @@ export interface DateHints {
 
 const markText =
   /(?:(?<=\d)|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
-const titleDay =
-  /^(?:.*\bdates?\b.*|\w*date|time|day|days|datum|fecha|data|dia|tarih|pvm|kuupaev|дата|日期|日付)$/;
-const epochTitle = /epoch|unix|timestamp|\bts\b|^time$/;
-export const titleQuarter =
-  /quarter|quartal|trimest|kvartal|kwarta|qtr|ceyrek|negyedev|ctvrtlet|stvrtrok|neljannes|ketvirt|ceturk|cetrtlet|tromjesec|tromesec|triwulan|kuartal|τριμην|тримесеч|квартал|季|분기|四半期/;
-export const titleMonth =
-  /month|monat|mois|\bmes\b|\bmese\b|maand|maned|manad|kuukausi|mesec|mesic|miesiac|honap|\bluna\b|\bay\b|bulan|месяц|місяц|месец|месец|μηνα|月|월/;
-const titleFiscal = /fiscal|financial|\bfy\b/;
-
 /**
  * The form in which most of the texts are dates.
  * @param texts distinct, in the order of the file. @returns null if no form reads at least half of them.
  */
-export function detectDates(texts: readonly string[], given: DateHints = {}): DatesFound | null {
+export function detectDates(texts: readonly string[], hints: DateHints = {}): DatesFound | null {
   if (texts.length === 0) return null;
-  const hints = { ...given, title: foldLetters(given.title ?? '') };
   const candidates = candidatesFor(texts, hints).filter(
     ({ count }) => count * 2 >= texts.length && count > 0,
   );
@@ -79,7 +70,8 @@ function candidatesFor(texts: readonly string[], hints: DateHints): Candidate[] 
   const few = texts.slice(0, 24);
   return styles.flatMap((style) => {
     const plain = dateTextReader(style);
-    if (style.format === 'decimal year' && texts.every((text) => /^\d{4}$/.test(text))) return [];
+    if (style.format?.startsWith('decimal') === true && texts.every((text) => /^\d{4}$/.test(text)))
+      return [];
     if (
       few.filter((text) => (plain(text) ?? plain(text.replace(markText, ''))) !== null).length * 3 <
       few.length
@@ -114,11 +106,11 @@ const plausible = (span: ReadDate | null): ReadDate | null =>
 
 const isFitting = (format: string, { title = '', isTitles = false }: DateHints): boolean =>
   isTitles
-    ? format.startsWith('YYYYMM')
+    ? format.startsWith('YYYYMM') || format.startsWith('decimal')
     : format.startsWith('epoch')
-      ? epochTitle.test(title)
+      ? saysOfDates('epoch', title) || /^time$/i.test(title.trim())
       : format === 'Excel serial'
-        ? titleDay.test(title)
+        ? saysOfDates('date', title) || saysOfDates('day', title) || /(?:date|^time)$/i.test(title.trim())
         : true;
 
 /** The signs behind dates that would be read without them; null: none. */
@@ -177,10 +169,10 @@ function rank({ style: { format } }: Candidate, texts: readonly string[], { titl
   const years = new Set(texts.map((text) => text.slice(0, 4))).size;
   const isPlain = format === undefined || format === 'YYYY/M';
   // Months of a year are rarely the number of the year that follows, and never of each.
-  if (format === 'YYYY/YY') return texts.length > 1 || titleFiscal.test(title) ? -3 : 0.5;
-  if (format === 'YYYY/Q' && most <= 4 && !titleMonth.test(title))
-    return titleQuarter.test(title) || (years > 1 && most > 2) ? -2 : 2;
-  if (format === 'YYYY/H' && most <= 2 && !titleMonth.test(title)) return years > 1 ? -2.5 : 2;
+  if (format === 'YYYY/YY') return texts.length > 1 || saysOfDates('fiscal', title) ? -3 : 0.5;
+  if (format === 'YYYY/Q' && most <= 4 && !saysOfDates('month', title))
+    return saysOfDates('quarter', title) || (years > 1 && most > 2) ? -2 : 2;
+  if (format === 'YYYY/H' && most <= 2 && !saysOfDates('month', title)) return years > 1 ? -2.5 : 2;
   if (isPlain) return -1;
   return format === 'YYYY/W' && most > 12 ? 0 : 3;
 }
@@ -258,12 +250,14 @@ function isOpen(
       other === 'YYYY/Q' &&
       !numbers.some(Number.isNaN) &&
       Math.max(...numbers) > 2 &&
-      !titleMonth.test(title) &&
+      !saysOfDates('month', title) &&
       (format === undefined || format === 'YYYY/M')
     );
   }
-  if (format === 'YYYY/Q' && titleQuarter.test(title)) return false;
-  if (format === 'YYYY/YY' && (texts.length > 2 || titleFiscal.test(title))) return false;
+  // Months would be at other parts of the year than quarters begin at.
+  if (format === 'decimal quarter' && best.distinct > 2) return false;
+  if (format === 'YYYY/Q' && saysOfDates('quarter', title)) return false;
+  if (format === 'YYYY/YY' && (texts.length > 2 || saysOfDates('fiscal', title))) return false;
   if (format === 'YYYY/Q' || format === 'YYYY/H' || format === 'YYYY/YY')
     return other === undefined || other === 'YYYY/M';
   return rival.jumps <= best.jumps * 1.5;

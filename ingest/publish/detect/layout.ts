@@ -3,6 +3,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { cellOf, isNumberText, isValueText } from '../forms/cells.ts';
 import { dateAbove } from '../forms/date-in-text.ts';
+import { isDateTitle } from '../forms/date-titles.ts';
 import type { Sample } from '../table-rows.ts';
 import { detectDates, type DatesFound } from './dates.ts';
 import {
@@ -51,8 +52,6 @@ const headRows = 40;
 const profiledRows = 3_000;
 const columnsForDates = 60;
 const distinctMax = 5_000;
-const dateTitle =
-  /^(?:.*\bdates?\b.*|\w*date|years?|months?|periods?|time(?:[ _]period)?|quarters?|weeks?|days?|datum|fecha|data|jahr(?:e)?|a[nñ]os?|ann[ée]es?|anno|ano|[aå]r|vuosi|rok|god|год|évs?|dia|mes|monat|mois|mese|m[eê]s|maand|m[aå]nad|m[aå]ned|per[ií]odo|p[ée]riode|period[eo]?|zeit(?:raum)?|temps|tiempo|tijd|perioden|kvartal|trimestres?|quartal|kwartaal|bulan|tahun|tarih|yil|ay|dönem|дата|период|年|年月|月|時点|期間|日期|时间|ref_?date|fiscal year|financial year|fy)$/iu;
 /** Dates of what the rows are about, and not of when: no points are dated by them. */
 const otherTitle = /maturity|expir|inception|birth|redemption|\bdue\b|\bcall date|issue[ _]?date|issued/i;
 /** Dates of publication, and the last day of a vintage: not the dates of the values. */
@@ -66,8 +65,13 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
   const across = datesAcross(rows);
   const column = dateColumn(rows);
   const firstDated = column === null ? -1 : firstDatedRow(rows, column);
-  // Numbers of a row of data may look like years in order; titles stand above the data.
-  if (across !== null && (firstDated < 0 || across.rows[0] < firstDated))
+  // Numbers of a row of data may look like years in order; titles are above the data, or one of them is the only date of its column.
+  if (
+    across !== null &&
+    (firstDated < 0 ||
+      across.rows[0] < firstDated ||
+      (across.rows[0] === firstDated && across.dates.columns.length > 2))
+  )
     return finishAcross(rows, lines, across);
   if (column !== null && firstDated >= 0)
     return finish(rows, lines, firstDated, {
@@ -302,7 +306,7 @@ function dateColumn(rows: readonly string[][]): { column: number; found: DatesFo
   let best: { column: number; found: DatesFound; score: number } | null = null;
   for (let column = 0; column < width; column++) {
     const titles = rows.slice(0, headRows).map((row) => (row[column] ?? '').trim());
-    const title = titles.find((text) => dateTitle.test(text) || vintageTitle.test(text)) ?? '';
+    const title = titles.find((text) => isDateTitle(text) || vintageTitle.test(text)) ?? '';
     if (titles.some((text) => otherTitle.test(text) && text.length < 40)) continue;
     const found =
       datesDown(lower, column, title) ?? (lower.length > 40 ? null : datesDown(table, column, title));
@@ -310,19 +314,39 @@ function dateColumn(rows: readonly string[][]): { column: number; found: DatesFo
     const texts = distinctIn(lower, column);
     const isTitled = title !== '' && !vintageTitle.test(title);
     const isNumber = texts.every((text) => /^\d+(?:\.\d+)?$/.test(text));
-    if (isNumber && !isTitled && column > 0) continue;
+    const isOnlyYears = isNumber && !isTitled && column > 0;
+    if (isOnlyYears && !areYears(texts)) continue;
     const score = (isTitled ? 2 : title === '' ? 0 : -2) + (isNumber ? 0 : 1) + (texts.length > 1 ? 1 : 0);
     if (best === null || score > best.score)
-      best = { column, found: wholeColumn(table, column, title) ?? found, score };
+      best = {
+        ...{ column, score },
+        found: isOnlyYears ? doubtfulYears(found, texts) : (wholeColumn(table, column, title) ?? found),
+      };
   }
   return best === null ? null : { column: best.column, found: best.found };
 }
+
+/** Four years or more, one after the other. */
+function areYears(texts: readonly string[]): boolean {
+  if (!texts.every((text) => /^(?:1[5-9]|20|21)\d{2}$/.test(text))) return false;
+  const years = texts.map(Number);
+  return years.length >= 4 && Math.max(...years) - Math.min(...years) === years.length - 1;
+}
+
+const doubtfulYears = (found: DatesFound, [text = '']: readonly string[]): DatesFound => ({
+  ...found,
+  isSure: false,
+  evidence: `${found.evidence}; "${text}" may be a number, as no title is known that says it is a year`,
+});
 
 function datesDown(rows: readonly string[][], column: number, title: string): DatesFound | null {
   const texts = distinctIn(rows, column);
   if (texts.length === 0) return null;
   const filled = rows.filter((row) => (row[column] ?? '').trim() !== '').length;
-  if (filled * 5 < rows.filter((row) => row.some((cell) => cell.trim() !== '')).length) return null;
+  // A year may be only in the first row of its days.
+  const isStatedOnce = isDateTitle(title) && texts.every((text) => /^\d{4}\D{0,3}$/.test(text));
+  const least = isStatedOnce ? 0 : rows.filter((row) => row.some((cell) => cell.trim() !== '')).length / 5;
+  if (filled < least) return null;
   const found = detectDates(texts, { title, allowsNumbers: title !== '' || column === 0 });
   if (found === null) return null;
   // Few rows may be totals and notes: the others are dated.

@@ -3,9 +3,10 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../forms/cells.ts';
 import { readPlain } from '../forms/date-texts.ts';
-import { foldLetters, languages, monthNamed } from '../forms/month-names.ts';
+import { languages, monthNamed } from '../forms/month-names.ts';
 import { isDetermined } from './determined.ts';
-import { detectDates, titleMonth, titleQuarter, type DatesFound } from './dates.ts';
+import { saysOfDates } from '../forms/date-titles.ts';
+import { detectDates, type DatesFound } from './dates.ts';
 import { distinctIn, filledDown, type Layout } from './layout.ts';
 
 /** The layout with the months or quarters of its years, if it has some; or why it cannot be read. @param rows those of data. */
@@ -36,18 +37,8 @@ function isStatedOnce(rows: readonly string[][], year: number): boolean {
 }
 
 /** Whether a title says that its column has months, quarters or halves. */
-const isPartTitle = (title: string): boolean => {
-  const folded = foldLetters(title).replace(/[ _]?(?:no|num|number)$/, '');
-  return (
-    folded.length <= 24 &&
-    (/^(?:mon|mm|qq?)$/.test(folded) ||
-      titleMonth.test(folded) ||
-      titleQuarter.test(folded) ||
-      halfTitle.test(folded))
-  );
-};
-const halfTitle = /^(?:half(?:[ -]?year)?|semester|semestre|halbjahr|halv[aå]r)$/iu;
-const partTitle = /^(?:periods?|time|term)$/i;
+const isPartTitle = (title: string): boolean =>
+  title.length <= 24 && (['month', 'quarter', 'half'] as const).some((kind) => saysOfDates(kind, title));
 /** What sums a year up beside its months. */
 const wholeYear =
   /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
@@ -85,7 +76,7 @@ function partColumn(
           );
     if (found === null || found.kind === 'year') {
       const isParts =
-        (isNamed || partTitle.test(title)) &&
+        (isNamed || saysOfDates('period', title)) &&
         (texts.length === 12 || texts.length === 4) &&
         !texts.every(isNumberText);
       if (isParts) return unknownPart(title, texts[0] ?? '');

@@ -29,6 +29,7 @@ const anyYear = String.raw`(\d{4}|\d{2})`;
 const gap = String.raw`[\s./:,_'-]*`;
 const joint = String.raw`[\s./_-]*`;
 const word = String.raw`(\p{L}{3,}?)`;
+const rangeSign = String.raw`\s*(?:[-\u2010-\u2015/]|to|bis|a|au|al)\s*`;
 const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
 const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|º|ª)?\.?`;
 /** Quarter, in the languages of offices, folded; T is trimestre, K kvartal. */
@@ -71,6 +72,13 @@ const quarterOf = (yearText: string, text: string) => {
 };
 const halfOf = (yearText: string, text: string) =>
   /^[12]$/.test(text) ? months('half', yearText, Number(text) * 6 - 5, 6) : null;
+/** A quarter, half or year by its first and last month. Other ranges, such as moving ones of three months, are no period that is stored. */
+function rangeOf(yearText: string, first: number | null, last: number | null): DatedText | null {
+  if (first === null || last === null) return null;
+  const count = last - first + 1;
+  const kind = ({ 3: 'quarter', 6: 'half', 12: 'year' } as const)[count];
+  return kind === undefined || (first - 1) % count !== 0 ? null : months(kind, yearText, first, count);
+}
 const yearOf = (yearText: string) => months('year', yearText, 1, 12);
 
 function dayOf(yearText: string, month: number | null, dayText: string): DatedText | null {
@@ -117,6 +125,7 @@ const plainForms: readonly DateTextForm[] = [
   form('I/2024', `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
   ),
+  form('Quarter IV 2024', `${quarterLead}[\\s.]+${roman}${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
   form('2024 IV', `${year}${gap}${roman}(?:${joint}${quarterWord})?`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024年第1季度', `${year}年?\\s*第?\\s*([1-4一二三四])\\s*(?:季度?|四半期)`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024년 1분기', `${year}년?\\s*([1-4])\\s*분기`, ([y = '', q = '']) => quarterOf(y, q)),
@@ -144,6 +153,12 @@ const plainForms: readonly DateTextForm[] = [
     return span === null ? null : { ...span, kind: 'fiscal year' };
   }),
   form('FY2023-24', `fy${joint}${year}[\\s/-]+${anyYear}`, ([a = '', b = '']) => fiscalYearOf(a, b)),
+  form('Jan-Mar 2024', `${word}${rangeSign}${word}${gap}${of}${anyYear}`, ([a = '', b = '', y = ''], language) =>
+    rangeOf(y, monthNamed(a, language), monthNamed(b, language)),
+  ),
+  form('2024 Jan-Mar', `${year}${gap}${word}${rangeSign}${word}`, ([y = '', a = '', b = ''], language) =>
+    rangeOf(y, monthNamed(a, language), monthNamed(b, language)),
+  ),
   form('Jan 2024', `${word}${gap}${of}${anyYear}`, ([m = '', y = ''], language) =>
     monthOf(y, monthNamed(m, language)),
   ),
@@ -265,16 +280,20 @@ function epochDay(text: string, perSecond: number): DatedText | null {
   return { kind: 'day', from: day, to: day };
 }
 
-/** 2023.25 is the second quarter of 2023, 2023.0833 its February: the fraction is the part of the year before the period. */
+/** 2023.25 is April 2023, 2023.0833 its February: the fraction is the part of the year before the month. */
 function decimalYear(text: string): DatedText | null {
-  const match = /^(\d{4})(?:\.(\d{1,6}))?$/.exec(text);
-  if (match === null) return null;
-  const [, y = '', decimals = ''] = match;
-  const fraction = Number(`0.${decimals === '' ? '0' : decimals}`);
-  const quarter = Math.round(fraction * 4);
-  if (Math.abs(fraction * 4 - quarter) < 1e-9 && quarter < 4) return months('quarter', y, quarter * 3 + 1, 3);
-  const month = Math.round(fraction * 12);
-  return Math.abs(fraction * 12 - month) < 0.01 * 12 && month < 12 ? monthOf(y, month + 1) : null;
+  const [, y = '', decimals = '0'] = /^(\d{4})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
+  const before = Number(`0.${decimals}`) * 12;
+  const month = Math.round(before);
+  return y !== '' && Math.abs(before - month) < 0.12 && month < 12 ? monthOf(y, month + 1) : null;
+}
+
+/** 2023.25 is the second quarter of 2023. */
+function decimalQuarter(text: string): DatedText | null {
+  const [, y = '', quarter = ''] = /^(\d{4})(?:\.(0|25|5|75)0*)?$/.exec(text) ?? [];
+  return y === ''
+    ? null
+    : quarterOf(y, String(['0', '25', '5', '75'].indexOf(quarter === '' ? '0' : quarter) + 1));
 }
 
 /** A month as decimals of a year that lost their last nought: 2020.1 is October, 2020.01 January. */
@@ -289,6 +308,7 @@ export const numberForms: readonly { format: string; read: (text: string) => Dat
   { format: 'YYYYMM', read: (text) => (/^\d{6}$/.test(text) ? monthOf(text.slice(0, 4), Number(text.slice(4))) : null) },
   { format: 'YYYYQ', read: (text) => (/^\d{4}[1-4]$/.test(text) ? quarterOf(text.slice(0, 4), text.slice(4)) : null) },
   { format: 'YYYY.MM', read: monthDecimals },
+  { format: 'decimal quarter', read: decimalQuarter },
   { format: 'decimal year', read: decimalYear },
   { format: 'Excel serial', read: (text) => serialDay(text, '1899-12-30') },
   { format: 'epoch seconds', read: (text) => epochDay(text, 1) },

@@ -56,6 +56,13 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     const digits = plain(inside ?? before ?? '');
     return digits === undefined ? signed(text) : `-${digits}`;
   };
+  /** With the minus first, as the signs of a number are within its parentheses, (5 %), or before its minus, 5%-. */
+  const signedFirst = (text: string): string | undefined => {
+    const inside = negative.includes('parentheses') ? /^\(\s*([^-+(].*?)\s*\)$/.exec(text)?.[1] : undefined;
+    const before = negative.includes('trailing') ? /^([^-+(].*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
+    const number = inside ?? before;
+    return number === undefined ? undefined : `-${number}`;
+  };
   const multiplied = (text: string): string | undefined => {
     const factor = factors.find((each) => text.endsWith(each));
     if (factor === undefined) return negatable(text);
@@ -76,12 +83,17 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     let rest = text;
     const statuses: string[] = [];
     // Two signs may follow each other: 5.2 % p.
-    for (let count = 0; count < 3; count++) {
+    for (let count = 0; count < 4; count++) {
       // A minus or a parenthesis may stand before a currency: -$5, ($5).
       const lead = /^[-+(\u2010-\u2015\u2212]?\s*/.exec(rest)?.[0] ?? '';
       const behind = rest.slice(lead.length);
       const sign = signs.find((each) => rest.endsWith(each) || behind.startsWith(each));
-      if (sign === undefined) return undefined;
+      if (sign === undefined) {
+        const turned = signedFirst(rest);
+        if (turned === undefined) return undefined;
+        rest = turned;
+        continue;
+      }
       rest = (
         rest.endsWith(sign) ? rest.slice(0, -sign.length) : `${lead}${behind.slice(sign.length).trim()}`
       ).trim();
