@@ -92,7 +92,12 @@ test('a byte order mark is no part of the first column, in UTF-8 and in UTF-16',
     ['2024-01', 'ä€'],
   ];
   const swapped = Buffer.from(`\ufeff${text}`, 'utf16le').swap16();
-  for (const bytes of [Buffer.from(`\ufeff${text}`), Buffer.from(`\ufeff${text}`, 'utf16le'), swapped])
+  for (const bytes of [
+    Buffer.from(`\ufeff${text}`),
+    Buffer.from(`\ufeff\ufeff${text}`),
+    Buffer.from(`\ufeff${text}`, 'utf16le'),
+    swapped,
+  ])
     for (const pieceBytes of [1, 7, 1000]) t.deepEqual((await read(bytes, {}, pieceBytes)).rows, expected);
 });
 

@@ -12,8 +12,9 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'windows-1257': ['Metai Šiauliai Panevėžys'],
   'koi8-r': ['Месяц Москва Казань'],
   'iso-8859-2': ['Miesiąc Łódź Śląsk'],
+  'iso-8859-15': ['Preço 5€'],
   cp850: ['Mois Région Rhône'],
-  macintosh: ['Mois Région Rhône'],
+  macintosh: ['Mois Région Rhône', 'Päivä Häme heinäkuu'],
   gb18030: ['月份 地区 北京 上海'],
   big5: ['月 地區 臺北 高雄'],
   shift_jis: ['年月 地域 東京 大阪'],
@@ -30,6 +31,18 @@ test('text of each encoding is read as it was written', (t) => {
       const decoder = decoderOf(name);
       t.is(decoder.write(bytes) + decoder.end(), text, `${encoding} as ${name}`);
     }
+});
+
+test('blanks between digits, dashes before them and currencies beside them are no letters', (t) => {
+  for (const [text, encoding] of [
+    ['Wert\nKöln;2\u00a0824,4\n'.repeat(5), 'windows-1252'],
+    ['Anno;Valore\n2020;–5.539,0\n'.repeat(5), 'windows-1252'],
+    ['Metai;Kaina\nbirželis;5,2 zł\n'.repeat(5), 'windows-1257'],
+    ['An;Valoare\n2020;5,2 zł\n'.repeat(5), 'windows-1250'],
+  ] as const) {
+    const { name } = detectEncoding(iconv.encode(text, encoding));
+    t.is(decoderOf(name).write(iconv.encode(text, encoding)), text, `${encoding} as ${name}`);
+  }
 });
 
 test('UTF-8 and UTF-16 are found with and without a byte order mark', (t) => {

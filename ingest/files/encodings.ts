@@ -3,6 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 import { misuse } from '../load/failure.ts';
+import { isDateWord } from '../words/date-titles.ts';
+import { monthNamed } from '../words/month-names.ts';
 
 export interface EncodingFound {
   /** For `encoding` of almanac.yml. */
@@ -28,6 +30,7 @@ const byLibrary = new Set(['cp437', 'cp850', 'cp852', 'cp857', 'cp858', 'cp862',
 const singleByte: readonly [name: string, languages: readonly string[], rarity: number][] = [
   ['windows-1252', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi', 'ca', 'et'], 0],
   ['windows-1252', ['is'], 0.06],
+  ['iso-8859-15', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi', 'ca', 'et'], 0.05],
   ['windows-1250', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.02],
   ['windows-1251', ['ru', 'uk', 'bg', 'sr'], 0],
   ['windows-1254', ['tr'], 0.03],
@@ -158,13 +161,14 @@ function singleByteReading(
   confidence: number,
 ): Reading | null {
   const decoder = decoderOf(name);
-  const text = (decoder.write(bytes) + decoder.end()).replaceAll(currencyWords, '');
+  const whole = decoder.write(bytes) + decoder.end();
+  const text = whole.replaceAll(currencyWords, '');
   if (/[\u0080-\u009f\ufffd]/.test(text)) return null;
   const foreign = Array.from(text).filter(
     (letter) => letter > '\u007f' && !/[\u00a0\u2018\u2019\u201c\u201d\u2013\u2014€]/u.test(letter),
   );
   // Nothing but blanks, quotes and dashes, as between the groups of numbers.
-  if (foreign.length === 0) return { name, score: 1 - rarity, text };
+  if (foreign.length === 0) return { name, score: 1 - rarity + (text === whole ? 0 : 0.1), text: whole };
   const isOdd = oddLetters(text);
   const best = Math.max(
     ...spoken.map((language) => {
@@ -177,7 +181,19 @@ function singleByteReading(
       return explained / foreign.length + spokenShare * 0.1;
     }),
   );
-  return { name, score: best - isOdd / foreign.length - rarity + confidence / 10_000, text };
+  const known = hasKnownWord(text, spoken) ? knownWordBonus : 0;
+  return { name, score: best + known - isOdd / foreign.length - rarity + confidence / 10_000, text: whole };
+}
+
+const knownWordBonus = 0.15;
+
+/** Whether a word with a letter beyond ASCII is a month in one of the languages, or the title of a column of dates. */
+function hasKnownWord(text: string, spoken: readonly string[]): boolean {
+  const words = new Set([...text.matchAll(/[\p{L}\p{M}]{3,}/gu)].map(([word]) => word));
+  return [...words]
+    .filter((word) => /\P{ASCII}/u.test(word))
+    .slice(0, 300)
+    .some((word) => isDateWord(word) || spoken.some((language) => monthNamed(word, language) !== null));
 }
 
 /** Capitals within words, signs within words, and words of two scripts. */
@@ -189,7 +205,7 @@ function oddLetters(text: string): number {
     if (/^\P{Ll}*\p{Lu}\P{Ll}*$/u.test(word) && word.length > 1) odd += 0.2 * word.length;
     odd += word.match(/(?<=\p{L})[^\p{L}\p{N}\p{M}'’.\-–](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/^[^\p{L}\p{N}](?=\p{L})/gu)?.length ?? 0;
-    odd += word.match(/(?<=\d)(?=\P{ASCII})\p{L}(?=\d)/gu)?.length ?? 0;
+    odd += word.match(/(?<!\p{L})(?=\P{ASCII})\p{L}(?=\d)/gu)?.length ?? 0;
     const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u].filter((script) =>
       script.test(word),
     ).length;

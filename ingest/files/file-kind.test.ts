@@ -16,6 +16,7 @@ test('what a file is, its content says and not its name', (t) => {
   t.is(fileKind(written('Date;Rate\n2023-01;95,5\n')), 'text');
   t.is(fileKind(written(gzipSync('Date,Rate\n2023-01,1\n'))), 'text');
   t.is(fileKind(written(Buffer.from('\ufeffDate\tRate\n', 'utf16le'))), 'text');
+  t.is(fileKind(written(Buffer.from('\t2020\t2021\nA\t1\t2\n', 'utf16le'))), 'text', 'as Excel 2 begins');
   t.is(fileKind(written('<html><table><tr><td>1</td></tr></table></html>')), 'web page');
   t.is(fileKind(written('<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet">')), 'workbook'); // prettier-ignore
   t.is(fileKind(written(Buffer.from('d0cf11e0a1b11ae10000', 'hex'))), 'workbook');

@@ -2,7 +2,7 @@
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
-import { loadedText } from './forms/date-reader.ts';
+import { frequencyOfKind, loadedText } from './forms/date-reader.ts';
 import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 
 /** The facts of the series that were seen, by id. */
@@ -104,7 +104,9 @@ export class LongRows {
       // An empty cell beside others states nothing: columns begin and end at different dates.
       if (this.#isWide && number?.value === null && status === '') continue;
       const dated = isAcross ? readDate(joined(rowDate, entryAt(date.across, value.at))) : day;
-      const { id, facts } = this.#made.get(value.source(row, value.at)) ?? this.#make(row, line, value);
+      const frequency = dated === null ? '' : frequencyOfKind[dated.kind];
+      const { id, facts } =
+        this.#made.get(value.source(row, value.at, frequency)) ?? this.#make(row, line, value, frequency);
       const cells = [
         id,
         dated === null ? rowDate : loadedText(dated),
@@ -140,13 +142,17 @@ export class LongRows {
     row: readonly string[],
     line: number,
     value: ReshapePlan['values'][number],
+    frequency: string,
   ): { id: string; facts: string[] } {
     if (this.#made.size >= seriesKeptMax) {
       this.#made = new Map();
       this.#sourceOf = new Map();
     }
-    const source = value.source(row, value.at);
-    const made = { id: value.id(row, value.at), facts: value.facts.map((fill) => fill(row, value.at)) };
+    const source = value.source(row, value.at, frequency);
+    const made = {
+      id: value.id(row, value.at, frequency),
+      facts: value.facts.map((fill) => fill(row, value.at, frequency)),
+    };
     const other = this.#sourceOf.get(made.id);
     if (other !== undefined && other !== source)
       throw new IngestFailure(

@@ -151,7 +151,7 @@ function valuePlan(
     id: id.text,
     source: compileTemplate(idText, places, lineAt).text,
     facts: factNames.map((name) => factTemplate(name, facts[name] ?? '', places, lineAt)),
-    covers: id.needs.length === 0 ? id.text(noCells, at) : null,
+    covers: id.needs.length === 0 && !id.isOfDate ? id.text(noCells, at) : null,
   };
 }
 
@@ -213,8 +213,8 @@ function factTemplate(
   const { text: fill } = compileTemplate(text, { ...places, of: `${places.of}.${name}` }, lineAt);
   if (name === 'unit_multiplier') return (row, column) => String(scaleIn(fill(row, column)) ?? '');
   if (name !== 'frequency') return fill;
-  return (row, column) => {
-    const word = fill(row, column);
+  return (row, column, frequency) => {
+    const word = fill(row, column, frequency);
     return sdmxFrequencies[word.replace(/:.*$/s, '').trim()] ?? word;
   };
 }

@@ -12,14 +12,19 @@ export interface Places {
   of: string;
 }
 
-/** The text for a row, and for the column of values at `column` (-1: there is none). */
-export type Template = (row: readonly string[], column: number) => string;
+/** The text for a row, for the column of values at `column` (-1: there is none), and for the frequency of its date. */
+export type Template = (row: readonly string[], column: number, frequency?: string) => string;
+
+/** The part for the frequency of the date of each row, such as `monthly`, where one column has months, quarters and years. */
+export const frequencyOfDate = 'frequency of date';
 
 export interface CompiledTemplate {
   /** Null if the text is the same for every value of the file. */
   constant: string | null;
   /** Whether it differs from column to column. */
   isOfColumn: boolean;
+  /** Whether it differs with the frequency of the date. */
+  isOfDate: boolean;
   /** The positions of the columns of the file that it needs. */
   needs: number[];
   text: Template;
@@ -38,10 +43,15 @@ export function compileTemplate(
 ): CompiledTemplate {
   const needs: number[] = [];
   let isOfColumn = false;
+  let isOfDate = false;
   const parts = text.split(/(\{[^{}]*\})/).map((part): Template => {
     const name = /^\{(.*)\}$/.exec(part)?.[1];
     if (name === undefined) return () => part;
     if (name === 'file') return () => clean(file);
+    if (name === frequencyOfDate) {
+      isOfDate = true;
+      return (_row, _column, frequency = '') => frequency;
+    }
     const line = /^line (\d+)$/.exec(name)?.[1];
     if (name === 'column' || line !== undefined) {
       isOfColumn = true;
@@ -53,20 +63,20 @@ export function compileTemplate(
     needs.push(at);
     return (row) => clean(row[at] ?? '');
   });
-  const isConstant = needs.length === 0 && !isOfColumn;
-  const fill: Template = (row, column) => {
+  const isConstant = needs.length === 0 && !isOfColumn && !isOfDate;
+  const fill: Template = (row, column, frequency) => {
     let filled = '';
-    for (const part of parts) filled += part(row, column);
+    for (const part of parts) filled += part(row, column, frequency);
     return filled;
   };
-  return { constant: isConstant ? fill([], -1) : null, isOfColumn, needs, text: fill };
+  return { constant: isConstant ? fill([], -1) : null, isOfColumn, isOfDate, needs, text: fill };
 }
 
 /** The titles of columns that a text names. */
 export function columnsNamedIn(text: string): string[] {
   return [...text.matchAll(/\{([^{}]*)\}/g)]
     .map(([, name = '']) => name)
-    .filter((name) => !['file', 'column'].includes(name) && !/^line \d+$/.test(name));
+    .filter((name) => !['file', 'column', frequencyOfDate].includes(name) && !/^line \d+$/.test(name));
 }
 
 /** @throws IngestFailure always. */

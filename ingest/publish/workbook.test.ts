@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { utils, write, type BookType } from '@e965/xlsx';
+import { CFB, utils, write, type BookType } from '@e965/xlsx';
 import { hostileFiles, workbookOf } from '../../test/ingest/hostile-files.ts';
 import { fileKind } from '../files/file-kind.ts';
 import { IngestFailure } from '../load/failure.ts';
@@ -39,6 +39,25 @@ for (const type of ['xlsx', 'xlsm', 'xlsb', 'xls', 'biff5', 'biff2'] satisfies B
     t.is(fileKind(file), 'workbook');
     t.deepEqual(readWorkbook(file)[0]?.rows, [['Date', 'Value'], ['2024', '1.5'], [], ['2025', '2']]);
   });
+
+test('a percentage of an OpenDocument is what its cell shows, with a style and without', (t) => {
+  const book = utils.book_new();
+  utils.book_append_sheet(
+    book,
+    utils.aoa_to_sheet([
+      ['Date', 'Rate'],
+      ['2024', 0.844],
+    ]),
+    'A',
+  );
+  const archive = CFB.read(write(book, { type: 'buffer', bookType: 'ods' }) as Buffer, { type: 'buffer' });
+  const content = CFB.find(archive, '/content.xml')?.content as Buffer;
+  const changed = Buffer.from(content).toString().replace(/<table:table-cell office:value-type="float" office:value="0.844"[^>]*>.*?<\/table:table-cell>/, '<table:table-cell office:value-type="percentage" office:value="0.844"><text:p>84.4%</text:p></table:table-cell>'); // prettier-ignore
+  CFB.utils.cfb_del(archive, '/content.xml');
+  CFB.utils.cfb_add(archive, '/content.xml', Buffer.from(changed));
+  const file = written('share.ods', CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer);
+  t.deepEqual(readWorkbook(file)[0]?.rows[1], ['2024', '84.4%']);
+});
 
 test('an archive that is cut short is refused', (t) => {
   t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {

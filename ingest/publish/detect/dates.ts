@@ -3,8 +3,8 @@
 import { dayNumber } from '../../../kernel/dates.ts';
 import { numberForms, orderForms, type PeriodKind } from '../forms/date-texts.ts';
 import { dateTextReader, type DateStyle, type ReadDate, type ReadDateText } from '../forms/date-reader.ts';
-import { saysOfDates } from '../forms/date-titles.ts';
-import { languages, monthNamed } from '../forms/month-names.ts';
+import { saysOfDates } from '../../words/date-titles.ts';
+import { languages, monthNamed } from '../../words/month-names.ts';
 
 export interface DatesFound {
   style: DateStyle;
@@ -64,6 +64,7 @@ export function detectDates(texts: readonly string[], hints: DateHints = {}): Da
 
 function candidatesFor(texts: readonly string[], hints: DateHints): Candidate[] {
   const styles: DateStyle[] = languagesOf(texts).map((language) => (language === 'en' ? {} : { language }));
+  if (texts.some((text) => weekOrQuarter.test(text))) styles.push({ language: 'nl' });
   for (const { format } of orderForms) styles.push({ format });
   if (hints.allowsNumbers === true)
     for (const { format } of numberForms) if (isFitting(format, hints)) styles.push({ format });
@@ -106,12 +107,10 @@ const plausible = (span: ReadDate | null): ReadDate | null =>
 
 const isFitting = (format: string, { title = '', isTitles = false }: DateHints): boolean =>
   isTitles
-    ? format.startsWith('YYYYMM') || format.startsWith('decimal')
-    : format.startsWith('epoch')
-      ? saysOfDates('epoch', title) || /^time$/i.test(title.trim())
-      : format === 'Excel serial'
-        ? saysOfDates('date', title) || saysOfDates('day', title) || /(?:date|^time)$/i.test(title.trim())
-        : true;
+    ? format.startsWith('YYYYMM') || format === 'YYYY.MM' || format.startsWith('decimal')
+    : format === 'Excel serial'
+      ? saysOfDates('date', title) || saysOfDates('day', title) || /(?:date|^time)$/i.test(title.trim())
+      : true;
 
 /** The signs behind dates that would be read without them; null: none. */
 function marksFor(texts: readonly string[], read: ReadDateText): Record<string, string | null> | null {
@@ -160,14 +159,30 @@ const isAlike = (one: Candidate, other: Candidate): boolean =>
 /** Texts such as 2015/01, whose second number may count months, quarters, halves or the next year. */
 const divided = /^\d{4}\s?[/.:\s–-]\s?(\d{1,2})$/;
 
+/** KW is the week in German and the quarter in Dutch. */
+const weekOrQuarter = /(?<!\p{L})kw(?!\p{L})/iu;
+
+/** Whether texts with KW are quarters: the title says so, or the numbers of several years end at four. */
+function areKwQuarters(texts: readonly string[], title: string): boolean {
+  if (saysOfDates('quarter', title) || saysOfDates('week', title)) return saysOfDates('quarter', title);
+  const numbers = texts.map((text) => Number(/kw\D{0,3}(\d{1,2})(?!\d)/i.exec(text)?.[1] ?? 'NaN'));
+  return Math.max(...numbers) === 4 && new Set(texts.map((text) => /\d{4}/.exec(text)?.[0])).size > 1;
+}
+
 /** The lower the likelier, where two forms read the same texts. */
-function rank({ style: { format } }: Candidate, texts: readonly string[], { title = '' }: DateHints): number {
+function rank({ style }: Candidate, texts: readonly string[], { title = '' }: DateHints): number {
+  const { format } = style;
+  if (format === undefined && texts.some((text) => weekOrQuarter.test(text)))
+    return (style.language === 'nl') === areKwQuarters(texts, title) ? -2 : 2;
   const numbers = texts.map((text) => Number(divided.exec(text)?.[1] ?? 'NaN'));
   if (numbers.some(Number.isNaN))
     return format === undefined || format === 'YYYY/YY' ? -1 : format === 'YYYY/W' ? 1 : 0;
   const most = Math.max(...numbers);
   const years = new Set(texts.map((text) => text.slice(0, 4))).size;
   const isPlain = format === undefined || format === 'YYYY/M';
+  // A number loses its last nought: where 2020.09 is September, 2020.1 is October.
+  if (format === 'YYYY.MM')
+    return texts.some((text) => /\.1$/.test(text)) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;
   // Months of a year are rarely the number of the year that follows, and never of each.
   if (format === 'YYYY/YY') return texts.length > 1 || saysOfDates('fiscal', title) ? -3 : 0.5;
   if (format === 'YYYY/Q' && most <= 4 && !saysOfDates('month', title))
@@ -237,6 +252,8 @@ function isOpen(
 ): boolean {
   const [format, other] = [best.style.format, rival.style.format];
   if (rival.distinct < best.distinct) return false;
+  if (format === undefined && other === undefined && texts.some((text) => weekOrQuarter.test(text)))
+    return !saysOfDates('quarter', title) && !saysOfDates('week', title);
   if (other === 'YYYY/W' || other === 'YYYY/H' || other === 'YYYY/Q') {
     // A year that has only begun, written as ISO 8601 writes months.
     if (

@@ -79,6 +79,56 @@ test('day and month are told apart by a day above 12, or by regular steps, and a
   t.is(detectDates(['12', '13', '14']), null);
 });
 
+test('numbers that are dates in one way only are read in that way: parts of a year, lost noughts, seconds', (t) => {
+  const formOf = (texts: string[], isTitles = false) => {
+    const found = detectDates(texts, { allowsNumbers: true, isTitles });
+    return [found?.style.format, found?.kind, found?.isSure];
+  };
+  t.deepEqual(formOf(['2011.917', '2012.000', '2012.083', '2012.167', '2012.250']), [
+    'decimal year',
+    'month',
+    true,
+  ]);
+  t.deepEqual(formOf(['2012', '2012.25', '2012.5', '2012.75', '2013']), ['decimal quarter', 'quarter', true]);
+  t.deepEqual(formOf(['2016.09', '2016.1', '2016.11', '2016.12', '2017.01'], true), [
+    'YYYY.MM',
+    'month',
+    true,
+  ]);
+  t.deepEqual(formOf(['899078400', '899164800', '899251200']), ['epoch seconds', 'day', true]);
+  t.deepEqual(
+    detectDates(['2001KW03', '2001KW04', '2002KW01', '2002KW02'], { title: 'Kwartaal' })?.kind,
+    'quarter',
+  );
+  t.like(detectDates(['2001KW01', '2001KW02', '2001KW03']), { kind: 'week', isSure: false });
+  t.like(detectDates(['KW 9 2001', 'KW 10 2001', 'KW 11 2001']), { kind: 'week', isSure: true });
+});
+
+test('years under a title that is not known are dates, and that is a guess; dates across may be few', (t) => {
+  const years = ['1995', '1996', '1997', '1998', '1999'];
+  const unknown = propose(sampleOf([['Region', 'Xyz', 'Price'], ...years.map((year, at) => ['Riga', year, `${at}.5`])]), about); // prettier-ignore
+  t.like(unknown.entry, { date: { column: 'Xyz' } });
+  t.true(unknown.entry.guessed?.includes('date'));
+  const known = propose(sampleOf([['Region', 'Gads', 'Price'], ...years.map((year, at) => ['Riga', year, `${at}.5`])]), about); // prettier-ignore
+  t.false(known.entry.guessed?.includes('date'));
+  const across = propose(
+    sampleOf([
+      ['Code', '2002-04', '2002-05', '2002-06'],
+      ['A', '5', '6', '5'],
+    ]),
+    about,
+  );
+  t.deepEqual([across.entry.date, across.entry.series?.frequency], [{ across: 'columns' }, 'monthly']);
+  const fourDigits = propose(
+    sampleOf([
+      ['Code', '1995', '1996', '1997'],
+      ['A', '3389', '3585', '3738'],
+    ]),
+    about,
+  );
+  t.deepEqual(fourDigits.entry.date, { across: 'columns' });
+});
+
 test('a date in a title or a name is read where it has one meaning', (t) => {
   t.is(dateInText('as on 31-JULY-2014 (All figures in Rs. Crore)')?.date, '2014-07-31');
   t.is(dateInText('Portfolio as on Jun 30,2025')?.date, '2025-06-30');

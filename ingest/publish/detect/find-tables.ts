@@ -61,7 +61,10 @@ export async function findTables({
   );
   const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
   // One entry says that a file has no table, however many sheets it has.
-  if (entries.length === 0 && !found.some(isTable)) return found.slice(0, 1);
+  if (entries.length === 0 && !found.some(isTable)) {
+    const likely = found.find(({ content }) => content === 'numbers') ?? found[0];
+    return likely === undefined ? [] : [ofWholeFile(likely)];
+  }
   return found
     .filter((table) => isTable(table) || table.content !== 'nothing')
     .map((table) => (isTable(table) ? table : { ...table, proposal: withoutTable(table) }));
@@ -72,6 +75,14 @@ function hasFurtherSheets(file: string, entries: readonly TableDescription[]): b
   const named = new Set(entries.map(({ sheet }) => sheet));
   const others = sheetNames(file).filter((name) => !named.has(name));
   return others.length > (named.has(undefined) ? 1 : 0);
+}
+
+/** The reason why the most likely sheet is no table, for the file. */
+function ofWholeFile(table: FoundTable): FoundTable {
+  const { sheet, proposal } = table;
+  if (sheet === undefined) return table;
+  const skip = `sheet ${sheet}: ${proposal.entry.skip ?? ''}`;
+  return { ...table, sheet: undefined, proposal: { ...proposal, entry: { ...proposal.entry, skip } } };
 }
 
 /** Contents and notes beside a table: nobody has to confirm that they are none. */

@@ -1,12 +1,14 @@
 // How often the points of the series of a table come: from the dates of each series, and what most of them say.
 import { dayNumber } from '../../../kernel/dates.ts';
 import type { Frequency } from '../../../domain/periods.ts';
-import type { DatedText } from '../forms/date-texts.ts';
+import type { DatedText, PeriodKind } from '../forms/date-texts.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import type { Columns } from './columns.ts';
 import { periodTitle } from './head.ts';
 import { dateText, type Layout } from './layout.ts';
+import type { DatesFound } from './dates.ts';
 import type { Finding } from './numbers.ts';
+import { frequencyOfDate } from '../templates.ts';
 
 export interface FrequencyFound extends Finding<Frequency> {
   /** Dates of one period after the first of it: `[date, earlier date]`. */
@@ -137,7 +139,7 @@ export function frequencyOf(
       repeated: 0,
       evidence: 'the file is of one day; a month is the most common distance',
     };
-  const groups = spansByKey((row) => dateText(row, dates), dates.found.read, columns, rows);
+  const groups = spansByKey((row) => dateText(row, dates), dates.found, columns, rows);
   const found = [...groups.values()].slice(0, 200).map((spans) => detectFrequency(spans));
   const telling = found.filter(({ isSure }) => isSure);
   const [first = found[0]] = telling;
@@ -155,9 +157,41 @@ export function frequencyOf(
   };
 }
 
+/** Where one column has months, quarters and years, each row has the frequency of its own date. */
+export function mixedFrequency(
+  { dates, titles }: Layout,
+  { key, frequency }: Pick<Columns, 'key' | 'frequency'>,
+  rows: readonly string[][],
+  kinds: ReadonlyMap<PeriodKind, number>,
+): Finding<string> & {
+  /** Whether the id of a series says which one is meant. */
+  isOfKey: boolean;
+} {
+  const hasOneEach = (at: number | null): boolean => {
+    const kindOf = new Map<string, PeriodKind>();
+    if (at === null || dates.kind !== 'column') return false;
+    return rows.every((row) => {
+      const [text, span] = [(row[at] ?? '').trim(), dates.found.read(dateText(row, dates))];
+      const { kind } = span ?? {};
+      if (kind === undefined) return true;
+      if (!kindOf.has(text)) kindOf.set(text, kind);
+      return kindOf.get(text) === kind;
+    });
+  };
+  const counted = [...kinds].map(([kind, count]) => `${count} ${kind}s`).join(', ');
+  const isNamed = hasOneEach(frequency);
+  return {
+    value: `{${frequencyOfDate}}`,
+    isSure: isNamed,
+    isOfKey: hasOneEach(key),
+    evidence: `its dates are ${counted}: a series of each frequency${isNamed && frequency !== null ? `, as ${entryAt(titles, frequency)} says` : ''}`,
+  };
+}
+
+/** Rows whose date is of another length than most sum others up, and are left out. */
 function spansByKey(
   dateOf: (row: readonly string[]) => string,
-  read: (text: string) => DatedText | null,
+  { read, kind }: DatesFound,
   { key, dimensions }: Pick<Columns, 'key' | 'dimensions'>,
   rows: readonly string[][],
 ): Map<string, DatedText[]> {
@@ -168,7 +202,7 @@ function spansByKey(
     const text = dateOf(row);
     let span = known.get(text);
     if (span === undefined) known.set(text, (span = read(text)));
-    if (span === null) continue;
+    if (span === null || (span.kind !== kind && span.kind !== 'day' && kind !== 'day')) continue;
     const group = by.map((at) => (row[at] ?? '').trim()).join('\u001f');
     const spans = groups.get(group);
     if (spans === undefined) groups.set(group, [span]);

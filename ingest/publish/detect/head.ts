@@ -1,6 +1,6 @@
 // The lines above the data: the names of the columns, and lines that state a fact of each column, such as its unit or the id of its series.
 import { entryAt } from '../../../kernel/entries.ts';
-import { foldLetters } from '../forms/month-names.ts';
+import { foldLetters } from '../../words/month-names.ts';
 import { cellOf, isNumberText } from '../forms/cells.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */

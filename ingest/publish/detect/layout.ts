@@ -3,7 +3,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { cellOf, isNumberText, isValueText } from '../forms/cells.ts';
 import { dateAbove } from '../forms/date-in-text.ts';
-import { isDateTitle } from '../forms/date-titles.ts';
+import { isDateTitle } from '../../words/date-titles.ts';
 import type { Sample } from '../table-rows.ts';
 import { detectDates, type DatesFound } from './dates.ts';
 import {
@@ -280,7 +280,7 @@ function periodsIn(
   if (!values.some((cell) => isNumberText(cell)) || values.filter(isValueText).length < values.length * 0.7)
     return null;
   // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
-  const isYear = (text: string) => /^\d{4}$/.test(text);
+  const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
   if (texts.every(isYear) && values.every(isYear)) return null;
   // Few dates in a line may be those of a row of data: titles have no number beside them that is none.
   if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
@@ -315,7 +315,7 @@ function dateColumn(rows: readonly string[][]): { column: number; found: DatesFo
     const isTitled = title !== '' && !vintageTitle.test(title);
     const isNumber = texts.every((text) => /^\d+(?:\.\d+)?$/.test(text));
     const isOnlyYears = isNumber && !isTitled && column > 0;
-    if (isOnlyYears && !areYears(texts)) continue;
+    if (isOnlyYears && !areYears(distinctIn(table, column).filter((text) => /\d/.test(text)))) continue;
     const score = (isTitled ? 2 : title === '' ? 0 : -2) + (isNumber ? 0 : 1) + (texts.length > 1 ? 1 : 0);
     if (best === null || score > best.score)
       best = {
@@ -344,7 +344,8 @@ function datesDown(rows: readonly string[][], column: number, title: string): Da
   if (texts.length === 0) return null;
   const filled = rows.filter((row) => (row[column] ?? '').trim() !== '').length;
   // A year may be only in the first row of its days.
-  const isStatedOnce = isDateTitle(title) && texts.every((text) => /^\d{4}\D{0,3}$/.test(text));
+  const isStatedOnce =
+    isDateTitle(title) && texts.every((text) => text === title || /^\d{4}\D{0,3}$/.test(text));
   const least = isStatedOnce ? 0 : rows.filter((row) => row.some((cell) => cell.trim() !== '')).length / 5;
   if (filled < least) return null;
   const found = detectDates(texts, { title, allowsNumbers: title !== '' || column === 0 });

@@ -37,6 +37,7 @@ test('months and quarters in a column beside that of the years are parts of the 
     ['Month', numbers, 'YYYY/M', 'monthly'],
     ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], undefined, 'quarterly'],
     ['Quarter', ['1', '2', '3', '4'], 'YYYY/Q', 'quarterly'],
+    ['Xahar', numbers, 'YYYY/M', 'monthly'],
   ] as const) {
     const { entry } = proposed(table(title, parts));
     t.deepEqual(entry.date, { column: ['Year', title], ...(format !== undefined && { format }) });
@@ -80,4 +81,49 @@ test('months and quarters as titles beside a column of years are parts of the da
     entry.skip ?? '',
     /months from July to June, and no line says of which calendar year the first ones are/,
   );
+});
+
+test('a year that is only in the first row of its months is repeated, and a month is one though its name sums up a year elsewhere', (t) => {
+  const rows = twoYears.flatMap((year) =>
+    monthNames.map((name, at) => [at === 0 ? year : '', name.toUpperCase(), `${at}.5`]),
+  );
+  t.like(proposed([['Bliain', 'Mí', 'Price'], ...rows]).entry, {
+    date: { column: ['Bliain', 'Mí'], fill: true },
+    series: { frequency: 'monthly' },
+  });
+  const short = 'jan feb mar apr maj jun jul avg sep okt nov dec'.split(' ');
+  const slovene = twoYears.flatMap((year) => short.map((part, at) => [year, part, `${at}.5`]));
+  const { entry } = proposed([['Leto', 'Mesec', 'Cena'], ...slovene]);
+  t.deepEqual([entry.date, entry.leave_out], [{ column: ['Leto', 'Mesec'], language: 'sl' }, undefined]);
+});
+
+test('months, quarters and years in one column are a series of each frequency; a few sums are left out', (t) => {
+  const kinds: [string, number][] = [];
+  for (const year of ['2021', '2022', '2023']) {
+    kinds.push([year, 1]);
+    for (let quarter = 1; quarter <= 4; quarter++) kinds.push([`${year} Q${quarter}`, 2]);
+    for (const name of monthNames) kinds.push([`${year} ${name.slice(0, 3).toUpperCase()}`, 3]);
+  }
+  const rows = kinds.map(([date, value], at) => [date, `${value}${at}.5`]);
+  const { entry, evidence } = proposed([['Date', 'CPI'], ...rows]);
+  t.like(entry.series, { id: 'table.{frequency of date}', frequency: '{frequency of date}' });
+  t.regex(evidence['series.frequency'] ?? '', /3 years, 12 quarters, 36 months: a series of each frequency/);
+  t.true(entry.guessed?.includes('series.frequency'));
+  const named = kinds.map(([date, value], at) => [date, ['', 'A', 'Q', 'M'][value] ?? '', `${value}${at}.5`]);
+  t.false(proposed([['Date', 'Frequency', 'CPI'], ...named]).entry.guessed?.includes('series.frequency'));
+  const keyed = kinds.map(([date, value], at) => [
+    date,
+    ['', 'KA', 'KQ', 'KM'][value] ?? '',
+    `${value}${at}.5`,
+  ]);
+  t.is(
+    proposed([['Date', 'Series ID', 'CPI'], ...keyed]).entry.series?.id,
+    '{Series ID}',
+    'which has one each',
+  );
+  const few = proposed([
+    ['Date', 'CPI'],
+    ...rows.filter(([date = '']) => /[A-Z]{3}$|^2022$/.test(date)),
+  ]).entry;
+  t.deepEqual([few.leave_out, few.series?.frequency], [{ Date: ['2022'] }, 'monthly']);
 });

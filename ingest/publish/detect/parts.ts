@@ -3,9 +3,9 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../forms/cells.ts';
 import { readPlain } from '../forms/date-texts.ts';
-import { languages, monthNamed } from '../forms/month-names.ts';
+import { languages, monthNamed } from '../../words/month-names.ts';
 import { isDetermined } from './determined.ts';
-import { saysOfDates } from '../forms/date-titles.ts';
+import { saysOfDates } from '../../words/date-titles.ts';
 import { detectDates, type DatesFound } from './dates.ts';
 import { distinctIn, filledDown, type Layout } from './layout.ts';
 
@@ -66,14 +66,7 @@ function partColumn(
     if (isDetermined(rows, [year, ...beside.filter((at) => at !== column)], column)) continue;
     const isNamed = isPartTitle(title);
     if (texts.every(isNumberText) && !isNamed) continue;
-    const parts = texts.filter((text) => !wholeYear.test(text));
-    const found =
-      parts.length === 0
-        ? null
-        : detectDates(
-            parts.map((text) => `2000 ${text}`),
-            { title },
-          );
+    const { parts, found } = withoutWholeYears(texts, title);
     if (found === null || found.kind === 'year') {
       const isParts =
         (isNamed || saysOfDates('period', title)) &&
@@ -95,6 +88,23 @@ function partColumn(
     };
   }
   return null;
+}
+
+/** In some languages a month has the name that in others sums a year up: `avg` is August. */
+function withoutWholeYears(
+  texts: readonly string[],
+  title: string,
+): { parts: readonly string[]; found: DatesFound | null } {
+  const detected = (parts: readonly string[]) =>
+    detectDates(
+      parts.map((text) => `2000 ${text}`),
+      { title },
+    );
+  const all = detected(texts);
+  if (all?.unread.length === 0 && texts.every((text) => all.read(`2000 ${text}`)?.kind === all.kind))
+    return { parts: texts, found: all };
+  const parts = texts.filter((text) => !wholeYear.test(text));
+  return { parts, found: detected(parts) };
 }
 
 const unknownPart = (title: string, text: string): string =>

@@ -56,13 +56,14 @@ export function propose(sample: Sample, about: About): Proposal {
   doubtYears(draft, layout, rows, about);
   doubtParts(draft, layout, columns, rows);
   doubtDates(draft, layout, columns, rows);
-  const tooMany = addUndated(draft, { layout, columns, rows });
-  if (tooMany !== null) return skipped(tooMany);
+  const kinds = addUndated(draft, { layout, columns, rows });
+  if (typeof kinds === 'string') return skipped(kinds);
   const unread = addNumbers(draft, sample, dated(rows, layout, columns), columns.values);
   if (unread !== null) return skipped(unread);
   addSeries(draft, {
     layout,
     columns,
+    kinds,
     rows: filledDown(rows, columns.filled),
     about,
     above: sample.rows.slice(0, found.firstRow),

@@ -17,7 +17,9 @@ export function addRepeated(
   { entry, evidence, guessed }: Draft,
   { layout: { dates, titles }, columns, rows }: Seen,
 ): string | null {
-  const months = monthsOf[entry.series?.frequency ?? ''];
+  const { frequency = '' } = entry.series ?? {};
+  const months = monthsOf[frequency];
+  const isOfRow = frequency.includes('{');
   const by = [
     ...(columns.key === null ? [] : [columns.key]),
     ...columns.dimensions,
@@ -37,7 +39,8 @@ export function addRepeated(
       const span = dates.found.read(dated);
       if (span === null) continue;
       const month = Number(span.to.slice(0, 4)) * 12 + Number(span.to.slice(5, 7)) - 1;
-      period = months === undefined ? span.to : String(Math.floor(month / months));
+      if (isOfRow) period = `${span.kind} ${span.to}`;
+      else period = months === undefined ? span.to : String(Math.floor(month / months));
     }
     const point = [period, ...by.map((at) => (row[at] ?? '').trim())].join('\u001f');
     const first = seen.get(point);

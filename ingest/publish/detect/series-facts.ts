@@ -5,9 +5,10 @@ import { isDetermined } from './determined.ts';
 import type { Layout } from './layout.ts';
 import { scaleAbove, scaleIn } from '../forms/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
-import { frequencyOf } from './frequency.ts';
+import type { PeriodKind } from '../forms/date-texts.ts';
+import { frequencyOf, mixedFrequency } from './frequency.ts';
 import { isUntitled } from './head.ts';
-import { idPart } from '../templates.ts';
+import { frequencyOfDate, idPart } from '../templates.ts';
 
 const isCode = (title: string) =>
   /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
@@ -15,7 +16,19 @@ const isCode = (title: string) =>
 /** The id, the name, the frequency and the unit of the series, and the columns that say nothing more. */
 export function addSeries(
   draft: Draft,
-  { layout, columns, rows, about, above }: Seen & { about: About; above: readonly string[][] },
+  {
+    layout,
+    columns,
+    rows,
+    about,
+    above,
+    kinds,
+  }: Seen & {
+    about: About;
+    above: readonly string[][];
+    /** The rows by the lengths of their dates, if these are several frequencies. */
+    kinds: ReadonlyMap<PeriodKind, number> | null;
+  },
 ): void {
   const { entry, evidence } = draft;
   const title = (at: number) => entryAt(layout.titles, at);
@@ -23,8 +36,12 @@ export function addSeries(
   const isSeveral =
     layout.dates.kind !== 'across' && (columns.values.length > 1 || layout.facts.id !== undefined);
   const { id, why: idWhy } = idOf({ layout, columns, about, parts, isSeveral, above });
-  const { evidence: why, isSure, value: frequency } = frequencyOf(layout, columns, rows);
-  entry.series = { id, frequency, unit: 'not stated', source: about.folder };
+  const mixed = kinds === null ? null : mixedFrequency(layout, columns, rows, kinds);
+  const { evidence: why, isSure, value: frequency } = mixed ?? frequencyOf(layout, columns, rows);
+  entry.series = {
+    id: mixed === null || mixed.isOfKey ? id : `${id}.{${frequencyOfDate}}`,
+    ...{ frequency, unit: 'not stated', source: about.folder },
+  };
   evidence['series.id'] = idWhy;
   evidence['series.frequency'] = why;
   if (!isSure) draft.guessed.push('series.frequency');

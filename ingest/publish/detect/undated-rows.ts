@@ -1,4 +1,5 @@
-// Rows with numbers and without a date among those with dates: totals, averages, sums of a year. They are named, and left out if they are few.
+// Rows with numbers whose date is not of the length of most: totals, averages, sums of a year. They are named, and left out if they are few; many
+// of them, with dates of another length, are series of another frequency.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../forms/cells.ts';
 import type { PeriodKind } from '../forms/date-texts.ts';
@@ -11,35 +12,40 @@ const isOfKind = (kind: PeriodKind, most: PeriodKind) => kind === most || kind =
 /** A table has few such rows; more are dates that were not understood. */
 const undatedMost = (datedRows: number): number => Math.max(4, Math.floor(datedRows / 10));
 
-/** @returns why the table cannot be read; null: it can. */
+/** Lengths that one column of dates may have side by side. */
+const mixedKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
+
+/** @returns why the table cannot be read; or the counts of rows by the kind of their dates, if each kind is a series of its own; null: neither. */
 export function addUndated(
   { entry, evidence, guessed }: Draft,
   { layout: { dates, titles }, columns, rows }: Seen,
-): string | null {
+): string | ReadonlyMap<PeriodKind, number> | null {
   if (dates.kind !== 'column') return null;
   const column = entryAt(dates.columns, dates.columns.length - 1);
   const title = entryAt(titles, column);
   const known = new Set(entry.leave_out?.[title] ?? []);
-  const undated = new Map<string, number>();
-  let datedRows = 0;
-  let undatedRows = 0;
+  const [undated, otherwise] = [new Map<string, number>(), new Map<string, number>()];
+  const kinds = new Map<PeriodKind, number>();
   for (const row of rows) {
     const span = dates.found.read(dateText(row, dates));
-    if (span !== null && isOfKind(span.kind, dates.found.kind)) {
-      datedRows++;
-      continue;
-    }
     const text = (row[column] ?? '').trim();
-    if (known.has(text) || !columns.values.some((at) => isNumberText(row[at] ?? ''))) continue;
-    undatedRows++;
-    undated.set(text, (undated.get(text) ?? 0) + 1);
+    const isDated = span !== null && isOfKind(span.kind, dates.found.kind);
+    if (!isDated && (known.has(text) || !columns.values.some((at) => isNumberText(row[at] ?? '')))) continue;
+    if (span === null) count(undated, text);
+    else count(kinds, span.kind);
+    if (span !== null && !isDated) count(otherwise, text);
   }
-  if (undatedRows === 0) return null;
+  const datedRows = sum(kinds) - sum(otherwise);
+  const isMixed =
+    sum(otherwise) > undatedMost(datedRows) && [...kinds.keys()].every((kind) => mixedKinds.includes(kind));
+  if (!isMixed) for (const [text, times] of otherwise) undated.set(text, times);
+  const undatedRows = sum(undated);
+  if (undatedRows === 0) return isMixed ? kinds : null;
   const shown = [...undated.keys()]
     .slice(0, 5)
     .map((text) => `"${text.slice(0, 60)}"`)
     .join(', ');
-  if (datedRows === 0 || undatedRows > undatedMost(datedRows))
+  if (datedRows === 0 || undatedRows > undatedMost(isMixed ? sum(kinds) : datedRows))
     return `${undatedRows} rows with numbers have no date in ${title} that can be read, or one of another length than most, such as ${shown}; ${datedRows} have one: give its format under date, or make a file of each length`;
   entry.leave_out = { ...entry.leave_out, [title]: [...known, ...undated.keys()] };
   evidence['leave_out'] = [
@@ -49,5 +55,8 @@ export function addUndated(
     .filter((why) => why !== undefined)
     .join('; ');
   if (!guessed.includes('leave_out')) guessed.push('leave_out');
-  return null;
+  return isMixed ? kinds : null;
 }
+
+const count = <Key>(tally: Map<Key, number>, key: Key) => tally.set(key, (tally.get(key) ?? 0) + 1);
+const sum = (tally: ReadonlyMap<unknown, number>) => [...tally.values()].reduce((all, each) => all + each, 0);

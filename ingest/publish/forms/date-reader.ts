@@ -1,4 +1,5 @@
 // Reads the texts of the dates of one table, as its entry says: by a form that it names, or by the forms of one meaning.
+import type { Frequency } from '../../../domain/periods.ts';
 import { dateReader } from '../../files/dates.ts';
 import { numberForms, orderForms, readPlain, type DatedText, type PeriodKind } from './date-texts.ts';
 
@@ -57,6 +58,12 @@ function kindOf({ from, to }: { from: string; to: string }): PeriodKind {
   if (from === to) return 'day';
   return ({ 1: 'month', 3: 'quarter', 6: 'half', 12: 'year' } as const)[months] ?? 'years';
 }
+
+/** How often points come whose dates are of the kind. */
+export const frequencyOfKind: Readonly<Record<PeriodKind, Frequency>> = {
+  ...{ day: 'daily', week: 'weekly', month: 'monthly', quarter: 'quarterly', half: 'semiannual' },
+  ...{ year: 'annual', 'fiscal year': 'annual', years: 'annual' },
+};
 
 /** The text by which the loader knows the day or period. */
 export function loadedText({ kind, from, to }: DatedText): string {

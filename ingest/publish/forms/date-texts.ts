@@ -1,7 +1,7 @@
 // What the texts of dates mean: one table of the forms that tables are dated by. Each form has one meaning for a text; where two forms read a
 // text differently, the whole column decides between them (detect/dates.ts), and almanac.yml names the form.
 import { addDays, isDate, monthEnd, parsePeriod } from '../../../kernel/dates.ts';
-import { foldLetters, monthNamed } from './month-names.ts';
+import { foldLetters, monthNamed } from '../../words/month-names.ts';
 
 export type PeriodKind = 'day' | 'week' | 'month' | 'quarter' | 'half' | 'year' | 'fiscal year' | 'years';
 
@@ -25,25 +25,27 @@ interface DateTextForm {
 
 const year = String.raw`(\d{4})`;
 const anyYear = String.raw`(\d{4}|\d{2})`;
+/** A year and the word for it, as `2024. gada` and `2024 m`. */
+const namedYear = String.raw`(\d{4})(?:[\s./:,_'-]*(?:gada|g|m|metu|ev|r|roku|рік|года|год|г|р)(?![\p{L}]))?`;
 /** Between the parts of a period. */
 const gap = String.raw`[\s./:,_'-]*`;
 const joint = String.raw`[\s./_-]*`;
 const word = String.raw`(\p{L}{3,}?)`;
 const rangeSign = String.raw`\s*(?:[-\u2010-\u2015/]|to|bis|a|au|al)\s*`;
 const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
-const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|º|ª)?\.?`;
+const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|ο|º|ª)?\.?`;
 /** Quarter, in the languages of offices, folded; T is trimestre, K kvartal. */
 const quarterLead =
-  '(?:quarters?|quartal|quart|qtr|q|trimestres?|trimestru|trimestrul|trimester|trim|tr|t|kvartal|kvt|kv|k|kwartaal|kwartal|ctvrtleti|stvrtrok|cetrtletje|tromjesecje|tromesecje|negyedev|neljannes|ketvirtis|ketv|ceturksnis|cet|ceyrek|c|kuartal|triwulan|τριμηνο|тримесечие|квартал|кв)';
+  '(?:quarters?|quartal|quart|qtr|q|trimestres?|trimestru|trimestrul|trimester|trim|raithe|tr|t|kvartal|kvt|kv|k|kwartaal|kwartal|ctvrtleti|stvrtrok|cetrtletje|tromjesecje|tromesecje|negyedev|neljannes|ketvirtis|ketv|ceturksnis|cet|ceyrek|c|kuartal|triwulan|τριμηνο|тримесечие|квартал|кв)';
 /** Behind its number also kw, which before one is the German week. */
 const quarterWord = `(?:${quarterLead}|kw)`;
 const halfWord =
   '(?:halves|half|hy|h|semesters?|semestres?|semestr|sem|s|halbjahr|hj|halvar|halfjaar|polrocze|pololeti|polrok|felev|полугодие|yariyil|b)';
 const weekWord =
-  '(?:week|wk|w|woche|kw|semaine|semana|settimana|vecka|v|uge|uke|viikko|vk|tydzien|tyden|het|неделя|hafta|minggu)';
+  '(?:week|wk|w|woche|kw|kalenderwoche|semaine|semana|settimana|vecka|v|uge|uke|viikko|vk|tydzien|tyden|het|неделя|hafta|minggu)';
 const roman = '(i|ii|iii|iv)';
 
-const quarters = new Map([['i', 1], ['ii', 2], ['iii', 3], ['iv', 4], ['一', 1], ['二', 2], ['三', 3], ['四', 4]]); // prettier-ignore
+const quarters = new Map([['i', 1], ['ii', 2], ['iii', 3], ['iv', 4], ['一', 1], ['二', 2], ['三', 3], ['四', 4], ['α', 1], ['β', 2], ['γ', 3], ['δ', 4]]); // prettier-ignore
 const quarterNumber = (text: string): number => quarters.get(text) ?? Number(text);
 
 const numerals = ['', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'];
@@ -115,18 +117,19 @@ const form = (example: string, expression: string, read: Read): DateTextForm => 
 /** Forms of one meaning, read from folded text: small letters, no accents, and for names no points. */
 const plainForms: readonly DateTextForm[] = [
   form('2024 Q1', `${year}${gap}${quarterLead}[\\s.]*0?([1-4])`, ([y = '', q = '']) => quarterOf(y, q)),
-  form('Q1 2024', `${quarterLead}${joint}0?([1-4])${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form('Q1 2024', `(?:${quarterLead}|r)${joint}0?([1-4])${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
   form('1Q24', `([1-4])${ordinal}${joint}${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
   ),
-  form('2024 1. Quartal', `${year}${gap}([1-4])${ordinal}${joint}${quarterWord}`, ([y = '', q = '']) =>
+  form('2024 1. Quartal', `${namedYear}${gap}([1-4])${ordinal}${joint}${quarterWord}`, ([y = '', q = '']) =>
     quarterOf(y, q),
   ),
   form('I/2024', `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
   ),
+  form('Β΄ τρίμηνο 2024', `([αβγδ])['\\s\u0384\u00b4\u2019\u02b9]*τριμηνο${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
   form('Quarter IV 2024', `${quarterLead}[\\s.]+${roman}${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
-  form('2024 IV', `${year}${gap}${roman}(?:${joint}${quarterWord})?`, ([y = '', q = '']) => quarterOf(y, q)),
+  form('2024 IV', `${namedYear}${gap}${roman}(?:${joint}${quarterWord})?`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024年第1季度', `${year}年?\\s*第?\\s*([1-4一二三四])\\s*(?:季度?|四半期)`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024년 1분기', `${year}년?\\s*([1-4])\\s*분기`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024-H1', `${year}${gap}${halfWord}[\\s.]*0?([12])`, ([y = '', h = '']) => halfOf(y, h)),
@@ -162,14 +165,14 @@ const plainForms: readonly DateTextForm[] = [
   form('Jan 2024', `${word}${gap}${of}${anyYear}`, ([m = '', y = ''], language) =>
     monthOf(y, monthNamed(m, language)),
   ),
-  form('2024 Jan', `${year}${gap}${word}`, ([y = '', m = ''], language) => monthOf(y, monthNamed(m, language))),
+  form('2024 Jan', `${namedYear}${gap}${word}`, ([y = '', m = ''], language) => monthOf(y, monthNamed(m, language))),
   form('5 Jan 2024', `(\\d{1,2})${ordinal}${joint}${of}${word}${gap}${of}${anyYear}`, ([d = '', m = '', y = ''], language) =>
     dayOf(y, monthNamed(m, language), d),
   ),
   form('January 5, 2024', `${word}${joint}(\\d{1,2})${ordinal}[\\s,./-]+${year}`, ([m = '', d = '', y = ''], language) =>
     dayOf(y, monthNamed(m, language), d),
   ),
-  form('2024 Jan 5', `${year}${gap}${word}${joint}(\\d{1,2})`, ([y = '', m = '', d = ''], language) =>
+  form('2024 Jan 5', `${namedYear}${gap}${word}${joint}(\\d{1,2})(?:\\s*d)?`, ([y = '', m = '', d = ''], language) =>
     dayOf(y, monthNamed(m, language), d),
   ),
 ]; // prettier-ignore
@@ -208,7 +211,9 @@ export function readPlain(text: string, language: string): DatedText | null {
   const dashed = /^(\d{4})-(\d{2})$/.exec(day);
   if (dashed !== null) return fiscalYearOf(dashed[1] ?? '', dashed[2] ?? '');
   if (!/\d/.test(day) || day.length > 40) return null;
-  const folded = foldLetters(day).replaceAll(/\s+/g, ' ').trim();
+  const plain = foldLetters(day).replaceAll(/\s+/g, ' ').trim();
+  // In German KW is the calendar week, in Dutch the quarter.
+  const folded = language === 'nl' ? plain.replace(/(?<!\p{L})kw(?!\p{L})/u, 'kwartaal') : plain;
   for (const { expression, read } of plainForms) {
     const [, ...parts] = expression.exec(folded) ?? [];
     const found = parts.length === 0 ? null : read(parts, language);

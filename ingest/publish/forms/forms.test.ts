@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { cellOf } from './cells.ts';
 import { dateTextReader, loadedText } from './date-reader.ts';
 import { numberForms, orderForms, plainExamples, readPlain } from './date-texts.ts';
-import { languages, languagesNaming, monthNamed } from './month-names.ts';
+import { languages, languagesNaming, monthNamed } from '../../words/month-names.ts';
 import { numberReader } from './numbers.ts';
 
 test('each month is known by its full name, alone and beside a day, in every language', (t) => {
@@ -44,6 +44,12 @@ test('each form of a date that the docs name is read, and gives a period of its 
     ['I/2023', 'quarter', '2023-03-31'],
     ['IV кв. 2023', 'quarter', '2023-12-31'],
     ['2018 1e kwartaal', 'quarter', '2018-03-31'],
+    ['Jan-Mar 2023', 'quarter', '2023-03-31'],
+    ['2023 Jul – Dec', 'half', '2023-12-31'],
+    ['Triwulan IV 2001', 'quarter', '2001-12-31'],
+    ['1995. gada 1. ceturksnis', 'quarter', '1995-03-31'],
+    ['Β΄ τρίμηνο 1998', 'quarter', '1998-06-30'],
+    ['R3 2018', 'quarter', '2018-09-30'],
     ['2. Quartal 2023', 'quarter', '2023-06-30'],
     ['2023-S1', 'half', '2023-06-30'],
     ['2023-H2', 'half', '2023-12-31'],
@@ -67,7 +73,15 @@ test('each form of a date that the docs name is read, and gives a period of its 
   ] as const)
     // prettier-ignore
     t.like(readPlain(text, 'en'), { kind, to }, text);
-  for (const text of ['2021-W53', 'Line 2020', '2023/25', '31 Feb 2023', 'Total 2021', '2024-01-02 16:30'])
+  for (const text of [
+    '2021-W53',
+    'Line 2020',
+    '2023/25',
+    '31 Feb 2023',
+    'Total 2021',
+    '2024-01-02 16:30',
+    'Feb-Apr 2023',
+  ])
     t.is(readPlain(text, 'en'), null, text);
 });
 
@@ -82,9 +96,15 @@ test('numbers alone are dates only by a form that is named, and each of them mea
   t.like(meanings('2004/05'), { 'YYYY/M': '2004-05-31', 'YYYY/YY': '2005-12-31' });
   t.like(meanings('2020.1'), { 'YYYY.MM': '2020-10-31' });
   t.like(meanings('44927'), { 'Excel serial': '2023-01-01' });
-  t.like(meanings('2023.25'), { 'decimal year': '2023-06-30' });
+  t.like(meanings('2023.25'), { 'decimal quarter': '2023-06-30', 'decimal year': '2023-04-30' });
+  t.like(meanings('2011.917'), { 'decimal year': '2011-12-31' });
   t.like(meanings('1672531200'), { 'epoch seconds': '2023-01-01' });
   t.is(readPlain('01/02/2023', 'en'), null);
+});
+
+test('KW is a week in German and a quarter in Dutch', (t) => {
+  t.like(readPlain('2001KW03', 'en'), { kind: 'week', to: '2001-01-21' });
+  t.like(readPlain('2001KW03', 'nl'), { kind: 'quarter', to: '2001-09-30' });
 });
 
 test('a mark behind a date is its status, and the loader reads every period as the table states it', (t) => {
@@ -144,6 +164,16 @@ test('a number means what was written, whatever its marks, groups, signs and min
       t.is(cellOf(text).kind, 'number', text);
     }),
   );
+});
+
+test('a minus around or behind the signs of a number is its minus', (t) => {
+  const read = numberReader({
+    ...{ decimal: ',', negative: ['parentheses', 'trailing'], flags: { '%': null, p: 'p' } },
+  });
+  for (const text of ['(5,5 %)', '5,5 %-', '(5,5) %', '-5,5 %', '5,5- %'])
+    t.deepEqual(read(text), { value: '-5.5', status: '' }, text);
+  t.deepEqual(read('(5,5 %) p'), { value: '-5.5', status: 'p' });
+  t.is(read('5,5 %--'), undefined);
 });
 
 test('groups of India, bounds, marks and multiples are what they say, and other texts are no numbers', (t) => {

@@ -1,0 +1,53 @@
+// What titles of columns say of the dates in them: one table of the words for dates, years, months and so on, in the languages of offices.
+import { foldLetters } from './month-names.ts';
+
+export type TitleKind =
+  'date' | 'day' | 'week' | 'month' | 'quarter' | 'half' | 'year' | 'period' | 'fiscal' | 'epoch';
+
+/** The words of each kind, as titles have them. */
+export const titleWords: Readonly<Record<TitleKind, string>> = {
+  date: 'date dates datum fecha fechas data dato päivämäärä pvm kuupäev datums dátum дата ημερομηνία dáta datë tarih tanggal 日期 日付 날짜',
+  day: 'day days tag jour jours día dia giorno dag päivä diena dzień den deň dan ден nap ziua ημέρα jum gün hari день 日 일',
+  week: 'week weeks wk woche wochen kw semaine semana semanas settimana vecka uke uge viikko nädal nedēļa savaitė tydzień týden týždeň teden tjedan неделя седмица hét săptămâna εβδομάδα seachtain ġimgħa hafta minggu 周 週 주',
+  month: 'month months mon mm monat monate mois mes meses mês mese mesi maand maanden månad månader måned måneder kuukausi kuu kuud mēnesis mėnuo mėn miesiąc miesiące měsíc měsíce mesiac mesiace mesec meseci mjesec mjeseci месец месеци hónap hónapok luna lună luni μήνας μήνες mí míonna xahar xhur ay aylar bulan месяц месяцы місяць 月 月份 월',
+  quarter: 'quarter quarters qtr q trimestre trimestres trimester trim trimestru trimestrul trimestri quartal quartale kvartal kvartaler kvartāls kwartaal kwartalen kwartał kvartál čtvrtletí štvrťrok četrtletje tromjesečje tromesečje negyedév neljännes vuosineljännes ceturksnis ketvirtis тримесечие тримесечје квартал τρίμηνο ráithe çeyrek kuartal kwartal triwulan 季度 季 四半期 분기',
+  half: 'half halves halfyear semester semestre semestres semestru halbjahr halvår halfjaar półrocze pololetí polrok polletje polugodište полугодие félév εξάμηνο yarıyıl 半期 半年 반기',
+  year: 'year years yr yrs jahr jahre année années an ans año años ano anos anno anni jaar jaren år vuosi vuodet aasta aastad gads gadi metai rok roky lata leto leta godina godine год годы година години év évek anul ani έτος έτη bliain bliana sena snin yıl yıllar tahun рік роки 年 年份 年度 연도 년도 년',
+  period: 'period periods periodo período periodos períodos periode période périodes perioden periodi periood laikotarpis okres období obdobie obdobje razdoblje период időszak perioada περίοδος tréimhse perjodu dönem time temps zeit zeitraum zeitpunkt tiempo tijd tid aika aeg laiks laikas czas čas vreme vrijeme время idő timp χρόνος żmien zaman waktu 期間 時点 期间 时间 年月 기간 시점',
+  fiscal: 'fiscal financial fy',
+  epoch: 'epoch unix timestamp ts',
+}; // prettier-ignore
+
+const wordsOf = (kind: TitleKind): ReadonlySet<string> =>
+  new Set(titleWords[kind].split(' ').map(foldLetters));
+const kinds = Object.keys(titleWords) as TitleKind[];
+const wordsOfKind = new Map(kinds.map((kind) => [kind, wordsOf(kind)]));
+const everyWord = new Set(kinds.flatMap((kind) => [...wordsOf(kind)]));
+/** What may be beside those words without another meaning. */
+const besides =
+  /^(?:\d+|of|the|and|ref|reference|observation|obs|calendar|ended|ending|seconds|no|num|number|code|label)$/;
+
+const wordsIn = (title: string): string[] =>
+  foldLetters(title.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '))
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+
+/** Whether a word of the title is of that kind. */
+export const saysOfDates = (kind: TitleKind, title: string): boolean =>
+  wordsIn(title).some((word) => wordsOfKind.get(kind)?.has(word) === true);
+
+/** Whether the word alone says that a column has dates. */
+export const isDateWord = (word: string): boolean => everyWord.has(foldLetters(word));
+
+/** Whether the title says that its column has dates, and nothing else. */
+export function isDateTitle(title: string): boolean {
+  if (title === '' || title.length > 60) return false;
+  const words = wordsIn(title);
+  // In English a date is named by what it is the date of; `data` alone is a date in other languages.
+  if (words.some((word) => /^dates?$/.test(word)) || (words.length === 1 && /^\w*date$/.test(words[0] ?? '')))
+    return true;
+  return (
+    words.some((word) => everyWord.has(word)) &&
+    words.every((word) => everyWord.has(word) || besides.test(word))
+  );
+}
