@@ -87,8 +87,9 @@ function opened(file: string, options: ParsingOptions): WorkBook {
   }
 }
 
+/** Its first file says so, uncompressed; archives that were packed anew have it elsewhere. */
 const isOpenDocument = (content: Buffer): boolean =>
-  content.subarray(0, odsLength).includes('opendocument.spreadsheet');
+  content.includes('mimetypeapplication/vnd.oasis.opendocument.spreadsheet');
 
 /** The library needs the styles of an .ods file, which some programs leave out as it has none. */
 function withStyles(content: Buffer): Buffer {
@@ -98,7 +99,6 @@ function withStyles(content: Buffer): Buffer {
   return CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer;
 }
 
-const odsLength = 256;
 const noStyles =
   '<?xml version="1.0"?><office:document-styles xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" office:version="1.2"/>';
 

@@ -182,7 +182,7 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const isPlain = format === undefined || format === 'YYYY/M';
   // A number loses its last nought: where 2020.09 is September, 2020.1 is October.
   if (format === 'YYYY.MM')
-    return texts.some((text) => /\.1$/.test(text)) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;
+    return texts.some((text) => text.endsWith('.1')) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;
   // Months of a year are rarely the number of the year that follows, and never of each.
   if (format === 'YYYY/YY') return texts.length > 1 || saysOfDates('fiscal', title) ? -3 : 0.5;
   if (format === 'YYYY/Q' && most <= 4 && !saysOfDates('month', title))
