@@ -6,6 +6,7 @@ import { endpoints } from '../../accounts-api/routes.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { csvText } from '../../kernel/http/list.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
+import { newId } from '../../accounts-api/ids.ts';
 import { holdersOf } from '../auth/holders.ts';
 import {
   assertError,
@@ -30,6 +31,7 @@ const files: Record<string, string> = {
   '/v1/plans': 'plans.csv',
   '/v1/account/audit': 'audit.csv',
   '/v1/keys': 'keys.csv',
+  '/v1/billing/purchases': 'purchases.csv',
   '/v1/usage/history': 'usage-2026-10-22-2026-11-20.csv',
   '/v1/webhooks': 'webhooks.csv',
   '/v1/webhooks/:id/deliveries': 'deliveries.csv',
@@ -70,6 +72,10 @@ async function newOwner(): Promise<Owner> {
     const made = await service.signedIn(holder, '/v1/webhooks', { body: wish });
     webhooks.push((made.body as { data: { id: string } }).data.id);
     await service.signedIn(holder, `/v1/webhooks/${webhooks[0]}/test`, { method: 'POST' });
+    await service.deps.db.accounts.create({
+      ...{ id: newId('acct'), email: holder.email, emailSignsIn: false, name: null },
+      ...{ plan: 'pro', subscriptionState: 'active', createdAt: service.clock.now() },
+    });
   }
   const usage = ['2026-11-18', '2026-11-19', '2026-11-20'].flatMap((day) =>
     ['series', 'funds'].map((endpoint) => ({

@@ -124,14 +124,14 @@ test('many series are all told or none', async (t) => {
   }
 });
 
-test('a call that did not come through the gateway is refused', async (t) => {
+test('a call that did not come through the gateway is refused, and one whose identity is forged is no fault of a client', async (t) => {
   const bare = await fetch(`${service.url}/v1/series/CPI`);
   t.is(bare.status, 401);
   t.is(((await bare.json()) as Envelope).error.code, 'unauthorized');
   const forged = await fetch(`${service.url}/v1/series/CPI`, {
     headers: { 'x-almanac-identity': 'e30.e30.' },
   });
-  t.is(forged.status, 401);
+  t.is(forged.status, 503);
 });
 
 test('a past state of the data needs the feature, whatever the gateway let through', async (t) => {

@@ -104,7 +104,7 @@ test.serial('a break of the unit comes before it, and is where it was', async (t
     { unit: 'Points', unit_multiplier: null },
   ] as const;
   t.deepEqual((await metaOf('/v1/series/CPI.M')).breaks, [
-    { date: '2024-02-01', from: units[0], to: units[1], note: null },
+    { date: '2024-02-01', declared_on: '2024-06-30', from: units[0], to: units[1], note: null },
     { ...goesOn, date: '2024-05-01', note: null },
   ]);
 });
