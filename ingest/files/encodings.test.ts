@@ -39,6 +39,8 @@ test('blanks between digits, dashes before them and currencies beside them are n
     ['Anno;Valore\n2020;–5.539,0\n'.repeat(5), 'windows-1252'],
     ['Metai;Kaina\nbirželis;5,2 zł\n'.repeat(5), 'windows-1257'],
     ['An;Valoare\n2020;5,2 zł\n'.repeat(5), 'windows-1250'],
+    ['År;Löner\n2020;5,2\u00a0€\n'.repeat(5), 'iso-8859-15'],
+    [`1995年5月,地區\n${'–€ 71030.8,–€ 71030.8\n'.repeat(5)}`, 'big5'],
   ] as const) {
     const { name } = detectEncoding(iconv.encode(text, encoding));
     t.is(decoderOf(name).write(iconv.encode(text, encoding)), text, `${encoding} as ${name}`);

@@ -205,7 +205,7 @@ function oddLetters(text: string): number {
     if (/^\P{Ll}*\p{Lu}\P{Ll}*$/u.test(word) && word.length > 1) odd += 0.2 * word.length;
     odd += word.match(/(?<=\p{L})[^\p{L}\p{N}\p{M}'’.\-–](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/^[^\p{L}\p{N}](?=\p{L})/gu)?.length ?? 0;
-    odd += word.match(/(?<!\p{L})(?=\P{ASCII})\p{L}(?=\d)/gu)?.length ?? 0;
+    odd += word.match(/(?<!\p{L})(?=\P{ASCII})\p{L}(?=\d)|(?<=\d)(?=\P{ASCII})\p{L}/gu)?.length ?? 0;
     const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u].filter((script) =>
       script.test(word),
     ).length;
@@ -222,7 +222,10 @@ function multiByteReading(
 ): Reading | null {
   const decoder = decoderOf(name);
   const text = decoder.write(bytes) + decoder.end();
-  const foreign = Array.from(text).filter((letter) => letter > '\u007f');
+  // Dashes, blanks and currencies beside numbers are of no script.
+  const foreign = Array.from(text).filter(
+    (letter) => letter > '\u007f' && !/[\p{P}\p{Sc}\p{Zs}]/u.test(letter),
+  );
   if (foreign.length === 0) return null;
   const broken = foreign.filter((letter) =>
     /[\ufffd\ue000-\uf8ff\uff61-\uff9f\u0080-\u00ff]/u.test(letter),

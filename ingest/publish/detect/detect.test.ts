@@ -389,6 +389,9 @@ test('what may be a multiple, a unit or a share is a guess, as are points that g
     'a number of four digits is not grouped',
   );
   t.deepEqual(grouped('0.512', '1.512'), ['.', undefined, undefined]);
+  for (const delimiter of ['\t', undefined])
+    t.like(detectNumbers(['4.506', '12.933'], delimiter).decimal, { value: '.', isSure: false });
+  t.true(detectNumbers(['4.506', '12.933'], ',').decimal.isSure, 'where commas divide the cells');
   t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true]);
   const rates = (...values: string[]) =>
     propose(sampleOf([['Date', 'Rate'], ...values.map((value, at) => [months[at] ?? '', value])]), about)

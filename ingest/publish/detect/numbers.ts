@@ -190,10 +190,12 @@ function marksOf(
   const [repeatedPoint, repeatedComma] = [isRepeated('.'), isRepeated(',')];
   if (repeatedPoint !== undefined)
     return { decimal: sure(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
-  // Semicolons divide cells where the comma is the decimal mark. A number of four digits without a point says that points do not group.
-  if (delimiter === ';' && point.group !== undefined && !texts.some((text) => /\d{4}/.test(text))) {
+  // Where commas divide cells the point is the decimal mark, and semicolons divide them where the comma is. A number of four digits without a
+  // point says that points do not group.
+  if (delimiter !== ',' && point.group !== undefined && !texts.some((text) => /\d{4}/.test(text))) {
     const isSmall = texts.every((text) => !text.includes('.') || /^\D?\d\./.test(text));
-    if (isSmall) return { decimal: { ...grouping('.', point.group, false), value: '.' }, thousands: null };
+    if (isSmall || delimiter !== ';')
+      return { decimal: { ...grouping('.', point.group, false), value: '.' }, thousands: null };
     return {
       decimal: sure(',', 'semicolons divide the cells'),
       thousands: grouping('.', point.group, false),

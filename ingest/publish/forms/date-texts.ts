@@ -46,6 +46,7 @@ const weekWord =
 const roman = '(i|ii|iii|iv)';
 
 const quarters = new Map([['i', 1], ['ii', 2], ['iii', 3], ['iv', 4], ['一', 1], ['二', 2], ['三', 3], ['四', 4], ['α', 1], ['β', 2], ['γ', 3], ['δ', 4]]); // prettier-ignore
+/** Of a quarter or a half. */
 const quarterNumber = (text: string): number => quarters.get(text) ?? Number(text);
 
 const numerals = ['', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'];
@@ -72,8 +73,10 @@ const quarterOf = (yearText: string, text: string) => {
   const quarter = quarterNumber(text);
   return quarter < 1 || quarter > 4 ? null : months('quarter', yearText, quarter * 3 - 2, 3);
 };
-const halfOf = (yearText: string, text: string) =>
-  /^[12]$/.test(text) ? months('half', yearText, Number(text) * 6 - 5, 6) : null;
+const halfOf = (yearText: string, text: string) => {
+  const half = quarterNumber(text);
+  return half === 1 || half === 2 ? months('half', yearText, half * 6 - 5, 6) : null;
+};
 /** A quarter, half or year by its first and last month. Other ranges, such as moving ones of three months, are no period that is stored. */
 function rangeOf(yearText: string, first: number | null, last: number | null): DatedText | null {
   if (first === null || last === null) return null;
@@ -134,8 +137,8 @@ const plainForms: readonly DateTextForm[] = [
   form('2024년 1분기', `${year}년?\\s*([1-4])\\s*분기`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024-H1', `${year}${gap}${halfWord}[\\s.]*0?([12])`, ([y = '', h = '']) => halfOf(y, h)),
   form('H1 2024', `${halfWord}${joint}0?([12])${gap}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
-  form('1H24', `([12])${ordinal}${joint}${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
-  form('2024 1. Halbjahr', `${year}${gap}([12])${ordinal}${joint}${halfWord}`, ([y = '', h = '']) =>
+  form('1H24', `([12]|i{1,2})${ordinal}${joint}${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
+  form('2024 1. Halbjahr', `${namedYear}${gap}([12]|i{1,2})${ordinal}${joint}${halfWord}`, ([y = '', h = '']) =>
     halfOf(y, h),
   ),
   form('2024-W05', `${year}${gap}${weekWord}${joint}(\\d{1,2})`, ([y = '', w = '']) => weekOf(y, w)),

@@ -54,6 +54,7 @@ test('each form of a date that the docs name is read, and gives a period of its 
     ['2023-S1', 'half', '2023-06-30'],
     ['2023-H2', 'half', '2023-12-31'],
     ['1H23', 'half', '2023-06-30'],
+    ['II półrocze 2018', 'half', '2018-12-31'],
     ['2020-W53', 'week', '2021-01-03'],
     ['2020W49', 'week', '2020-12-06'],
     ['KW 1 2020', 'week', '2020-01-05'],
