@@ -1,6 +1,6 @@
 import test from 'ava';
 import iconv from 'iconv-lite';
-import { decoderOf, detectEncoding } from './encodings.ts';
+import { declaredEncoding, decoderOf, detectEncoding } from './encodings.ts';
 
 /** Names of places and words of headers, by the encoding that their files have. */
 const samples: Readonly<Record<string, readonly string[]>> = {
@@ -64,6 +64,25 @@ test('where two encodings give words, the finding is unsure and shows both', (t)
   const { isSure, evidence } = detectEncoding(iconv.encode('Ay;Muğla\n2023-01;İstanbul\n', 'windows-1254'));
   t.false(isSure);
   t.regex(evidence, /Muğla.* in windows-1254, or ".*Muðla/s);
+});
+
+test('a web page is read by the encoding that it names, if its bytes are text of it', (t) => {
+  const page = (charset: string, text: string) =>
+    Buffer.concat([Buffer.from(`<html><meta charset="${charset}">`), iconv.encode(text, 'windows-1250')]);
+  t.like(declaredEncoding(page('windows-1250', 'Győr')), { name: 'windows-1250', isSure: true });
+  t.is(declaredEncoding(page('utf-8', 'Győr')), null);
+  t.is(declaredEncoding(page('klingon', 'Győr')), null);
+  t.is(declaredEncoding(Buffer.from('charset=windows-1250\nGyor')), null);
+});
+
+test('capitals that make the names of months are evidence, and letters of two scripts in a word are against it', (t) => {
+  for (const [text, encoding] of [
+    ['Год;Месяц;Значение\n1996;Январь;1\n1996;февраль;2\n1996;апрель;3\n', 'x-mac-cyrillic'],
+    ['Regione;Valore\nValle d’Aosta;5\n', 'macintosh'],
+  ] as const) {
+    const bytes = iconv.encode(text, encoding === 'x-mac-cyrillic' ? 'maccyrillic' : encoding);
+    t.is(detectEncoding(bytes).name, encoding);
+  }
 });
 
 test('an encoding that is not known is refused, with those that are', (t) => {

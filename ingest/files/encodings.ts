@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
-import { misuse } from '../load/failure.ts';
+import { IngestFailure, misuse } from '../load/failure.ts';
 import { isDateWord } from '../words/date-titles.ts';
 import { monthNamed } from '../words/month-names.ts';
 
@@ -88,6 +88,21 @@ export function detectEncoding(start: Buffer): EncodingFound {
   if (wide !== null) return sure(wide, 'every other byte is null');
   if (isUtf8(start.subarray(0, completeCharacters(start)))) return sure('utf-8', 'it is valid UTF-8');
   return byLetters(start.subarray(0, detectedBytes));
+}
+
+/**
+ * The encoding that a web page names in its head, as browsers read it; null if it names none that is known, or has bytes that are none of it.
+ * @param start its first bytes.
+ */
+export function declaredEncoding(start: Buffer): EncodingFound | null {
+  const [text = '', label = ''] =
+    /<meta[^>]{0,200}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(
+      start.subarray(0, 4096).toString('latin1'),
+    ) ?? [];
+  if (label === '' || !isKnown(label)) return null;
+  const decoder = decoderOf(label);
+  if (decoder.write(start.subarray(0, completeCharacters(start))).includes('\ufffd')) return null;
+  return { name: knownEncoding(label), isSure: true, evidence: `the page says so: ${text}` };
 }
 
 /** Text of UTF-16 without a mark has a null in every other byte of its digits and delimiters. */
@@ -181,20 +196,23 @@ function singleByteReading(
       return explained / foreign.length + spokenShare * 0.1;
     }),
   );
-  const known = hasKnownWord(text, spoken) ? knownWordBonus : 0;
+  const known = Math.min(0.6, knownWords(text, spoken) * 0.02);
   return { name, score: best + known - isOdd / foreign.length - rarity + confidence / 10_000, text: whole };
 }
 
-const knownWordBonus = 0.15;
-
-/** Whether a word with a letter beyond ASCII is a month in one of the languages, or the title of a column of dates. */
-function hasKnownWord(text: string, spoken: readonly string[]): boolean {
+/** How many words with a letter beyond ASCII are months of one of the languages, or titles of columns of dates. */
+function knownWords(text: string, spoken: readonly string[]): number {
   const words = new Set([...text.matchAll(/[\p{L}\p{M}]{3,}/gu)].map(([word]) => word));
   return [...words]
     .filter((word) => /\P{ASCII}/u.test(word))
     .slice(0, 300)
-    .some((word) => isDateWord(word) || spoken.some((language) => monthNamed(word, language) !== null));
+    .filter((word) => isDateWord(word) || spoken.some((language) => monthNamed(word, language) !== null))
+    .length;
 }
+
+const scriptsOfWords = ['Latin', 'Cyrillic', 'Greek', 'Arabic', 'Hebrew'].map(
+  (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
+);
 
 /** Capitals within words, signs within words, and words of two scripts. */
 function oddLetters(text: string): number {
@@ -206,9 +224,7 @@ function oddLetters(text: string): number {
     odd += word.match(/(?<=\p{L})[^\p{L}\p{N}\p{M}'’.\-–](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/^[^\p{L}\p{N}](?=\p{L})/gu)?.length ?? 0;
     odd += word.match(/(?<!\p{L})(?=\P{ASCII})\p{L}(?=\d)|(?<=\d)(?=\P{ASCII})\p{L}/gu)?.length ?? 0;
-    const scripts = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u].filter((script) =>
-      script.test(word),
-    ).length;
+    const scripts = scriptsOfWords.filter((script) => script.test(word)).length;
     if (scripts > 1) odd += word.length;
   }
   return odd;
@@ -261,6 +277,15 @@ export function decoderOf(name: string): Decoder {
   }
   const decoder = new TextDecoder(knownEncoding(name));
   return { write: (piece) => decoder.decode(piece, { stream: true }), end: () => decoder.decode() };
+}
+
+function isKnown(name: string): boolean {
+  try {
+    return knownEncoding(name) !== '';
+  } catch (error) {
+    if (error instanceof IngestFailure) return false;
+    throw error;
+  }
 }
 
 /** The encoding by its usual name. @throws IngestFailure if it is not known. */

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { dialectBytes, firstBytes, readCsv, readPieces, type CsvOptions } from '../files/csv.ts';
 import { detectDialect } from '../files/dialect.ts';
-import { decoderOf, detectEncoding, type EncodingFound } from '../files/encodings.ts';
+import { declaredEncoding, decoderOf, detectEncoding, type EncodingFound } from '../files/encodings.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { isNumberText } from './forms/cells.ts';
@@ -146,7 +146,7 @@ const wholeSample = (rows: string[][]): Sample => ({
 });
 
 async function sampleOfPage(file: string): Promise<Sample> {
-  const { encoding } = await beginningOf(file);
+  const { encoding } = await beginningOf(file, true);
   return { ...wholeSample(await pageRows(file, encoding.name)), ...encodingOf(encoding) };
 }
 
@@ -228,10 +228,10 @@ const lastRows = (before: CsvBatch, { rows, lines }: CsvBatch): CsvBatch => ({
 });
 
 /** The encoding of a text by its first bytes, and what they say in it. */
-async function beginningOf(file: string): Promise<{ encoding: EncodingFound; text: string }> {
+async function beginningOf(file: string, isPage = false): Promise<{ encoding: EncodingFound; text: string }> {
   const bytes = await firstBytes(file, dialectBytes);
   if (bytes.length === 0) throw new IngestFailure('invalid_file', 'The file is empty.');
-  const encoding = detectEncoding(bytes);
+  const encoding = (isPage ? declaredEncoding(bytes) : null) ?? detectEncoding(bytes);
   return {
     encoding,
     text: decoderOf(encoding.name)

@@ -30,7 +30,8 @@ const namedYear = String.raw`(\d{4})(?:[\s./:,_'-]*(?:gada|g|m|metu|ev|r|roku|р
 /** Between the parts of a period. */
 const gap = String.raw`[\s./:,_'-]*`;
 const joint = String.raw`[\s./_-]*`;
-const word = String.raw`(\p{L}{3,}?)`;
+/** The name of a month. In Irish two of them are of two words. */
+const word = String.raw`(\p{L}{3,}?(?: fomhair)?)`;
 const rangeSign = String.raw`\s*(?:[-\u2010-\u2015/]|to|bis|a|au|al)\s*`;
 const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
 const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|ο|º|ª)?\.?`;
@@ -45,9 +46,15 @@ const weekWord =
   '(?:week|wk|w|woche|kw|kalenderwoche|semaine|semana|settimana|vecka|v|uge|uke|viikko|vk|tydzien|tyden|het|неделя|hafta|minggu)';
 const roman = '(i|ii|iii|iv)';
 
-const quarters = new Map([['i', 1], ['ii', 2], ['iii', 3], ['iv', 4], ['一', 1], ['二', 2], ['三', 3], ['四', 4], ['α', 1], ['β', 2], ['γ', 3], ['δ', 4]]); // prettier-ignore
+const ordinals: Readonly<Record<string, number>> = {
+  ...{ first: 1, second: 2, third: 3, fourth: 4, erstes: 1, zweites: 2, drittes: 3, viertes: 4, eerste: 1, tweede: 2, derde: 3, vierde: 4 },
+  ...{ premier: 1, deuxieme: 2, troisieme: 3, quatrieme: 4, primer: 1, segundo: 2, tercer: 3, cuarto: 4, primo: 1, secondo: 2, terzo: 3, quarto: 4 },
+  ...{ primeiro: 1, terceiro: 3 },
+}; // prettier-ignore
+const ordinalWord = `(${Object.keys(ordinals).join('|')})`;
+const numbers = new Map(Object.entries({ ...ordinals, i: 1, ii: 2, iii: 3, iv: 4, 一: 1, 二: 2, 三: 3, 四: 4, α: 1, β: 2, γ: 3, δ: 4 })); // prettier-ignore
 /** Of a quarter or a half. */
-const quarterNumber = (text: string): number => quarters.get(text) ?? Number(text);
+const quarterNumber = (text: string): number => numbers.get(text) ?? Number(text);
 
 const numerals = ['', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'];
 const numeral = (text: string): number => (/^\d/.test(text) ? Number(text) : numerals.indexOf(text));
@@ -127,6 +134,8 @@ const plainForms: readonly DateTextForm[] = [
   form('2024 1. Quartal', `${namedYear}${gap}([1-4])${ordinal}${joint}${quarterWord}`, ([y = '', q = '']) =>
     quarterOf(y, q),
   ),
+  form('First quarter 2024', `${ordinalWord} ${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form('First half 2024', `${ordinalWord} ${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
   form('I/2024', `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
   ),

@@ -54,6 +54,9 @@ test('each form of a date that the docs name is read, and gives a period of its 
     ['2023-S1', 'half', '2023-06-30'],
     ['2023-H2', 'half', '2023-12-31'],
     ['1H23', 'half', '2023-06-30'],
+    ['Second half 2008', 'half', '2008-12-31'],
+    ['third quarter of 2008', 'quarter', '2008-09-30'],
+    ['erstes Quartal 2008', 'quarter', '2008-03-31'],
     ['II półrocze 2018', 'half', '2018-12-31'],
     ['2020-W53', 'week', '2021-01-03'],
     ['2020W49', 'week', '2020-12-06'],
@@ -101,6 +104,11 @@ test('numbers alone are dates only by a form that is named, and each of them mea
   t.like(meanings('2011.917'), { 'decimal year': '2011-12-31' });
   t.like(meanings('1672531200'), { 'epoch seconds': '2023-01-01' });
   t.is(readPlain('01/02/2023', 'en'), null);
+});
+
+test('a month may have a name of two words', (t) => {
+  t.like(readPlain('2018 Deireadh Fómhair', 'ga'), { kind: 'month', to: '2018-10-31' });
+  t.like(readPlain('Meán Fómhair 2018', 'ga'), { kind: 'month', to: '2018-09-30' });
 });
 
 test('KW is a week in German and a quarter in Dutch', (t) => {
