@@ -196,7 +196,7 @@ function singleByteReading(
       return explained / foreign.length + spokenShare * 0.1;
     }),
   );
-  const known = Math.min(0.6, knownWords(text, spoken) * 0.02);
+  const known = Math.min(0.8, knownWords(text, spoken) * 0.04);
   return { name, score: best + known - isOdd / foreign.length - rarity + confidence / 10_000, text: whole };
 }
 

@@ -25,7 +25,7 @@ const wordsOfKind = new Map(kinds.map((kind) => [kind, wordsOf(kind)]));
 const everyWord = new Set(kinds.flatMap((kind) => [...wordsOf(kind)]));
 /** What may be beside those words without another meaning. */
 const besides =
-  /^(?:\d+|of|the|and|ref|reference|observation|obs|calendar|ended|ending|seconds|no|num|number|code|label)$/;
+  /^(?:\d{1,2}|of|the|and|ref|reference|observation|obs|calendar|ended|ending|seconds|no|num|number|code|label)$/;
 
 const wordsIn = (title: string): string[] =>
   foldLetters(title.replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, ' '))
@@ -46,8 +46,7 @@ export function isDateTitle(title: string): boolean {
   // In English a date is named by what it is the date of; `data` alone is a date in other languages.
   if (words.some((word) => /^dates?$/.test(word)) || (words.length === 1 && /^\w*date$/.test(words[0] ?? '')))
     return true;
-  return (
-    words.some((word) => everyWord.has(word)) &&
-    words.every((word) => everyWord.has(word) || besides.test(word))
-  );
+  // A date of several words, such as FY 1995-96, is none of these, and neither is "no data".
+  const named = words.filter((word) => everyWord.has(word) && (word !== 'data' || words.length === 1));
+  return named.length > 0 && words.every((word) => named.includes(word) || besides.test(word));
 }

@@ -40,7 +40,7 @@ export interface DateHints {
 }
 
 const markText =
-  /(?:(?<=\d)|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
+  /(?:(?<=[\d年月日季度期년월일])|\s+|(?<=[)\]]))(\(?\[?(?:p|r|e|f|b|s|c|est|prov|prel|rev|fc|estimates?|estimated|provisional|preliminary|revised|forecast|projections?)\.?\]?\)?|[*†‡#]{1,3}|[¹²³⁴⁵⁶⁷⁸⁹]+|\(\d{1,2}\)|\d\))$/i;
 /**
  * The form in which most of the texts are dates.
  * @param texts distinct, in the order of the file. @returns null if no form reads at least half of them.

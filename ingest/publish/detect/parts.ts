@@ -1,7 +1,7 @@
 // Dates that are divided over two places of a table: the year in a column, and the month, quarter or half in another column, or in the titles of
 // the columns of values. The texts of both, joined by a space, are read as one.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isNumberText } from '../forms/cells.ts';
+import { isNumberText, isValueText } from '../forms/cells.ts';
 import { readPlain } from '../forms/date-texts.ts';
 import { languages, monthNamed } from '../../words/month-names.ts';
 import { isDetermined } from './determined.ts';
@@ -58,7 +58,7 @@ function partColumn(
   // What is nearly a text a row says which row it is, and nothing of the month.
   const beside = titles.flatMap((_, at) => {
     const texts = entryAt(distinct, at);
-    return at !== year && texts.length * 2 <= rows.length && !texts.every(isNumberText) ? [at] : [];
+    return at !== year && texts.length * 2 <= rows.length && !texts.every(isValueText) ? [at] : [];
   });
   for (const [column, title] of titles.entries()) {
     const texts = entryAt(distinct, column);
@@ -67,7 +67,7 @@ function partColumn(
     const isNamed = isPartTitle(title);
     if (texts.every(isNumberText) && !isNamed) continue;
     const { parts, found } = withoutWholeYears(texts, title);
-    if (found === null || found.kind === 'year') {
+    if (found === null || found.kind === 'year' || found.kind === 'day') {
       const isParts =
         (isNamed || saysOfDates('period', title)) &&
         (texts.length === 12 || texts.length === 4) &&
@@ -119,9 +119,9 @@ const withEvidence = (found: DatesFound, evidence: string): DatesFound => ({
 function isPart(text: string): boolean {
   if (text.length > 30 || /^\d{3}/.test(text)) return false;
   const word = /\p{L}[\p{L}\p{Mn}.]*/u.exec(text)?.[0] ?? '';
-  if (word.length >= 3 && languages.some((language) => monthNamed(word, language) !== null))
-    return /^\P{L}*\p{L}[\p{L}\p{Mn}.]*\P{L}*$/u.test(text);
-  return readPlain(`2000 ${text}`, 'en') !== null;
+  const isOneWord = word.length >= 3 && /^\P{L}*\p{L}[\p{L}\p{Mn}.]*\P{L}*$/u.test(text);
+  if (isOneWord && languages.some((language) => monthNamed(word, language) !== null)) return true;
+  return ['en', 'ga'].some((language) => readPlain(`2000 ${text}`, language) !== null); // two months of Irish are of two words
 }
 
 /** The columns whose titles are months or quarters, in their order, beside a column of years. */

@@ -155,6 +155,9 @@ const plainForms: readonly DateTextForm[] = [
   form('2024M1', `${year}${joint}m{1,2}${joint}(\\d{1,2})`, ([y = '', m = '']) => monthOf(y, Number(m))),
   form('M01 2024', `m(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
   form('2024年1月', `${year}年?\\s*(\\d{1,2}|[一二三四五六七八九十]{1,2})月(?:分|份)?`, ([y = '', m = '']) => monthOf(y, numeral(m))),
+  form('2024年1-3月', `${year}年?\\s*(\\d{1,2})\\s*[-~〜～–]\\s*(\\d{1,2})月期?`, ([y = '', a = '', b = '']) =>
+    rangeOf(y, Number(a), Number(b)),
+  ),
   form('2024年1月5日', `${year}年\\s*(\\d{1,2})月\\s*(\\d{1,2})日`, ([y = '', m = '', d = '']) =>
     dayOf(y, Number(m), d),
   ),

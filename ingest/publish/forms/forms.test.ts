@@ -57,6 +57,7 @@ test('each form of a date that the docs name is read, and gives a period of its 
     ['Second half 2008', 'half', '2008-12-31'],
     ['third quarter of 2008', 'quarter', '2008-09-30'],
     ['erstes Quartal 2008', 'quarter', '2008-03-31'],
+    ['1998年10-12月', 'quarter', '1998-12-31'],
     ['II półrocze 2018', 'half', '2018-12-31'],
     ['2020-W53', 'week', '2021-01-03'],
     ['2020W49', 'week', '2020-12-06'],
