@@ -59,7 +59,7 @@ export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId
   if (billing === null || checkout === null) return true;
   const { id, sessionId } = checkout;
   if (sessionId === null) {
-    await closeUnmade(db, id, clock.now()); // whoever is making its session finds that, and closes it
+    await closeUnmade(db, id, clock.now()); // a request that is making its session finds that, and closes it
     return true;
   }
   const session = await askStripe(fetchSession(billing.stripe, sessionId));

@@ -69,9 +69,9 @@ export const readBillingState = internalEndpoint({
 interface KnownEvent {
   id: string;
   type: string;
-  /** Null: it concerns none. */
+  /** Null: it concerns no customer. */
   customerId: string | null;
-  /** Null: when it was made is not known. */
+  /** Null: unknown. */
   createdAt: Date | null;
   isUnread: boolean;
 }
@@ -112,7 +112,7 @@ function refuseUnsigned(): never {
   return fail('invalid_request', 'The signature of the event is missing or wrong, or its time is not now.');
 }
 
-/** Whether this secret has signed it, not longer ago than is allowed. */
+/** Whether this secret has signed it recently enough. */
 function isSignedBy(
   { webhooks, errors }: Stripe,
   body: Buffer,
@@ -152,7 +152,7 @@ const eventSchema = z.object({
 });
 
 /**
- * Reads a body that Stripe has signed. One whose shape is not known is named by its bytes: what repeats it is the same event.
+ * Reads a body that Stripe has signed. The id of an event of unknown shape is the hash of its bytes, so a repetition is the same event.
  * @throws Failure `invalid_request` if it is no JSON, or of the other mode.
  */
 function readEvent({ isLive }: Billing, body: Buffer): KnownEvent {
@@ -178,11 +178,11 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    return refuseUnsigned(); // signed and no JSON: from a holder of the secret, who learns no more than others
+    return refuseUnsigned(); // signed, but not JSON: the sender has the secret, and gets the same answer as anybody
   }
 }
 
-/** The fields of an object; none of anything else. */
+/** The fields of an object; no fields of any other value. */
 function fieldsOf(given: unknown): Record<string, unknown> {
   return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
 }

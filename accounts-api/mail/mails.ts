@@ -67,7 +67,7 @@ export function resetPasswordMail(to: string, link: string): Mail {
   });
 }
 
-/** To whoever owns the mailbox that a payer has named. @param link sets a password, which proves the mailbox. */
+/** To the owner of the mailbox that a payer has named. @param link sets a password, which proves the mailbox. */
 export function purchaseMail(to: string, plan: string, link: string): Mail {
   return mail(to, {
     subject: `${plan} was bought with your e-mail address`,

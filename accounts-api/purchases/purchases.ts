@@ -1,5 +1,5 @@
-// What was bought with an account's e-mail address by somebody without a session. Its holder sees it, and takes it into the account. Hides
-// that a purchase is an account of its own until then.
+// Purchases that were made without a session, with the e-mail address of an account. The account's holder sees them, and can take them into
+// the account. Hides that a purchase is an account of its own until then.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -77,7 +77,7 @@ export const takePurchase = endpoint({
 });
 
 /**
- * Moves the customers of a purchase, and deletes the account that it was. What locks more than one of them locks in the order of this.
+ * Moves the customers of a purchase, and deletes its account. Its lock order applies to everything that locks more than one of these rows.
  * @returns the holder's account as it is then.
  */
 async function take(
@@ -93,7 +93,7 @@ async function take(
   const { plan } = await requireOffered(deps, transaction, { accountId, id });
   const own = await selectSubscriptions(db, [accountId], transaction);
   if (own.some((each) => isLive(each) || isPending(each))) failSubscribed();
-  // Begun since this request has looked: it could be paid beside the purchase.
+  // A checkout that began after this request looked could be paid in addition to the purchase.
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
   const before = toldOf(account, currentOf(own));
   await moveCustomers(db, transaction, { from: id, to: accountId });
@@ -119,7 +119,7 @@ async function lockBoth(
 ): Promise<[Account, Account]> {
   const locked = new Map<string, Account>();
   for (const each of [accountId, id].toSorted()) {
-    // What is deleted is locked whole, so that nothing that refers to it is being written.
+    // The row to delete is locked exclusively, so that no row that refers to it is being written.
     const lock = each === id ? transaction.LOCK.UPDATE : transaction.LOCK.NO_KEY_UPDATE;
     const account = await db.accounts.findByPk(each, { transaction, lock });
     if (account !== null) locked.set(each, account);

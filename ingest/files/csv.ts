@@ -229,7 +229,7 @@ async function* unpacked(pieces: AsyncGenerator<Buffer>, bytesMax = Infinity): A
   }
 }
 
-/** What is often taken for CSV, and is none: a workbook by another name. */
+/** A file that is often mistaken for CSV: a workbook with another extension. */
 function refuseOthers(start: Buffer): void {
   const beginning = start.toString('latin1');
   const format = beginning.startsWith('PK\x03\x04')

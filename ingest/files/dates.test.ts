@@ -160,7 +160,7 @@ test('a fiscal year such as 2023/24 is the year that ends in 2024, and only wher
   t.is(at('2023/24', 'irregular', '12-31'), null);
 });
 
-test('a month, quarter or half never dates the point of a year, also where the year is no calendar year', (t) => {
+test('a month, quarter or half never dates an annual point, also in a fiscal year', (t) => {
   for (const end of ['12-31', '06-30', '03-31', '04-05'])
     for (const text of ['2003-04', '2011-12', '2011-06', '2011-Q4', '2011-H1'])
       t.is(pointDate(dateReader()(text) ?? { from: '', to: '' }, 'annual', end), null, `${text} ${end}`);

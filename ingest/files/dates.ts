@@ -149,7 +149,7 @@ export function pointDate(range: ReadDate, frequency: Frequency, fiscalYearEnd: 
   return end >= range.to ? end : null;
 }
 
-/** A month, a quarter or a half never dates the point of a year: whose year it would be is not stated. */
+/** A month, quarter or half never dates an annual point: the file does not state which year it belongs to. */
 const isYear = ({ from, to }: DateRange): boolean =>
   from.endsWith('-01-01') && to === `${from.slice(0, 4)}-12-31`;
 

@@ -112,8 +112,8 @@ const todayOf = ({ today, seriesTimeZone, clock }: LoadOptions): string =>
   today ?? dateIn(seriesTimeZone, clock.now());
 
 /**
- * The last step before the commit of points, which are dated by today unless the call or the file gives their day.
- * @throws IngestFailure where the day is over, and the input cannot be read again.
+ * The last step before the commit of points. They are dated by today, unless the call or the file gives their day.
+ * @throws IngestFailure if the day is over and the input cannot be read again.
  */
 function endInTime(
   dated: DatedWork,

@@ -155,7 +155,7 @@ const turnsOf = (series: string): string => `
 
 const backfilled = 'select series_no from load_series where backfill';
 
-/** Whether a load that states something of a series of the load, an old vintage, was put out of force, or into it again, after the vintage. */
+/** Whether a load of one of the same series was retracted or put into force again after the vintage of this load, which is old. */
 export async function hasTurnsAfter(on: Transaction, load: LoadRow): Promise<boolean> {
   return (await on.query(`${turnsOf(backfilled)} limit 1`, [load.vintage])).length > 0;
 }

@@ -39,7 +39,7 @@ test('no run begins while the one before it is under way', async (t) => {
   t.true(runs >= 2);
 });
 
-test('what a run throws is given on, and the next run begins', async (t) => {
+test('an error of a run is passed on, and the next run begins', async (t) => {
   const errors: unknown[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const repeated = repeat(

@@ -163,7 +163,7 @@ async function stateNow(): Promise<unknown> {
 }
 
 for (const [what, make] of Object.entries(hostile))
-  test.serial(`a backup that is ${what} is refused, and nothing has changed`, async (t) => {
+  test.serial(`a backup that is ${what} is refused and changes nothing`, async (t) => {
     const file = path.join(folder, 'hostile.gz');
     const [bytes, message] = make();
     writeFileSync(file, bytes);

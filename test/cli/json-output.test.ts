@@ -103,7 +103,7 @@ function commandsOf(sourceUrl: string, keys: readonly string[]): string[][] {
   ].map((words) => [...words, '--json']);
 }
 
-test('with --json standard output has the answer alone, of every command, also while Redis does not answer', async (t) => {
+test('with --json every command prints only its answer on standard output, also while Redis does not answer', async (t) => {
   const keys: string[] = [];
   await almanac(['accounts', 'create', 'ada@b.example']);
   for (let i = 0; i < 2; i += 1)

@@ -81,7 +81,7 @@ function watchOf(name: string) {
   return { directory, look: () => watch.look(never), counts: watch.counts };
 }
 
-test.serial('no file of the folder is taken while a release is due in a moment', async (t) => {
+test.serial('no file of the watched folder is taken shortly before a release', async (t) => {
   const inbox = watchOf('NOT_BEGUN');
   await inbox.look();
   const { at, leadMs } = await accept(['series_id,date,value', 'R1,2024-01-01,1'], '2026-11-23T09:00:00Z');
@@ -96,7 +96,7 @@ test.serial('no file of the folder is taken while a release is due in a moment',
 });
 
 test.serial(
-  'a file that is being loaded when a release comes due is given up, and loaded after it',
+  'a load of a file is given up when a release comes due, and repeated after it',
   async (t) => {
     const inbox = watchOf('GIVEN_UP');
     await inbox.look();
@@ -117,7 +117,7 @@ test.serial(
 );
 
 test.serial(
-  'a source that is being loaded when a release comes due is given up, and due again at its instant',
+  'a load of a source is given up when a release comes due, and due again at its instant',
   async (t) => {
     const server = await startFileServer(t);
     server.serve(january);

@@ -1,11 +1,11 @@
-// Files that are made to harm whoever reads them: small ones that ask for much, false ones, and such as never end. Made anew for each run.
+// Files that are made to harm their reader: small ones that need much memory or time, false ones, and endless ones. Made anew for each run.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { utils, write } from '@e965/xlsx';
 
 export interface HostileFile {
   name: string;
   content: Buffer;
-  /** What whoever reads it says. */
+  /** The reason for the refusal. */
   refused: RegExp;
 }
 

@@ -93,7 +93,7 @@ test('dates that are divided into a year and a month, in two columns or in title
   );
 });
 
-test('a row whose date is of another length than the others is left out once somebody has confirmed it; a note with a number beside no value is no row', async (t) => {
+test('a row with a date of another length is left out once confirmed; a note with a number is not a row', async (t) => {
   const mixed = 'Period,Rate\n2022,10\n2023 Q1,3\n2023 Q2,3\n2023 Q3,3\n2023 Q4,3\n2024 Q1,4\n2024 Q2,4\n';
   const folder = folderOf('odd', { 'odd.csv': mixed });
   const asked = await publish(folder);

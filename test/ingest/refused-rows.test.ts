@@ -125,7 +125,7 @@ test.serial('--skip-invalid stores the good rows and reports all bad ones in a f
 });
 
 test.serial(
-  'no cell of a bad row runs as a formula where the report is opened in a spreadsheet',
+  'no cell of a bad row runs as a formula when a spreadsheet opens the report',
   async (t) => {
     const reportFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'rejects.csv');
     const bad = ['=cmd()', '@SUM(A1)', '＝1+1', '"+1\r=1+1"'];

@@ -91,7 +91,7 @@ for (const [name, pair] of Object.entries(pairs))
     }
 
 test.serial(
-  'of archives that overlap, each point stays while a load that states it is in force',
+  'points of overlapping archives stay while a load that states them is in force',
   async (t) => {
     const one = await numberOf(() =>
       archived([
@@ -202,7 +202,7 @@ test.serial('prices of commodities stay while a load that states them is in forc
   }
 });
 
-test.serial('what a load repeats is recorded by one row a vintage, however many points it has', async (t) => {
+test.serial('a repeated vintage is recorded in one row, however many points it has', async (t) => {
   const days = Array.from({ length: 300 }, (_, i) => addDays('2022-01-01', i));
   const vintages = ['2024-02-01', '2024-03-01', '2024-04-01'];
   const rows = vintages.flatMap((vintage) => days.map((day) => `${day} 1 ${vintage}`));

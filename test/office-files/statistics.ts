@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import type { Names } from './words/names.ts';
 
 export interface Observation {
-  /** Digits as published; null: there is none. */
+  /** Digits as published; null: missing. */
   value: string | null;
   /** Behind the number, or in a column beside it. */
   flag: string;

@@ -101,7 +101,7 @@ async function eachOffset(
   }
 }
 
-test('accounts-api with a wrong clock reclaims no allotment in use, and refuses or accepts no key or session wrongly', async (t) => {
+test('accounts-api with a wrong clock keeps allotments in use, and judges keys and sessions correctly', async (t) => {
   const service = await startMoved('accounts-api', asRole('almanac_accounts_api'));
   const { accountId } = await accounts.newClient('pro');
   const sessions = [await sessionFor(accountId, hourMs), await sessionFor(accountId, -1_000)];
@@ -132,7 +132,7 @@ test('accounts-api with a wrong clock reclaims no allotment in use, and refuses 
   await service.end();
 });
 
-test('data-api with a wrong clock says what PostgreSQL dates, and answers a right gateway 503 with the cause in its log and /readyz', async (t) => {
+test('data-api with a wrong clock dates by PostgreSQL, and answers a gateway 503 with the cause in its log and /readyz', async (t) => {
   const service = await startMoved('data-api', asRole('almanac_data_api'));
   for (const [id, inMs] of Object.entries({ PAST: -hourMs, COMING: hourMs }))
     await database.query(
@@ -164,7 +164,7 @@ test('data-api with a wrong clock says what PostgreSQL dates, and answers a righ
   await service.end();
 });
 
-test('a gateway with a wrong clock fails with 503: it refuses no key as invalid, and serves none that has expired', async (t) => {
+test('a gateway with a wrong clock fails with 503: it calls no key invalid, and serves no expired one', async (t) => {
   const [dataApi, accountsApi] = await Promise.all([
     startMoved('data-api', asRole('almanac_data_api')),
     startMoved('accounts-api', asRole('almanac_accounts_api')),

@@ -177,7 +177,7 @@ test.serial(
 );
 
 test.serial(
-  'the account has the e-mail address that Stripe has taken, not the one in the request',
+  'the account has the e-mail address from Stripe, not the one in the request',
   async (t) => {
     const { id } = await createAccount(paying.services.accounts, {
       email: 'victim@example.org',

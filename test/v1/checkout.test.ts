@@ -353,7 +353,7 @@ test.serial(
 );
 
 test.serial(
-  'without settings for Stripe, buying and the portal are 503, and there is no inbox',
+  'without settings for Stripe, checkout and portal are 503, and the inbox is 404',
   async (t) => {
     const off = await startPaying({ services: { stripe: undefined } });
     const { key } = await off.services.accountWithKey('free');

@@ -163,7 +163,7 @@ test('a transform of the prices by city is that of each city, and the rank is of
   t.like(changes.meta, { unit: '%', transform: 'yoy' });
 });
 
-test.serial('a transform by city is that of the series of the city, however far back it looks', async (t) => {
+test.serial('a transform by city equals that of the city’s series, however far back it looks', async (t) => {
   const dates = {
     annual: ['2021-12-31', '2022-12-31', '2023-12-31', '2024-12-31'],
     quarterly: ['2024-03-31', '2024-06-30', '2024-09-30', '2024-12-31'],
@@ -207,7 +207,7 @@ test.serial('a transform by city is that of the series of the city, however far 
   t.true(compared > 40, `${compared}`);
 });
 
-test.serial('no change by city is across a break of the unit', async (t) => {
+test.serial('changes by city do not reach across a break of the unit', async (t) => {
   t.teardown(() => service.pool.query(`delete from data.commodity_items where item_id = 'dal'`));
   await service.pool.query(
     `insert into data.commodity_items (item_id, name, unit, currency, frequency, source)

@@ -12,7 +12,7 @@ export interface DatesFound {
   evidence: string;
   /** The most frequent kind of its texts. */
   kind: PeriodKind;
-  /** Texts that are no dates of the form. */
+  /** Texts that the form does not read. */
   unread: string[];
   /** Other readings, in words. */
   others: string[];
@@ -32,7 +32,7 @@ interface Candidate {
 export interface DateHints {
   /** The title of the column, or '' for titles themselves. */
   title?: string;
-  /** Numbers that are no plausible years may be dates: the title says so, or the column is the first. */
+  /** Numbers that are not plausible years may be dates: the title suggests it, or the column is the first. */
   allowsNumbers?: boolean;
   /** The texts are titles of columns. */
   isTitles?: boolean;

@@ -50,7 +50,7 @@ test('flags after numbers and marks of missing ones are found, and taken off as 
   t.deepEqual(read('7,5%'), { value: '7.5', status: '' });
   t.deepEqual(read(': c'), { value: null, status: 'c' });
   t.deepEqual(read('131,0'), { value: '131.0', status: '' });
-  t.is(read('7.5'), undefined, 'a point is no decimal mark here');
+  t.is(read('7.5'), undefined, 'a point is not a decimal mark here');
   t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
 });
 
@@ -58,7 +58,7 @@ test('a sign alone among numbers is a guess, as it may mean something else; two 
   for (const sign of ['@', '^', '#', '*']) {
     const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
     t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
-    t.regex(missing?.evidence ?? '', /stands alone 2 times/);
+    t.regex(missing?.evidence ?? '', /is alone in 2 cells/);
     const data = months.map((month, at) => [month, at === 3 ? sign : `${at}.5`]);
     t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
   }

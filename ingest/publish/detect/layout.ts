@@ -33,7 +33,7 @@ export type TableDates =
       found: DatesFound;
       /** Whether an empty cell repeats the one above it. */
       isFilled: boolean;
-      /** Texts of the column of parts that are none, such as `M13` and `Annual`. */
+      /** Texts of the column of parts that are not a part of a year, such as `M13` and `Annual`. */
       others: string[];
     }
   | {
@@ -53,7 +53,7 @@ const columnsForDates = 60;
 const distinctMax = 5_000;
 const dateTitle =
   /^(?:.*\bdates?\b.*|\w*date|years?|months?|periods?|time(?:[ _]period)?|quarters?|weeks?|days?|datum|fecha|data|jahr(?:e)?|a[nñ]os?|ann[ée]es?|anno|ano|[aå]r|vuosi|rok|god|год|évs?|dia|mes|monat|mois|mese|m[eê]s|maand|m[aå]nad|m[aå]ned|per[ií]odo|p[ée]riode|period[eo]?|zeit(?:raum)?|temps|tiempo|tijd|perioden|kvartal|trimestres?|quartal|kwartaal|bulan|tahun|tarih|yil|ay|dönem|дата|период|年|年月|月|時点|期間|日期|时间|ref_?date|fiscal year|financial year|fy)$/iu;
-/** Dates of what the rows are about, and not of when: no points are dated by them. */
+/** Dates that describe the row, such as the maturity of a bond: no points are dated by them. */
 const otherTitle = /maturity|expir|inception|birth|redemption|\bdue\b|\bcall date|issue[ _]?date|issued/i;
 /** Dates of publication, and the last day of a vintage: not the dates of the values. */
 export const vintageTitle =
@@ -66,7 +66,7 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
   const across = datesAcross(rows);
   const column = dateColumn(rows);
   const firstDated = column === null ? -1 : firstDatedRow(rows, column);
-  // Numbers of a row of data may look like years in order; titles stand above the data.
+  // Numbers of a row of data may look like years in order; titles are above the data.
   if (across !== null && (firstDated < 0 || across.rows[0] < firstDated))
     return finishAcross(rows, lines, across);
   if (column !== null && firstDated >= 0)
@@ -173,7 +173,7 @@ function isOddRow(row: readonly string[], dates: number): boolean {
   return !numbers.every((text, at) => text !== '' && Number(text) === Number(numbers[0]) + at);
 }
 
-/** What a row says of its date: a year alone where the titles have its months; empty if it says nothing. */
+/** The text of a row's date: only a year if the titles have the months; empty without a date. */
 export function dateText(row: readonly string[], dates: TableDates): string {
   return dateColumns(dates)
     .map((each) => (row[each] ?? '').trim())
@@ -233,7 +233,7 @@ function datesAcross(rows: readonly string[][]): Across | null {
   return best;
 }
 
-/** The texts of a line of months or quarters, each behind the year that stands above it or to the left of that. */
+/** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
 function withYears(above: readonly string[], cells: readonly string[]): string[] | null {
   const years = above.map((cell) => cell.trim());
   const named = years.filter((text) => text !== '');
@@ -278,7 +278,7 @@ function periodsIn(
   // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
   const isYear = (text: string) => /^\d{4}$/.test(text);
   if (texts.every(isYear) && values.every(isYear)) return null;
-  // Few dates in a line may be those of a row of data: titles have no number beside them that is none.
+  // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
   if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
     return null;
   return {

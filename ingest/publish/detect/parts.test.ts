@@ -78,6 +78,6 @@ test('months and quarters as titles beside a column of years are parts of the da
   const { entry } = proposed([['Year', ...fiscal], ...rows(fiscal)]);
   t.regex(
     entry.skip ?? '',
-    /months from July to June, and no line says of which calendar year the first ones are/,
+    /months from July to June, and no line states the calendar year of the first ones/,
   );
 });

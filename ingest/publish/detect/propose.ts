@@ -96,7 +96,7 @@ const startTitle =
   /^(?:series |obs(?:ervation)? ?)?(?:start|begin|first)(?: date| period| obs(?:ervation)?)?$/i;
 const endTitle = /^(?:series |obs(?:ervation)? ?)?(?:end|last|latest)(?: date| period| obs(?:ervation)?)?$/i;
 
-/** A list of series, as the workbooks of the ABS have on their first sheet: each row says from when to when a series has values. */
+/** A list of series, as on the first sheet of the ABS's workbooks: each row has the first and last date of a series. */
 function isContents({ titles }: Layout, { key }: Columns, rows: readonly string[][]): boolean {
   if (
     key === null ||
@@ -152,7 +152,7 @@ function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
   return draft;
 }
 
-/** How the dates are written, and what that leaves open. */
+/** How the dates are written, and what remains a guess. */
 function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): void {
   if ((dates.kind !== 'column' && dates.kind !== 'across') || entry.date === undefined) return;
   const { style, isSure, kind } = dates.found;
@@ -247,7 +247,7 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   if (columns.vintage !== null) {
     const { at, format, isSure } = columns.vintage;
     entry.vintage = { column: title(at), ...(format !== undefined && { format }) };
-    evidence['vintage'] = `${title(at)} has days, and its title says that they are those of publication`;
+    evidence['vintage'] = `${title(at)} has days, and its title means the day of publication`;
     if (!isSure) draft.guessed.push('vintage');
   }
   if (columns.filled.length > 0) {

@@ -41,7 +41,7 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
   const frequency = at('FREQ');
   const unit = ['UNIT_MEASURE', 'UNIT'].map(at).find((index) => index >= 0);
   const mult = at('UNIT_MULT');
-  // With labels=name a column with the name stands beside that with the code: `REF_AREA`, `Reference area`.
+  // With labels=name each column of codes is followed by one of names: `REF_AREA`, `Reference area`.
   const dimensions = ids.flatMap((id, index) =>
     index < Math.min(period, value) &&
     !structureTitles.includes(id) &&

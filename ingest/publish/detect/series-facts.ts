@@ -226,17 +226,17 @@ export function addFacts(
   entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...known, ...others };
 }
 
-/** The part in braces that stands for a line above the data. */
+/** The placeholder for a line above the data. */
 function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): string {
   return `{line ${factLines[fact] ?? 0}}`;
 }
 
-/** Months in which years end that are not those of the calendar: the file seldom says which. */
+/** Common ends of fiscal years: the file seldom states which one it uses. */
 function addFiscalYear({ entry, evidence, guessed }: Draft): void {
   if (entry.series === undefined) return;
   Object.assign(entry.series, { frequency: 'annual', fiscal_year_end: '06-30' });
   evidence['series.fiscal_year_end'] =
-    'the dates are years that begin in one calendar year and end in the next, and no line says on which day: 03-31, 06-30 and 09-30 are common';
+    'the dates are years that begin in one calendar year and end in the next, and no line states the day: 03-31, 06-30 and 09-30 are common';
   guessed.push('series.fiscal_year_end');
 }
 

@@ -1,4 +1,4 @@
-// Rows with numbers and without a date among those with dates: totals, averages, sums of a year. They are named, and left out if they are few.
+// Rows with numbers but without a date among dated rows: totals, averages, sums of a year. They are reported, and left out if they are few.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../forms/cells.ts';
 import type { PeriodKind } from '../forms/date-texts.ts';
@@ -11,7 +11,7 @@ const isOfKind = (kind: PeriodKind, most: PeriodKind) => kind === most || kind =
 /** A table has few such rows; more are dates that were not understood. */
 const undatedMost = (datedRows: number): number => Math.max(4, Math.floor(datedRows / 10));
 
-/** @returns why the table cannot be read; null: it can. */
+/** @returns why the table cannot be read, or null. */
 export function addUndated(
   { entry, evidence, guessed }: Draft,
   { layout: { dates, titles }, columns, rows }: Seen,

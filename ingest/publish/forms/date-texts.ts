@@ -181,7 +181,7 @@ const dayTime =
   /[T\s]+(?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00(?:\.0+)?)?(?:\s*[AP]\.?M\.?)?)\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
 export const withoutMidnight = (text: string): string => text.replace(dayTime, '');
 
-/** What the text means by the forms of one meaning; null if by none. */
+/** What the text means by the forms of one meaning; null if no form reads it. */
 export function readPlain(text: string, language: string): DatedText | null {
   const day = withoutMidnight(text);
   const iso = readIso(day);

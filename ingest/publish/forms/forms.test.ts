@@ -34,7 +34,7 @@ test('usual short spellings of months are known, and beginnings that two months 
   t.deepEqual(languagesNaming(['listopad']).sort(), ['cs', 'hr', 'pl'], 'October in one, November in two');
 });
 
-test('each form of a date that the docs name is read, and gives a period of its kind', (t) => {
+test('each date form of the docs is read as a period of its kind', (t) => {
   for (const example of plainExamples) t.truthy(readPlain(example, 'en'), example);
   for (const [text, kind, to] of [
     ['T1 2023', 'quarter', '2023-03-31'],
@@ -71,7 +71,7 @@ test('each form of a date that the docs name is read, and gives a period of its 
     t.is(readPlain(text, 'en'), null, text);
 });
 
-test('numbers alone are dates only by a form that is named, and each of them means what it names', (t) => {
+test('numbers alone are dates only by a named form, and each form has its documented meaning', (t) => {
   const meanings = (text: string) =>
     Object.fromEntries([...orderForms, ...numberForms].flatMap(({ format, read }) => {
       const found = read(text);
@@ -87,7 +87,7 @@ test('numbers alone are dates only by a form that is named, and each of them mea
   t.is(readPlain('01/02/2023', 'en'), null);
 });
 
-test('a mark behind a date is its status, and the loader reads every period as the table states it', (t) => {
+test('a mark behind a date becomes a status, and the loader accepts the text of every period', (t) => {
   const read = dateTextReader({ marks: { p: 'p', '(est.)': 'e', '*': null } });
   t.like(read('2023p'), { to: '2023-12-31', status: 'p' });
   t.like(read('2023 (est.)'), { to: '2023-12-31', status: 'e' });
@@ -117,7 +117,7 @@ const written = fc.record({
   sign: fc.constantFrom('', '$', '€', '%', 'p', '[r]'),
 });
 
-test('a number means what was written, whatever its marks, groups, signs and minus', (t) => {
+test('a number keeps its value, with any marks, groups, signs and minus', (t) => {
   fc.assert(
     fc.property(written, ({ whole, decimals, isNegative, decimal, group, blank, below, sign }) => {
       if (group === decimal) return;
@@ -146,7 +146,7 @@ test('a number means what was written, whatever its marks, groups, signs and min
   );
 });
 
-test('groups of India, bounds, marks and multiples are what they say, and other texts are no numbers', (t) => {
+test('groups as in India, bounds, marks and multiples are recognised, and other texts are not numbers', (t) => {
   const read = numberReader({
     thousands: ',',
     missing: [':', 'k.A.'],
