@@ -3,7 +3,7 @@ import { dayNumber } from '../../../kernel/dates.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 import type { DatedText } from '../forms/date-texts.ts';
 import { entryAt } from '../../../kernel/entries.ts';
-import type { Columns } from './columns.ts';
+import type { Columns } from './columns/columns.ts';
 import { periodTitle } from './head.ts';
 import { dateText, type Layout } from './layout.ts';
 import type { Finding } from './numbers.ts';

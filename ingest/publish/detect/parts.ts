@@ -4,7 +4,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../forms/cells.ts';
 import { readPlain } from '../forms/date-texts.ts';
 import { foldLetters, languages, monthNamed } from '../forms/month-names.ts';
-import { isDetermined } from './determined.ts';
+import { isDetermined } from './columns/profile.ts';
 import { detectDates, titleMonth, titleQuarter, type DatesFound } from './dates.ts';
 import { distinctIn, filledDown, type Layout } from './layout.ts';
 

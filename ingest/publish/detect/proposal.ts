@@ -1,6 +1,6 @@
 // What detection is given and what it proposes: the types that its steps share.
 import type { TableDescription } from '../description.ts';
-import type { Columns } from './columns.ts';
+import type { Columns } from './columns/columns.ts';
 import type { Layout } from './layout.ts';
 
 /** What is known of a table beside its rows. */

@@ -1,5 +1,5 @@
 // Rows that state a point which an earlier row states: few are slips of the publisher, many mean that a column was overlooked.
-import type { Columns } from './columns.ts';
+import type { Columns } from './columns/columns.ts';
 import { dateText } from './layout.ts';
 import { cellOf } from '../forms/cells.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';

@@ -1,5 +1,5 @@
 // Recognises SDMX-CSV, versions 1 and 2: the names of the columns are those of the standard, so nothing is guessed.
-import { isDetermined } from './determined.ts';
+import { isDetermined } from './columns/profile.ts';
 import { scaleIn } from '../forms/scales.ts';
 import type { TableDescription } from '../description.ts';
 

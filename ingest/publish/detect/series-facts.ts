@@ -1,7 +1,8 @@
 // What the series of a table are: their id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isDoubtful, type Columns } from './columns.ts';
-import { isDetermined } from './determined.ts';
+import type { Columns } from './columns/columns.ts';
+import { isDoubtful } from './columns/dimensions.ts';
+import { isDetermined } from './columns/profile.ts';
 import type { Layout } from './layout.ts';
 import { scaleAbove, scaleIn } from '../forms/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
