@@ -329,4 +329,4 @@ function digestOf(parameters: object): string {
 }
 
 /** The page to which Stripe sends the browser back. */
-export const returnPath = '/billing/return';
+const returnPath = '/billing/return';

@@ -15,7 +15,7 @@ import {
 } from './customers.sql.ts';
 import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts';
 
-export const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
+const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
 /** How many graces are ended before the worker looks whether it is to stop. */
 const gracesAtOnce = 100;

@@ -4,7 +4,7 @@ import type { Notice } from '../jobs.ts';
 import type { Mail } from './mail.ts';
 
 /** The dashboard pages that mailed links open; each uses its token by a POST, when its button is pressed. */
-export const pages = {
+const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',
   keys: '/dashboard/keys',

@@ -53,9 +53,6 @@ const knownForms: Readonly<Record<string, string>> = {
 const fiscalYear = /^(\d{4})[/](\d{2}|\d{4})$/;
 const fiscalYearForm = '2023/24';
 
-/** What `dateReader` reads by default, for messages. */
-export const knownFormNames: readonly string[] = [...Object.keys(knownForms), fiscalYearForm];
-
 function readFiscalYear(text: string): ReadDate | null {
   const [, first = '', second = ''] = fiscalYear.exec(text) ?? [];
   const last = String(Number(first) + 1);

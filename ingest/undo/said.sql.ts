@@ -11,7 +11,7 @@ const ofPoint = (row: string): string =>
   `(${row}.series_no, ${row}.dims_no, ${row}.date) = (p.series_no, p.dims_no, p.date)`;
 
 /** Rows of the point p: each stands in one of two indexes, so PostgreSQL must be told of both. */
-export const rowsOfPoint = (columns: string, condition: string): string => `
+const rowsOfPoint = (columns: string, condition: string): string => `
   select ${columns} from data.observations o
   where ${ofPoint('o')} and o.superseded_on = 'infinity' and ${condition}
   union all

@@ -17,7 +17,7 @@ interface PartOfZip {
 }
 
 /** A zip archive that may state false sizes. */
-export function zipOf(parts: readonly PartOfZip[]): Buffer {
+function zipOf(parts: readonly PartOfZip[]): Buffer {
   const [bodies, directory]: [Buffer[], Buffer[]] = [[], []];
   let offset = 0;
   for (const { name, content, size } of parts) {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { cellOf } from './cells.ts';
 import { dateTextReader, loadedText } from './date-reader.ts';
 import { numberForms, orderForms, plainExamples, readPlain } from './date-texts.ts';
-import { languages, languagesNaming, monthNamed } from './month-names.ts';
+import { languages, monthNamed } from './month-names.ts';
 import { numberReader } from './numbers.ts';
 
 test('each month is known by its full name, alone and beside a day, in every language', (t) => {
@@ -31,10 +31,11 @@ test('usual short spellings of months are known, and beginnings that two months 
     t.is(monthNamed(word, language), month, word);
   t.is(monthNamed('jui', 'fr'), null, 'juin or juillet');
   t.is(monthNamed('ma', 'en'), null, 'too short');
-  t.deepEqual(languagesNaming(['listopad']).sort(), ['cs', 'hr', 'pl'], 'October in one, November in two');
+  const naming = languages.filter((language) => monthNamed('listopad', language) !== null);
+  t.deepEqual(naming.toSorted(), ['cs', 'hr', 'pl'], 'October in one, November in two');
 });
 
-test('each date form of the docs is read as a period of its kind', (t) => {
+test('each date form of one meaning reads its example as a period of its kind', (t) => {
   for (const example of plainExamples) t.truthy(readPlain(example, 'en'), example);
   for (const [text, kind, to] of [
     ['T1 2023', 'quarter', '2023-03-31'],

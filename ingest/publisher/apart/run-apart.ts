@@ -56,7 +56,7 @@ export interface ReadLimits {
 }
 
 /** As the settings FILE_MEMORY_MB and FILE_SECONDS have them by default. */
-export const readLimitsUsual: ReadLimits = { memoryMb: 512, stepSeconds: 120 };
+const readLimitsUsual: ReadLimits = { memoryMb: 512, stepSeconds: 120 };
 
 /** The process has ended without an answer: for lack of memory, or because it took too long. The file is at fault. */
 export class ProcessEnded extends Error {

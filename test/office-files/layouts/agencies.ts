@@ -30,7 +30,7 @@ const countries = [
 ] as const;
 
 /** As SDMX writes a period. */
-export function sdmxPeriod(frequency: Frequency, { year, part, last }: Period): string {
+function sdmxPeriod(frequency: Frequency, { year, part, last }: Period): string {
   const two = String(part).padStart(2, '0');
   const forms = {
     annual: `${year}`,
