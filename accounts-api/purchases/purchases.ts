@@ -10,7 +10,7 @@ import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountSchema } from '../account/account.ts';
-import { lockKeysOf, lockMonthsOf } from '../account/account.sql.ts';
+import { lockRowsOf } from '../account/account.sql.ts';
 import { endCheckout } from '../account/closing.ts';
 import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
@@ -21,7 +21,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Account } from '../models/account.ts';
 import type { SignedIn } from '../requester.ts';
-import { lockCustomersOf, moveCustomers, selectPurchasesFor } from './purchases.sql.ts';
+import { moveCustomers, selectPurchasesFor } from './purchases.sql.ts';
 
 const purchaseSchema = z.object({
   id: z.string(),
@@ -86,9 +86,9 @@ async function take(
   { requester: { accountId, actor }, id }: { requester: SignedIn; id: string },
 ): Promise<Account> {
   const { db, clock } = deps;
-  await lockCustomersOf(db, transaction, id);
+  await lockRowsOf(db, transaction, 'billing_customers', id);
   await moveCheckouts(db, transaction, { from: id, to: accountId, now: clock.now() });
-  await lockMonthsOf(db, transaction, id);
+  await lockRowsOf(db, transaction, 'quota_months', id);
   const [account, bought] = await lockBoth(deps, transaction, { accountId, id });
   const { plan } = await requireOffered(deps, transaction, { accountId, id });
   const own = await selectSubscriptions(db, [accountId], transaction);
@@ -97,7 +97,7 @@ async function take(
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
   const before = toldOf(account, currentOf(own));
   await moveCustomers(db, transaction, { from: id, to: accountId });
-  await lockKeysOf(db, transaction, id);
+  await lockRowsOf(db, transaction, 'api_keys', id);
   await bought.destroy({ transaction }); // its keys and webhooks go with the row
   await audit(deps, transaction, {
     accountId: id,
