@@ -13,7 +13,7 @@ const lockOrder = {
   api_keys: 'id',
 } as const;
 
-/** Locks the rows of an account in a table. `lockOrder` says whether to call it before or after locking the account. */
+/** Locks the rows of an account in a table. See `lockOrder` for when to call it. */
 export async function lockRowsOf(
   db: AccountsDatabase,
   transaction: Transaction,

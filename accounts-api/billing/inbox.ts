@@ -1,5 +1,5 @@
-// The inbox of Stripe's events: checks who sent an event, stores it and has its customer fetched, in one transaction. What the event
-// says of the customer is not used. What Stripe has signed is taken, whatever its shape: Stripe repeats for days what is not answered 200.
+// The inbox of Stripe's events: checks the sender of an event, stores it and has its customer fetched, in one transaction. Customer data in
+// events is not used. A signed event of any shape is accepted: Stripe repeats an event for days until it is answered 200.
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -153,7 +153,7 @@ const eventSchema = z.object({
 
 /**
  * Reads a body that Stripe has signed. The id of an event of unknown shape is the hash of its bytes, so a repetition is the same event.
- * @throws Failure `invalid_request` if it is no JSON, or of the other mode.
+ * @throws Failure `invalid_request` if it is not JSON, or of the other mode.
  */
 function readEvent({ isLive }: Billing, body: Buffer): KnownEvent {
   const given = parsed(body);

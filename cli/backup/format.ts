@@ -107,7 +107,7 @@ export class BackupReader {
       return (await this.#chunks.next()) as IteratorResult<Buffer, undefined>;
     } catch (error) {
       if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
-      throw new BackupUnreadable(`The backup is no gzip, damaged or cut off, within ${what}.`, {
+      throw new BackupUnreadable(`The backup is not a gzip file, or it is damaged or cut off, within ${what}.`, {
         cause: error,
       });
     }

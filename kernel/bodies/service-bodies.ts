@@ -34,7 +34,7 @@ const limitOf = ({ bodyBytesMax: own, scope }: Route) =>
 
 /**
  * Holds the bytes of a body until its call is answered. A gateway sends bodies whole, so the full length is counted at once.
- * @throws Failure `rate_limited` or `unavailable` if there is no room for them.
+ * @throws Failure `rate_limited` or `unavailable` without room for them.
  */
 function holdBytes(bodies: ByteBudget, route: Route, { headers }: Request, response: Response): void {
   const forwardedFor = headers['x-forwarded-for'];

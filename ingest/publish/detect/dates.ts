@@ -146,7 +146,7 @@ const statusOf = (sign: string): string => {
           : letters.slice(0, 16);
 };
 
-/** The languages that name a month in the most of the texts; English if there are no words. */
+/** The languages that name a month in most of the texts; English for texts without words. */
 function languagesOf(texts: readonly string[]): string[] {
   const words = new Set<string>();
   for (const text of texts.slice(0, 2_000))

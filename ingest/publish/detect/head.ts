@@ -50,7 +50,7 @@ export function headAbove(rows: readonly string[][], firstRow: number, labels: n
   return { headerRows: header, titles, facts: {} };
 }
 
-/** The lines of a block of labels: two or more that are known, one of which names a unit or an id. */
+/** The lines of a block of labels: two or more known labels, among them a unit or an id. */
 function labelledLines(
   rows: readonly string[][],
   firstRow: number,

@@ -106,8 +106,8 @@ export function detectColumns(
 }
 
 /**
- * Columns of numbers, unless their title says that they are codes; if one is called value, only that. A column is one of numbers if at most half
- * of its cells are marks, or words that are repeated or few: a text in each row beside numbers in the others is neither.
+ * Columns of numbers, unless their title names codes; if one is called value, only that. In a column of numbers at most half of the cells
+ * are marks, or words that are repeated or few.
  */
 function takeValues(
   found: Assigned,
@@ -163,7 +163,7 @@ function isIdentifier(
   });
 }
 
-/** Days of publication: a vintage, where the title says it. */
+/** Days of publication, by the title: a vintage. */
 function takeVintage(
   found: Assigned,
   free: Set<number>,
@@ -177,7 +177,7 @@ function takeVintage(
     if (dates === null || dates.unread.length > 0) continue;
     free.delete(at);
     if (/end/i.test(title) || found.vintage !== null)
-      found.ignored.set(at, 'it says until when a value was known, or repeats the day of publication');
+      found.ignored.set(at, 'it has the last day of a vintage, or repeats the day of publication');
     else
       found.vintage = {
         at,
@@ -187,7 +187,7 @@ function takeVintage(
   }
 }
 
-/** Each column of values has flags in the column to its right: their titles say so, or there are none, and their cells are short or empty. */
+/** Each column of values has flags in the column to its right, with a title of flags or without a title, and with short or empty cells. */
 function takeStatusBeside(
   found: Assigned,
   free: Set<number>,
@@ -258,7 +258,7 @@ function takeNames(
     }
   }
   for (let at = take(titled.comment); at !== null; at = take(titled.comment))
-    found.ignored.set(at, 'its title says that it is a comment or a number of the row');
+    found.ignored.set(at, 'its title is that of a comment or a row number');
   for (const at of [...free]) {
     const texts = new Set(body.map((row) => (row[at] ?? '').trim()));
     const [only = ''] = texts;

@@ -5,7 +5,7 @@ import { filledDown } from '../layout.ts';
 import { isCodeTitle, isDetermined, profileOf } from './profile.ts';
 
 export interface Dimensions {
-  /** The columns that tell the rows of one date apart, beside the key. */
+  /** The columns that distinguish the rows of one date, besides the key. */
   dimensions: number[];
   /** Columns whose empty cells repeat the cell above. */
   filled: number[];
@@ -57,7 +57,7 @@ export function detectDimensions(
   const evidence = new Map<number, string>();
   for (const at of dimensions) {
     const texts = new Set(body.map((row) => textAt(row, at)).filter((text) => text !== ''));
-    evidence.set(at, `it tells apart rows of one date (${texts.size} texts)`);
+    evidence.set(at, `it distinguishes rows of one date (${texts.size} texts)`);
   }
   const only = withIsin.only ?? unlabelled(dimensions, titles, body);
   return { dimensions, filled, only, totals: totalsIn(dimensions, body), ignored, evidence };
