@@ -22,7 +22,7 @@ const eventBytesMax = 1024 * 1024;
 export const receiveStripeEvent = endpoint({
   summary: 'The inbox of events: only Stripe calls it.',
   description:
-    'The signature is checked on the bytes of the body. An event that came before is answered in the same way, and changes nothing; so is one whose shape is not known here, which is noted.',
+    'The signature is checked on the bytes of the body. A repeated event is answered in the same way, and changes nothing. So is an event of an unknown shape, which is recorded.',
   requester: 'anyone',
   takesRawBody: true,
   bodyBytesMax: eventBytesMax,
@@ -88,7 +88,7 @@ async function receive({ db, clock, log }: ServiceDeps, event: KnownEvent): Prom
   if (isUnread && isNew)
     log.warn(
       { event: id, customer: customerId },
-      'an event of Stripe has a shape that is not known here; it is noted',
+      'an event of Stripe has an unknown shape; it was recorded',
     );
 }
 

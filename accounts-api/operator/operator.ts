@@ -96,7 +96,7 @@ export async function setPlanWithin(
     const own = planOf(deps.plans, account.planSetAside ?? 'free').id;
     fail(
       'conflict',
-      `The account has a subscription, which decides its plan until it ends; then "${own}" is in force again. Change or cancel it at Stripe first.`,
+      `The account has a subscription, which decides its plan until it ends; then the plan "${own}" applies again. Change or cancel it at Stripe first.`,
     );
   }
   const { id: accountId, plan: before } = account;

@@ -31,7 +31,7 @@ const purchaseSchema = z.object({
 });
 
 export const listPurchases = endpoint({
-  summary: 'What was bought with the e-mail address of the account, without a session.',
+  summary: 'Purchases that were made with the e-mail address of the account, without a session.',
   description:
     'Purchases that have a subscription, for an account whose e-mail address is proved. The account has none of them until its holder takes one.',
   requester: 'signed_in',
@@ -59,7 +59,7 @@ export const listPurchases = endpoint({
 export const takePurchase = endpoint({
   summary: 'Takes a purchase into the account: its subscription is the account’s from then on.',
   description:
-    'The keys that the payer has got end, as do its webhooks: the payer may be somebody else. An open page of Stripe of the account is closed first.',
+    'The keys and webhooks of the payer end, as the payer may be somebody else. An open page of Stripe of the account is closed first.',
   requester: 'signed_in',
   params: { id: z.string().describe('An id of `/v1/billing/purchases`.') },
   answers: { 200: accountSchema },

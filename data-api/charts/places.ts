@@ -20,9 +20,9 @@ export function createPlaces(): Places {
       const same = underWay.get(name);
       if (same !== undefined) return same.bytes;
       if ([...underWay.values()].some((each) => each.accountId === accountId))
-        refuse('An image of this account is being drawn, and an account has one drawn at a time.');
+        refuse('An image of this account is being drawn; the limit is one at a time.');
       if (underWay.size >= placesMax)
-        refuse(`${placesMax} images are being drawn, which is the most at a time.`);
+        refuse(`${placesMax} images are being drawn; that is the limit.`);
       const bytes = draw().finally(() => underWay.delete(name));
       underWay.set(name, { accountId, bytes });
       return bytes;

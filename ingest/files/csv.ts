@@ -242,7 +242,7 @@ function refuseOthers(start: Buffer): void {
   if (format === undefined) return;
   throw new IngestFailure(
     'invalid_file',
-    `The file is ${format}, and no CSV. Save it as CSV, or load a workbook by "almanac publish", under a name that ends in .xlsx or .xls.`,
+    `The file is ${format}, not CSV. Save it as CSV, or load a workbook by "almanac publish", under a name that ends in .xlsx or .xls.`,
   );
 }
 

@@ -172,7 +172,7 @@ test.serial(
     await paying.settle();
     t.is(await paying.standing(accountId), 'starter active');
     await t.throwsAsync(setPlan(services.accounts, accountId, 'pro'), {
-      message: /until it ends; then "enterprise" is in force again/,
+      message: /until it ends; then the plan "enterprise" applies again/,
     });
     fake.failPayment(id);
     await paying.settle();

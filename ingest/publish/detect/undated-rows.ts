@@ -40,11 +40,11 @@ export function addUndated(
     .map((text) => `"${text.slice(0, 60)}"`)
     .join(', ');
   if (datedRows === 0 || undatedRows > undatedMost(datedRows))
-    return `${undatedRows} rows with numbers have no date in ${title} that can be read, or one of another length than most, such as ${shown}; ${datedRows} have one: give its format under date, or make a file of each length`;
+    return `${undatedRows} rows with numbers have no readable date in ${title}, or a date of another length than most, such as ${shown}; ${datedRows} rows have one: give its format under date, or make a file for each length`;
   entry.leave_out = { ...entry.leave_out, [title]: [...known, ...undated.keys()] };
   evidence['leave_out'] = [
     evidence['leave_out'],
-    `${undatedRows} rows with numbers are left out, as they have no date, or one of another length than most: ${shown}`,
+    `${undatedRows} rows with numbers are left out: they have no date, or a date of another length than most: ${shown}`,
   ]
     .filter((why) => why !== undefined)
     .join('; ');
