@@ -86,10 +86,7 @@ async function receive({ db, clock, log }: ServiceDeps, event: KnownEvent): Prom
     return isFirst;
   });
   if (isUnread && isNew)
-    log.warn(
-      { event: id, customer: customerId },
-      'an event of Stripe has an unknown shape; it was recorded',
-    );
+    log.warn({ event: id, customer: customerId }, 'an event of Stripe has an unknown shape; it was recorded');
 }
 
 /**

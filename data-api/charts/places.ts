@@ -21,8 +21,7 @@ export function createPlaces(): Places {
       if (same !== undefined) return same.bytes;
       if ([...underWay.values()].some((each) => each.accountId === accountId))
         refuse('An image of this account is being drawn; the limit is one at a time.');
-      if (underWay.size >= placesMax)
-        refuse(`${placesMax} images are being drawn; that is the limit.`);
+      if (underWay.size >= placesMax) refuse(`${placesMax} images are being drawn; that is the limit.`);
       const bytes = draw().finally(() => underWay.delete(name));
       underWay.set(name, { accountId, bytes });
       return bytes;

@@ -268,33 +268,30 @@ test.serial(
   },
 );
 
-test.serial(
-  'taking a purchase closes an open page of Stripe; a paid page prevents it',
-  async (t) => {
-    const holder = await buying.holder('free');
-    const session = await buying.sessionOf(holder.accountId);
-    const begin = async () => {
-      const { url } = dataOf(t, await post('/v1/checkout', { plan: 'pro' }, session)) as { url: string };
-      return fake.sessions().find((each) => each.url === url)?.id ?? '';
-    };
-    const bought = await buy(holder.email);
-    const page = await begin();
-    fake.fail({ status: 500 }, { times: 3, path: '/v1/checkout/' });
-    t.is(codeOf(await take(bought.id, session)), '503 unavailable');
-    t.is(codeOf(await take(bought.id, session)), '200');
-    t.is(fake.session(page).status, 'expired');
-    fake.cancelNow(buying.subscriptionOf(bought));
-    await paying.settle();
+test.serial('taking a purchase closes an open page of Stripe; a paid page prevents it', async (t) => {
+  const holder = await buying.holder('free');
+  const session = await buying.sessionOf(holder.accountId);
+  const begin = async () => {
+    const { url } = dataOf(t, await post('/v1/checkout', { plan: 'pro' }, session)) as { url: string };
+    return fake.sessions().find((each) => each.url === url)?.id ?? '';
+  };
+  const bought = await buy(holder.email);
+  const page = await begin();
+  fake.fail({ status: 500 }, { times: 3, path: '/v1/checkout/' });
+  t.is(codeOf(await take(bought.id, session)), '503 unavailable');
+  t.is(codeOf(await take(bought.id, session)), '200');
+  t.is(fake.session(page).status, 'expired');
+  fake.cancelNow(buying.subscriptionOf(bought));
+  await paying.settle();
 
-    const next = await buy(holder.email);
-    fake.completeCheckout(await begin());
-    t.is(codeOf(await take(next.id, session)), '409 conflict', 'no event has come yet');
-    await paying.settle();
-    t.is(codeOf(await take(next.id, session)), '409 already_subscribed');
-    t.is(await paying.standing(holder.accountId), 'pro active');
-    t.is(await paying.standing(next.id), 'starter active');
-  },
-);
+  const next = await buy(holder.email);
+  fake.completeCheckout(await begin());
+  t.is(codeOf(await take(next.id, session)), '409 conflict', 'no event has come yet');
+  await paying.settle();
+  t.is(codeOf(await take(next.id, session)), '409 already_subscribed');
+  t.is(await paying.standing(holder.accountId), 'pro active');
+  t.is(await paying.standing(next.id), 'starter active');
+});
 
 test.serial(
   'the mail to a mailbox without an account has a link that proves it: the address can then sign in, and the payer’s access ends',

@@ -136,18 +136,21 @@ test.serial(
   },
 );
 
-test.serial('two purchases with one e-mail address are two accounts, and neither ends the other', async (t) => {
-  const email = newEmail();
-  const [first, second] = [
-    await outcomeOf(email, () => paying.settle()),
-    await outcomeOf(email, () => paying.settle()),
-  ];
-  t.not(first.id, second.id);
-  for (const { id, claim } of [first, second]) {
-    t.is(await paying.standing(id), 'starter active');
-    t.is(claim, 200);
-  }
-});
+test.serial(
+  'two purchases with one e-mail address are two accounts, and neither ends the other',
+  async (t) => {
+    const email = newEmail();
+    const [first, second] = [
+      await outcomeOf(email, () => paying.settle()),
+      await outcomeOf(email, () => paying.settle()),
+    ];
+    t.not(first.id, second.id);
+    for (const { id, claim } of [first, second]) {
+      t.is(await paying.standing(id), 'starter active');
+      t.is(claim, 200);
+    }
+  },
+);
 
 test.serial(
   'answers to a payer and requests to Stripe are the same whether or not the e-mail address has an account',

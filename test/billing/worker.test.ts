@@ -76,7 +76,10 @@ test.serial('a plan change from Stripe makes gateways look up the keys of that a
     shared.fake.subscribe({ customer, price: shared.price(plan) });
     await shared.fake.deliverHeld();
     await until('the plan is in force', async () => (await shared.standing(accountId)) === `${plan} active`);
-    await until('its change is settled', async () => (await shared.rows('select from accounts.changed_credentials')).length === 0);
+    await until(
+      'its change is settled',
+      async () => (await shared.rows('select from accounts.changed_credentials')).length === 0,
+    );
   };
   await buys('pro'); // the first change finds out which Redis server it is
   const { generation } = await selectGeneration(sequelize);

@@ -111,7 +111,13 @@ test('a gateway asks its services at most once a second, however often it is ask
 test('a service that hangs answers 503 within its deadline, and shares one check among all callers', async (t) => {
   let questions = 0;
   const hanging = await startService({
-    ...{ log: silentLog, host: '127.0.0.1', port: 0, routes: [], openIdentity: Object.assign(() => null, { whyRefused: () => '' }) },
+    ...{
+      log: silentLog,
+      host: '127.0.0.1',
+      port: 0,
+      routes: [],
+      openIdentity: Object.assign(() => null, { whyRefused: () => '' }),
+    },
     ready() {
       questions += 1;
       return new Promise(() => undefined);

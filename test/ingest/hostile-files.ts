@@ -145,7 +145,11 @@ export function hostileFiles(): HostileFile[] {
       text(`<html><table><tr><td colspan="99999999" rowspan="99999999">1</td></tr></table>`),
       noTable,
     ],
-    ['dif.xls', text('TABLE\n0,1\n"x"\nVECTORS\n0,999999999\n""\nTUPLES\n0,999999999\n""\n'), /is a DIF file/],
+    [
+      'dif.xls',
+      text('TABLE\n0,1\n"x"\nVECTORS\n0,999999999\n""\nTUPLES\n0,999999999\n""\n'),
+      /is a DIF file/,
+    ],
     ['loop.xls', loopingCompoundFile(), /cannot be read as a workbook/],
     ['lotus.xls', Buffer.from('00000200060406000800ffffffffffff', 'hex'), /neither text nor a workbook/],
     [

@@ -87,10 +87,7 @@ test('dates that are divided into a year and a month, in two columns or in title
   writeFileSync(path.join(folder, 'divided-long.csv'), 'Year,Month,Value\n2023,11,1.5\n,12,2.5\n');
   const blank = await publish(folder);
   t.is(blank.code, 1);
-  t.regex(
-    blank.stderr,
-    /line 3, Year Month: "12", expected a date of the form YYYY\/M/,
-  );
+  t.regex(blank.stderr, /line 3, Year Month: "12", expected a date of the form YYYY\/M/);
 });
 
 test('a row with a date of another length is left out once confirmed; a note with a number is not a row', async (t) => {

@@ -72,7 +72,9 @@ test('signing up, signing in, making a key and signing out do not wait for chang
   );
   const changing = setPlan(own.deps, other.accountId, 'pro');
   await until('the change waits', async () => {
-    const rows = await sequelize.query('select from accounts.changed_credentials', { type: QueryTypes.SELECT });
+    const rows = await sequelize.query('select from accounts.changed_credentials', {
+      type: QueryTypes.SELECT,
+    });
     return rows.length > 0;
   });
   const [email, password] = [newEmail(), newPassword()];

@@ -246,7 +246,10 @@ test('a few rows that repeat a point are a guess, and many are refused', (t) => 
   t.regex(many.entry.skip ?? '', /^2 of 122 rows .* at most 1 % may: no column distinguishes them/);
   t.deepEqual(many.entry.guessed, ['skip']);
   const alike = propose(sampleOf([['Date', 'Rate'], ...rows, ...rows.slice(0, 5)]), about);
-  t.regex(alike.evidence['repeated'] ?? '', /^5 of 125 rows .*, 0 of them with another value: .* 5 are left out$/);
+  t.regex(
+    alike.evidence['repeated'] ?? '',
+    /^5 of 125 rows .*, 0 of them with another value: .* 5 are left out$/,
+  );
   t.regex(
     propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about).entry.skip ?? '',
     /^120 of 240 rows/,
