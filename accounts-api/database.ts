@@ -29,8 +29,8 @@ export interface AccountsDatabase {
    */
   inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   /**
-   * Runs work that changes no credential of a key in a transaction: it does not wait for the changes of others. Making a key or a session,
-   * and ending a session, are such work: neither is cached before it is made, and sessions are never cached.
+   * Runs work in a transaction that does not wait for credential changes of others. Use it only for work that changes no cached credential,
+   * such as making a key (not cached yet), or making or ending a session (never cached).
    */
   inLedgerTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   readonly credentialCache: CredentialCacheWriter;

@@ -17,7 +17,7 @@ export type MailJob =
   | { mail: 'reset_password'; email: string }
   /** The link to the new e-mail address. */
   | { mail: 'change_email'; accountId: string; email: string }
-  /** To the e-mail address of a payer without a session: the link that proves it, or that its account can take the purchase. */
+  /** To the e-mail address of a payer without a session: a link that proves the mailbox, or an offer to its account to take the purchase. */
   | { mail: 'purchase'; accountId: string; plan: string }
   /** A notice that a key is about to expire, to the holder of its account. */
   | { mail: 'key_expires'; keyId: string }

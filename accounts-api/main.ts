@@ -142,7 +142,7 @@ export async function start(
     ],
     async close() {
       await service.close();
-      void settling.close(); // it may wait for gateways for seconds; the next instance settles what is left
+      void settling.close(); // it may wait for gateways for seconds; the next instance settles the rest
       await Promise.all(repeated.map((each) => each.close()));
       await close();
     },

@@ -107,11 +107,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const repeated = [
       repeat(() => tellOfExpiringKeys(deps), {
         ...{ everyMs: lookForExpiringKeysEveryMs, atOnce: true },
-        onError: warn('keys that expire soon could not be told of; it will be tried again'),
+        onError: warn('could not report keys that expire soon; will retry'),
       }),
       repeat(() => tellOfThresholds(deps), {
         ...{ everyMs: lookForThresholdsEveryMs, atOnce: true },
-        onError: warn('how much of a month was served could not be told; it will be tried again'),
+        onError: warn('could not report monthly usage thresholds; will retry'),
       }),
     ];
     const webhooks = options.webhooks && startWebhooks(deps, options.webhooks, options.webhooks);
@@ -230,7 +230,7 @@ async function mailOfAccount(
   return purpose === 'change_email' ? changeEmailMail(email, link) : verifyEmailMail(email, link);
 }
 
-/** The mail to the mailbox of a purchase. What it says depends on its account, which the payer does not learn. */
+/** The mail to the mailbox of a purchase. Its text depends on whether the mailbox has an account, which the payer must not learn. */
 async function mailOfPurchase(
   deps: WorkerDeps,
   { accountId, plan }: MailJob & { mail: 'purchase' },
@@ -276,7 +276,7 @@ async function mailOfSource(
   return sourceFailedMail(account.email, job);
 }
 
-/** Whether mails about an account go to its e-mail address: not to one that a payer has typed, and nobody has proved. */
+/** Whether mails about an account go to its e-mail address: not if only a payer has named it, and nobody has proved it. */
 function isReached(account: Account | null): account is Account {
   return account?.status === 'active' && account.emailSignsIn;
 }

@@ -9,7 +9,7 @@ export interface Terminal {
   env: Environment;
   stdin: Readable & { isTTY?: boolean };
   stdout: Output;
-  /** Standard output for bytes that are no text. */
+  /** Standard output for binary data. */
   bytes?: Output;
   stderr: Output;
   /** Is told when a service has started, before it says that it serves. */

@@ -6,7 +6,7 @@ import type { Output } from './command.ts';
 const obeyed = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Each such character as `\u001b`, which JSON reads as the same character. */
-export function plainText(text: string): string {
+function plainText(text: string): string {
   return text.replaceAll(
     obeyed,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

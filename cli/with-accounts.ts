@@ -19,8 +19,8 @@ export interface CommandDeps extends Deps {
 const role = 'almanac_accounts_api';
 
 /**
- * Runs work on the accounts of an open installation, as the role of accounts-api where the owner of the database may: the jobs that it
- * makes are of that role, whether a service has made any before or not.
+ * Runs work on the accounts of an open installation, as the role of accounts-api if the owner of the database may assume it: the job
+ * tables then belong to that role, whether a service or a command creates them first.
  */
 export async function withAccountsOf<T>(
   { accountsDatabaseUrl: url, databaseUrl: ownerUrl, settings }: Installation,

@@ -113,12 +113,12 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   };
 }
 
-/** How often a call is begun whose series were rewritten while it read them. */
+/** How many times a call is attempted if loads keep rewriting its series while it reads them. */
 const attemptsMax = 5;
 
 /**
- * Answers a call. Where a load rewrites a series between the look-up and the reading, the state that was looked up is gone, and the call
- * begins again with the new one, unless the client has named the state.
+ * Answers a call. If a load rewrites a series between look-up and reading, the call begins again with the new state, unless the client
+ * has named the state.
  */
 async function untilSteady(response: Response, isPinned: boolean, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {

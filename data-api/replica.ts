@@ -14,8 +14,8 @@ export type ServerName = 'primary' | 'replica';
 /** A server, as it is watched. */
 export interface WatchedServer {
   /**
-   * A connection for the questions alone: they never wait behind a read. It is not cut when the server stalls, so that it answers first:
-   * whoever waits for an answer needs a deadline.
+   * A connection for the questions alone, so that they never wait behind a read. It stays open while the server stalls, so callers must
+   * set a deadline of their own.
    */
   questions: Queryable;
   /** What is read from it includes the loads noted here. */
@@ -26,8 +26,8 @@ export interface ReplicaWatch {
   /** The server that a call reads from which begins now; for all of its statements. @throws Failure `unavailable`. */
   choose(): ServerName;
   /**
-   * A statement has failed, as a connection to that server broke. Resolves when `choose` takes it into account: for a primary that is
-   * stalled, when its question is late.
+   * Reports a statement that failed because its connection broke. Resolves when `choose` takes the fault into account; for a stalled
+   * primary, once its question is late.
    */
   noteFault(server: ServerName): Promise<void>;
   close(): void;
@@ -51,7 +51,7 @@ interface Questions {
   askedAtMs: number;
   /** The newest load, by that answer. */
   load: number;
-  /** `known` resolves when the question is answered or has failed, or is late: when it says whether the server is away. */
+  /** `known` resolves when the question is answered, has failed or is late: then it is known whether the server is away. */
   underWay: { isLate: boolean; known: Promise<void> } | undefined;
   hasFailed: boolean;
 }

@@ -57,7 +57,7 @@ export interface KeyCredential {
   credential: Credential;
   /** In ms since 1970, by PostgreSQL's clock. */
   expiresAt: number;
-  /** From when accounts-api said so. */
+  /** Counted from accounts-api's answer. */
   expiresInMs: number;
 }
 
@@ -244,9 +244,9 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   }
 
   /**
-   * Sends a request to one instance, and to another if that fails: requests must be repeatable. What is refused as malformed is a fault
-   * between gateway and accounts-api, of which no client is the cause: it counts as an outage.
-   * @param mayDrop the sender drops what is refused. @throws Failure unavailable; BatchRefused, if it may be dropped.
+   * Sends a request to one instance, and to another if that fails: requests must be repeatable. A refusal as malformed is a fault between
+   * gateway and accounts-api, never a client's; it counts as an outage.
+   * @param mayDrop the sender drops a request that is refused. @throws Failure unavailable; BatchRefused if it may be dropped.
    */
   async function post<Schema extends z.ZodType>(
     path: string,

@@ -30,7 +30,7 @@ export function answerFailure(
   const body = JSON.stringify(toEnvelope(failure, call?.requestId));
   response.statusCode = failure.status;
   for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
-  // Before `cors` has decided nothing of an account is known: a page may read what is wrong with its call.
+  // Before `cors` has decided, the answer holds nothing about an account: any page may read what is wrong with its call.
   if (call?.isOriginChecked !== true)
     for (let i = 0; i < readableByAll.length; i += 2)
       response.setHeader(entryAt(readableByAll, i), entryAt(readableByAll, i + 1));

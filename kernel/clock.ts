@@ -64,7 +64,7 @@ export class DatedWork {
     this.#timeZone = timeZone;
   }
 
-  /** Once nothing is waited for any more. @returns the day. */
+  /** Call it after the last wait. @returns the day. */
   begin(): string {
     const now = this.#clock.now();
     this.#endsAt = nextDayIn(this.#timeZone, now);

@@ -6,7 +6,7 @@ import pg from 'pg';
 import type { Log } from './log/log.ts';
 
 /** Fails what waits for PostgreSQL while it is stalled. Its code is that of a broken connection. */
-export class DatabaseStalled extends Error {
+class DatabaseStalled extends Error {
   readonly code = '08006';
 
   constructor() {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { stringify } from 'yaml';
-import { features, loadPlans, openPlans, planOf, rankOf, type Plan } from './plans.ts';
+import { features, loadPlans, openPlans, planOf, type Plan } from './plans.ts';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'almanac-plans-'));
 test.after.always(() => rmSync(directory, { recursive: true }));
@@ -112,14 +112,6 @@ test('prices that contradict each other, or cannot be charged, are refused', (t)
   }
   t.throws(() => loadPlans(fileOf({ ...free, price_usd_month: 1 })), { message: /"free" has no price/ });
   t.notThrows(() => loadPlans(fileOf(free, { ...unpriced, price_usd_month: 99, prices: [monthly] })));
-});
-
-test('a plan further down the file is the higher one', (t) => {
-  const plans = loadPlans(fileOf(free, { ...free, id: 'pro' }));
-  t.deepEqual(
-    ['free', 'pro', 'gold'].map((id) => rankOf(plans, id)),
-    [0, 1, -1],
-  );
 });
 
 test('the lowest plan with a feature is the first of the file that has it', (t) => {

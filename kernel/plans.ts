@@ -111,11 +111,6 @@ export interface Plans {
   lowestWith(feature: Feature): Plan | undefined;
 }
 
-/** The place of a plan in the file: a higher plan has a higher one; -1 if it is not there. */
-export function rankOf(plans: Plans, id: string): number {
-  return plans.all.findIndex((plan) => plan.id === id);
-}
-
 /** The plan with the id; accounts of a plan that was removed from the file get the free one. */
 export function planOf(plans: Plans, id: string): Plan {
   const plan = plans.get(id) ?? plans.get('free');

@@ -20,7 +20,7 @@ const shaping = [
 /** The build at a root: the same for the same sources, packages and Node, wherever they lie. Takes 15 to 90 ms (2026-11-28). */
 export function buildOf(root: string): string {
   const files = globSync(shaping, { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
-  const digest = createHash('sha256').update(process.version); // of which are zlib and the names of time zones
+  const digest = createHash('sha256').update(process.version); // its version decides zlib and the names of time zones
   for (const file of files.toSorted()) {
     const content = readFileSync(path.join(root, file));
     digest.update(JSON.stringify([file, content.length])).update(content);

@@ -3,12 +3,12 @@
 -- safe: every account signs in by the default, so that none violates the check, and accounts are few: it takes moments.
 alter table accounts.accounts
   add column email_signs_in boolean not null default true,
-  -- The plan that is in force again when the subscription ends; without meaning while there is none.
+  -- The plan that applies again when the subscription ends. Unused while there is no subscription.
   add column plan_set_aside text check (plan_set_aside ~ '^[a-z][a-z0-9_-]{0,31}$'),
   add constraint accounts_unproved_check
     check (email_signs_in or (email_verified_at is null and password_hash is null and role is null));
 
--- One account signs in by an e-mail address, whatever its letter case.
+-- One account signs in by an e-mail address, in any letter case.
 drop index accounts.accounts_email;
 -- safe: accounts are few, and an index of a million takes a second or two, while which sign-ups wait.
 create unique index accounts_email on accounts.accounts (lower(email)) where email_signs_in;

@@ -31,7 +31,7 @@ export function importedPackages(code: string): string[] {
 }
 
 /** @param into absolute; files that are there are replaced. */
-export function writeRuntimeTree(into: string): void {
+function writeRuntimeTree(into: string): void {
   const imported = new Set<string>();
   for (const name of sources.flatMap(filesOf)) {
     if (/\.test\.ts$|\.md$|^gateway\/stubs\//.test(name)) continue;

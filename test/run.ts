@@ -1,6 +1,7 @@
 // The test run: a private PostgreSQL with a migrated template, a private Redis, then AVA; it leaves nothing behind, however
 // it ends. With --check as its first argument types and lint come first. Other arguments are passed to AVA. In CI a skipped test
-// fails the run. With TEST_SET_UP=production the services read from a replica, and use a Redis Cluster (test/production/run.ts).
+// fails the run, and so does a file that a test leaves in the project. With TEST_SET_UP=production the services read from a replica, and
+// use a Redis Cluster (test/production/run.ts).
 import { spawn, type ChildProcess } from 'node:child_process';
 import { globSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -12,6 +13,7 @@ import { processesOf, type Run } from './run/run-processes.ts';
 import { startServers } from './run/servers.ts';
 import { findLeaks, readRedis } from './run/traces.ts';
 import { within } from './run/until.ts';
+import { leftInWorkTree, workTreeOf } from './run/work-tree.ts';
 
 await underGuard(async (run) => {
   const words = process.argv.slice(2);
@@ -22,6 +24,7 @@ await underGuard(async (run) => {
 
 /** @param words for AVA. @returns the exit code. */
 async function runTests(run: Run, words: readonly string[]): Promise<number> {
+  const before = workTreeOf(projectRoot);
   const traces = path.join(run.directory, 'traces');
   mkdirSync(traces);
   const servers = await startServers(run.directory, process.env['TEST_SET_UP'] === 'production');
@@ -30,7 +33,15 @@ async function runTests(run: Run, words: readonly string[]): Promise<number> {
   const holds = code === 0 && (await holdsSecrets(traces, servers.env.TEST_REDIS_URL));
   await servers.stop();
   const isLeft = await leavesProcesses(run);
-  return code === 0 && (holds || isLeft) ? 1 : code;
+  const isWritten = leavesFiles(before);
+  return code === 0 && (holds || isLeft || isWritten) ? 1 : code;
+}
+
+/** Names the files that tests have left in the project. Only CI fails for them: elsewhere somebody may be editing. */
+function leavesFiles(before: ReadonlySet<string> | null): boolean {
+  const left = leftInWorkTree(projectRoot, before);
+  for (const line of left.slice(0, 20)) process.stdout.write(`LEFT IN THE PROJECT: ${line}\n`);
+  return left.length > 0 && process.env['CI'] !== undefined;
 }
 
 /** Names the processes that tests have started and not ended. A moment is theirs: some were only just told to. */

@@ -3,27 +3,25 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** Locks the months of an account. Call it before locking the account: a month is locked before its account is read. */
-export async function lockMonthsOf(
+/** The tables whose rows are locked, each in its order. */
+const lockOrder = {
+  /** Before the account: a fetch from Stripe locks its customer first. */
+  billing_customers: 'id',
+  /** Before the account: a month is locked before its account is read. */
+  quota_months: 'month',
+  /** After the account, as everything that changes a key does. */
+  api_keys: 'id',
+} as const;
+
+/** Locks the rows of an account in a table. See `lockOrder` for when to call it. */
+export async function lockRowsOf(
   db: AccountsDatabase,
   transaction: Transaction,
+  table: keyof typeof lockOrder,
   accountId: string,
 ): Promise<void> {
   await db.sequelize.query(
-    'select from accounts.quota_months where account_id = $1 order by month for update',
+    `select from accounts.${table} where account_id = $1 order by ${lockOrder[table]} for update`,
     { bind: [accountId], type: QueryTypes.RAW, transaction },
   );
-}
-
-/** Locks the keys of an account. Call it after locking the account, as everything that changes a key does. */
-export async function lockKeysOf(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  accountId: string,
-): Promise<void> {
-  await db.sequelize.query('select from accounts.api_keys where account_id = $1 order by id for update', {
-    bind: [accountId],
-    type: QueryTypes.RAW,
-    transaction,
-  });
 }

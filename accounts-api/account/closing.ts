@@ -13,7 +13,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { tell } from '../jobs.ts';
 import { findAccount, holdAccount } from './account.ts';
-import { lockKeysOf, lockMonthsOf } from './account.sql.ts';
+import { lockRowsOf } from './account.sql.ts';
 
 export const closeAccount = endpoint({
   summary: 'Closes the account for good, with its keys and sessions.',
@@ -35,12 +35,12 @@ export const closeAccount = endpoint({
       }
       await deps.db.inTransaction(async (transaction) => {
         const { id: accountId, email } = account;
-        await lockMonthsOf(deps.db, transaction, accountId);
+        await lockRowsOf(deps.db, transaction, 'quota_months', accountId);
         if (!(await holdAccount(deps, transaction, account))) {
           fail('conflict', 'The account has just been changed elsewhere. Look at it again, then close it.');
         }
         await refusePayable(deps, transaction, accountId);
-        await lockKeysOf(deps.db, transaction, accountId);
+        await lockRowsOf(deps.db, transaction, 'api_keys', accountId);
         // Keys, sessions, identities and links are deleted with the row; audit and usage ledger stay, without the e-mail address.
         await account.destroy({ transaction });
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
@@ -59,7 +59,7 @@ export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId
   if (billing === null || checkout === null) return true;
   const { id, sessionId } = checkout;
   if (sessionId === null) {
-    await closeUnmade(db, id, clock.now()); // whoever is making its session finds that, and closes it
+    await closeUnmade(db, id, clock.now()); // a request that is making its session finds that, and closes it
     return true;
   }
   const session = await askStripe(fetchSession(billing.stripe, sessionId));

@@ -58,8 +58,8 @@ export async function takeFlow(
 
 /**
  * Locks the account that a flow links until the transaction ends, so that anything that ends access to it comes before or after.
- * @returns false if the account is disabled, an operator's or has new credentials, or the flow is gone, as it ends with the session that
- * began it, or that session has last proved who it is before `since`.
+ * @returns false if the account is disabled, belongs to an operator or has new credentials; if the flow has ended (it ends with the session
+ * that began it); or if that session's last proof of identity is older than `since`.
  */
 export async function holdLinkTarget(
   db: AccountsDatabase,

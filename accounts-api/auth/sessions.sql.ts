@@ -7,8 +7,8 @@ import { deleteFlowsOf } from './google.sql.ts';
 export const idleHours = 24;
 export const absoluteDays = 14;
 /**
- * How long after a proof of identity a session may do what needs one. An operator's: what adds to it is bounded as is what it does, so that
- * a session that is too old for one is too old for the other.
+ * How long after a proof of identity a session may do what needs one. An operator's has one limit for operator endpoints and for adding ways
+ * to sign in, so that a session that is too old for one is too old for the other.
  */
 export const freshMinutes = { holder: 60, operator: 15 };
 /** How often the last use is stored. */

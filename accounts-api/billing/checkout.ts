@@ -55,7 +55,7 @@ const wish = z.strictObject({
 export const beginCheckout = endpoint({
   summary: 'Begins the purchase of a plan: returns the URL of the page to pay on.',
   description:
-    'With a key or a session for its account. Without either for a new account, whose first key is shown on the return page; a mail to the payer’s address proves it. An account that has this address already is not changed: its holder can take the purchase. A request that is repeated returns the same page.',
+    'With a key or a session for its account. Without either for a new account, whose first key is shown on the return page; a mail to the payer’s address proves it. An account that already has this address does not change: its holder can take the purchase. A repeated request returns the same page.',
   requester: 'anyone',
   body: wish,
   requestHeaders: idempotencyHeader,
@@ -329,4 +329,4 @@ function digestOf(parameters: object): string {
 }
 
 /** The page to which Stripe sends the browser back. */
-export const returnPath = '/billing/return';
+const returnPath = '/billing/return';

@@ -179,7 +179,7 @@ export async function spendClaim(
   return rows.length === 1;
 }
 
-/** Ends the claims of an account: whoever has proved the mailbox shares it with no holder of a return page. */
+/** Ends the claims of an account: once the mailbox is proved, the holder of a return page has no access. */
 export async function endClaims(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -106,7 +106,7 @@ function toInvoice(given: Stripe.Invoice): Invoice {
 }
 
 /** The plan that is sold at a price; null if none is. */
-export function planOfPrice(plans: Plans, price: Pick<Stripe.Price, 'id' | 'lookup_key'>): string | null {
+function planOfPrice(plans: Plans, price: Pick<Stripe.Price, 'id' | 'lookup_key'>): string | null {
   const found = plans.all.find(({ prices }) =>
     prices.some(({ stripe }) => stripe === price.id || stripe === price.lookup_key),
   );

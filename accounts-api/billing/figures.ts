@@ -32,7 +32,7 @@ export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () 
     gauge('last_event_age_seconds', 'Since the last event of Stripe came.', ({ lastAt }) => age(lastAt)),
     gauge(
       'events_unread',
-      'Events of Stripe of the last 30 days whose shape is not known here.',
+      'Events of Stripe of the last 30 days with an unknown shape.',
       ({ unread }) => unread,
     ),
     gauge(

@@ -56,7 +56,7 @@ export async function markHandled(
 export interface InboxFigures {
   /** Events that wait for a fetch. */
   waiting: number;
-  /** Events of the last 30 days whose shape is not known here. */
+  /** Events of the last 30 days with an unknown shape. */
   unread: number;
   /** Customers who pay and belong to no account. */
   parked: number;

@@ -1,5 +1,5 @@
-// The inbox of Stripe's events: checks who sent an event, stores it and has its customer fetched, in one transaction. What the event
-// says of the customer is not used. What Stripe has signed is taken, whatever its shape: Stripe repeats for days what is not answered 200.
+// The inbox of Stripe's events: checks the sender of an event, stores it and has its customer fetched, in one transaction. Customer data in
+// events is not used. A signed event of any shape is accepted: Stripe repeats an event for days until it is answered 200.
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -22,7 +22,7 @@ const eventBytesMax = 1024 * 1024;
 export const receiveStripeEvent = endpoint({
   summary: 'The inbox of events: only Stripe calls it.',
   description:
-    'The signature is checked on the bytes of the body. An event that came before is answered in the same way, and changes nothing; so is one whose shape is not known here, which is noted.',
+    'The signature is checked on the bytes of the body. A repeated event is answered in the same way, and changes nothing. So is an event of an unknown shape, which is recorded.',
   requester: 'anyone',
   takesRawBody: true,
   bodyBytesMax: eventBytesMax,
@@ -69,9 +69,9 @@ export const readBillingState = internalEndpoint({
 interface KnownEvent {
   id: string;
   type: string;
-  /** Null: it concerns none. */
+  /** Null: it concerns no customer. */
   customerId: string | null;
-  /** Null: when it was made is not known. */
+  /** Null: unknown. */
   createdAt: Date | null;
   isUnread: boolean;
 }
@@ -86,10 +86,7 @@ async function receive({ db, clock, log }: ServiceDeps, event: KnownEvent): Prom
     return isFirst;
   });
   if (isUnread && isNew)
-    log.warn(
-      { event: id, customer: customerId },
-      'an event of Stripe has a shape that is not known here; it is noted',
-    );
+    log.warn({ event: id, customer: customerId }, 'an event of Stripe has an unknown shape; it was recorded');
 }
 
 /**
@@ -112,7 +109,7 @@ function refuseUnsigned(): never {
   return fail('invalid_request', 'The signature of the event is missing or wrong, or its time is not now.');
 }
 
-/** Whether this secret has signed it, not longer ago than is allowed. */
+/** Whether this secret has signed it recently enough. */
 function isSignedBy(
   { webhooks, errors }: Stripe,
   body: Buffer,
@@ -152,8 +149,8 @@ const eventSchema = z.object({
 });
 
 /**
- * Reads a body that Stripe has signed. One whose shape is not known is named by its bytes: what repeats it is the same event.
- * @throws Failure `invalid_request` if it is no JSON, or of the other mode.
+ * Reads a body that Stripe has signed. The id of an event of unknown shape is the hash of its bytes, so a repetition is the same event.
+ * @throws Failure `invalid_request` if it is not JSON, or of the other mode.
  */
 function readEvent({ isLive }: Billing, body: Buffer): KnownEvent {
   const given = parsed(body);
@@ -178,11 +175,11 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    return refuseUnsigned(); // signed and no JSON: from a holder of the secret, who learns no more than others
+    return refuseUnsigned(); // signed, but not JSON: the sender has the secret, and gets the same answer as anybody
   }
 }
 
-/** The fields of an object; none of anything else. */
+/** The fields of an object; no fields of any other value. */
 function fieldsOf(given: unknown): Record<string, unknown> {
   return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
 }

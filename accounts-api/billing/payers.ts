@@ -1,5 +1,5 @@
-// Finds out to which account a customer of Stripe belongs. Whoever pays without an account gets a new one, also with the e-mail address
-// of another account: a payer has not proved the mailbox, and changes nothing of what others have.
+// Finds the account of a Stripe customer. A payer without an account gets a new one, even if another account has the e-mail address:
+// the payer has not proved the mailbox, so that other account must not change.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
@@ -44,8 +44,8 @@ export async function accountOfCustomer(
 }
 
 /**
- * An account that only its key opens, until the mailed link proves the mailbox. Who else has the e-mail address is not looked up: the
- * worker does, when it writes the mail. @returns null: no account can have the e-mail address.
+ * An account that only its key opens, until the mailed link proves the mailbox. Whether another account has the e-mail address is looked
+ * up later, by the worker that writes the mail. @returns null: no account can have the e-mail address.
  */
 async function makeAccountOf(
   deps: PayerDeps,

@@ -45,7 +45,7 @@ export const openPortal = endpoint({
     },
 });
 
-/** The account that a purchase is, for whoever may take it. @throws Failure `not_found`, `forbidden` for an API key. */
+/** The account behind a purchase that the caller may take. @throws Failure `not_found`, `forbidden` for an API key. */
 async function purchaseOf({ db }: ServiceDeps, call: ServiceCall, id: string): Promise<string> {
   const { accountId } = signedInOf(call);
   const offered = await call.stage('sql', () => selectPurchasesFor(db, null, accountId));

@@ -1,5 +1,5 @@
-// Puts in force what the subscriptions of an account mean for it. Hides who wins: a live subscription decides over plan and state, and
-// the operator's plan holds while there is none, also again.
+// Applies the subscriptions of an account to it. Hides the precedence: a live subscription decides plan and state; without one, the
+// operator's plan applies.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { audit } from '../audit.ts';
@@ -15,7 +15,7 @@ import {
 } from './customers.sql.ts';
 import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts';
 
-export const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
+const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
 /** How many graces are ended before the worker looks whether it is to stop. */
 const gracesAtOnce = 100;
@@ -45,7 +45,7 @@ export async function settleAccount(
   const subscriptions = await selectSubscriptions(db, [accountId], transaction);
   const current = currentOf(subscriptions);
   const { plan, state } = standingOf(current, clock.now());
-  // Without a live subscription, the plan is the operator's affair: it is set aside while one decides.
+  // Without a live subscription the operator sets the plan. A live one keeps that plan for later.
   const own = account.subscriptionState === 'none' ? account.plan : (account.planSetAside ?? 'free');
   const next = { plan: plan ?? own, subscriptionState: state, planSetAside: plan === null ? null : own };
   if (next.plan !== account.plan || next.subscriptionState !== account.subscriptionState) {

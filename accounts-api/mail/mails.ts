@@ -4,7 +4,7 @@ import type { Notice } from '../jobs.ts';
 import type { Mail } from './mail.ts';
 
 /** The dashboard pages that mailed links open; each uses its token by a POST, when its button is pressed. */
-export const pages = {
+const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',
   keys: '/dashboard/keys',
@@ -28,7 +28,7 @@ export function signUpMail(to: string, link: string): Mail {
   return mail(to, {
     subject: 'Confirm your e-mail address',
     paragraphs: [
-      'Somebody, you we hope, signed up with this e-mail address.',
+      'Someone, hopefully you, signed up with this e-mail address.',
       'Open this link within 24 hours and enter the password you chose: that makes the account.',
       'If it was not you, do nothing: without the click there is no account.',
     ],
@@ -60,21 +60,21 @@ export function resetPasswordMail(to: string, link: string): Mail {
   return mail(to, {
     subject: 'Set a new password',
     paragraphs: [
-      'Somebody, you we hope, asked for a new password for your account.',
+      'Someone, hopefully you, asked for a new password for your account.',
       'Open this link within one hour to set it. If it was not you, do nothing: your password stays as it is.',
     ],
     link,
   });
 }
 
-/** To whoever owns the mailbox that a payer has named. @param link sets a password, which proves the mailbox. */
+/** To the owner of the mailbox that a payer has named. @param link sets a password, which proves the mailbox. */
 export function purchaseMail(to: string, plan: string, link: string): Mail {
   return mail(to, {
     subject: `${plan} was bought with your e-mail address`,
     paragraphs: [
-      `Somebody, you we hope, has bought the plan ${plan} with this e-mail address, without signing in.`,
-      'Open this link within one hour and set a password: that proves that the mailbox is yours, and you sign in with it from then on. API keys that were made before stop working then, as somebody else may have made them. Later, "Forgot your password?" mails another link.',
-      'If it was not you, do nothing: your e-mail address opens nothing until then.',
+      `Someone, hopefully you, bought the plan ${plan} with this e-mail address, without signing in.`,
+      'To use it, open this link within one hour and set a password. That proves that the mailbox is yours, and you can then sign in. Earlier API keys of the purchase stop working, as someone else may have made them. After the hour, "Forgot your password?" mails another link.',
+      'If it was not you, do nothing: nobody can sign in with your e-mail address.',
     ],
     link,
   });
@@ -85,8 +85,8 @@ export function purchaseOfferedMail(to: string, plan: string, publicUrl: string)
   return mail(to, {
     subject: `${plan} was bought with your e-mail address`,
     paragraphs: [
-      `Somebody, you we hope, has bought the plan ${plan} with this e-mail address, without signing in. Your account has not changed.`,
-      'If it was you, sign in: the page Billing offers to take the purchase into your account. Your e-mail address must be confirmed for that.',
+      `Someone, hopefully you, bought the plan ${plan} with this e-mail address, without signing in. Your account has not changed.`,
+      'If it was you, sign in: the page Billing offers to take the purchase into your account. Your e-mail address must be confirmed first.',
       'If it was not you, do nothing.',
     ],
     link: publicUrl + pages.billing,

@@ -17,7 +17,7 @@ export class Account extends Model<InferAttributes<Account>, InferCreationAttrib
   declare name: string | null;
   /** An id of config/plans.yml, as stored; `planOf` gives the current plan. */
   declare plan: string;
-  /** The plan that is in force again when the subscription ends; without meaning while there is none. */
+  /** The plan that applies again when the subscription ends. Unused while there is no subscription. */
   declare planSetAside: CreationOptional<string | null>;
   declare status: CreationOptional<'active' | 'disabled'>;
   /** `inactive`: keyed calls answer 402. */

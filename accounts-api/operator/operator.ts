@@ -71,8 +71,8 @@ export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
 }
 
 /**
- * Changes the plan of an account, from its next call on. While it has a subscription, that decides, and the plan
- * comes back when it ends. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
+ * Changes the plan of an account, from its next call on. Refused while a subscription decides the plan; the operator's plan applies again
+ * when that ends. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
  */
 export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
   requirePlan(deps, plan);
@@ -96,7 +96,7 @@ export async function setPlanWithin(
     const own = planOf(deps.plans, account.planSetAside ?? 'free').id;
     fail(
       'conflict',
-      `The account has a subscription, which decides its plan until it ends; then "${own}" is in force again. Change or cancel it at Stripe first.`,
+      `The account has a subscription, which decides its plan until it ends; then the plan "${own}" applies again. Change or cancel it at Stripe first.`,
     );
   }
   const { id: accountId, plan: before } = account;
@@ -190,7 +190,7 @@ export async function findAccountByRef(deps: Deps, accountRef: string): Promise<
   return account ?? fail('not_found', `There is no account with the id or e-mail address "${accountRef}".`);
 }
 
-/** The only account that a payment has made for an e-mail address; null if there is none. @throws Failure `conflict` for several. */
+/** The only account that a payment has made for an e-mail address, or null. @throws Failure `conflict` for several. */
 async function findBoughtAccount(deps: Deps, email: string): Promise<Account | null> {
   const found = await findAccountsBoughtFor(deps.db, email);
   if (found.length > 1) {

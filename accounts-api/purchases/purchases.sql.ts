@@ -30,18 +30,6 @@ export function selectPurchasesFor(
   );
 }
 
-/** Locks the customers of an account. A fetch from Stripe locks its customer first, then the account: call it before locking the account. */
-export async function lockCustomersOf(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  accountId: string,
-): Promise<void> {
-  await db.sequelize.query(
-    'select from accounts.billing_customers where account_id = $1 order by id for update',
-    { bind: [accountId], type: QueryTypes.RAW, transaction },
-  );
-}
-
 /** Makes the customers of one account another's, with their subscriptions. */
 export async function moveCustomers(
   db: AccountsDatabase,

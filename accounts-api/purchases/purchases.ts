@@ -1,5 +1,5 @@
-// What was bought with an account's e-mail address by somebody without a session. Its holder sees it, and takes it into the account. Hides
-// that a purchase is an account of its own until then.
+// Purchases that were made without a session, with the e-mail address of an account. The account's holder sees them, and can take them into
+// the account. Hides that a purchase is an account of its own until then.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -10,7 +10,7 @@ import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { planOf } from '../../kernel/plans.ts';
 import { accountRecord, accountSchema } from '../account/account.ts';
-import { lockKeysOf, lockMonthsOf } from '../account/account.sql.ts';
+import { lockRowsOf } from '../account/account.sql.ts';
 import { endCheckout } from '../account/closing.ts';
 import { audit } from '../audit.ts';
 import { moveCheckouts, selectOpenCheckout } from '../billing/checkouts.sql.ts';
@@ -21,7 +21,7 @@ import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Account } from '../models/account.ts';
 import type { SignedIn } from '../requester.ts';
-import { lockCustomersOf, moveCustomers, selectPurchasesFor } from './purchases.sql.ts';
+import { moveCustomers, selectPurchasesFor } from './purchases.sql.ts';
 
 const purchaseSchema = z.object({
   id: z.string(),
@@ -31,7 +31,7 @@ const purchaseSchema = z.object({
 });
 
 export const listPurchases = endpoint({
-  summary: 'What was bought with the e-mail address of the account, without a session.',
+  summary: 'Purchases that were made with the e-mail address of the account, without a session.',
   description:
     'Purchases that have a subscription, for an account whose e-mail address is proved. The account has none of them until its holder takes one.',
   requester: 'signed_in',
@@ -59,7 +59,7 @@ export const listPurchases = endpoint({
 export const takePurchase = endpoint({
   summary: 'Takes a purchase into the account: its subscription is the account’s from then on.',
   description:
-    'The keys that the payer has got end, as do its webhooks: the payer may be somebody else. An open page of Stripe of the account is closed first.',
+    'The keys and webhooks of the payer end, as the payer may be somebody else. An open page of Stripe of the account is closed first.',
   requester: 'signed_in',
   params: { id: z.string().describe('An id of `/v1/billing/purchases`.') },
   answers: { 200: accountSchema },
@@ -77,7 +77,7 @@ export const takePurchase = endpoint({
 });
 
 /**
- * Moves the customers of a purchase, and deletes the account that it was. What locks more than one of them locks in the order of this.
+ * Moves the customers of a purchase, and deletes its account. Its lock order applies to everything that locks more than one of these rows.
  * @returns the holder's account as it is then.
  */
 async function take(
@@ -86,18 +86,18 @@ async function take(
   { requester: { accountId, actor }, id }: { requester: SignedIn; id: string },
 ): Promise<Account> {
   const { db, clock } = deps;
-  await lockCustomersOf(db, transaction, id);
+  await lockRowsOf(db, transaction, 'billing_customers', id);
   await moveCheckouts(db, transaction, { from: id, to: accountId, now: clock.now() });
-  await lockMonthsOf(db, transaction, id);
+  await lockRowsOf(db, transaction, 'quota_months', id);
   const [account, bought] = await lockBoth(deps, transaction, { accountId, id });
   const { plan } = await requireOffered(deps, transaction, { accountId, id });
   const own = await selectSubscriptions(db, [accountId], transaction);
   if (own.some((each) => isLive(each) || isPending(each))) failSubscribed();
-  // Begun since this request has looked: it could be paid beside the purchase.
+  // A checkout that began after this request looked could be paid in addition to the purchase.
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
   const before = toldOf(account, currentOf(own));
   await moveCustomers(db, transaction, { from: id, to: accountId });
-  await lockKeysOf(db, transaction, id);
+  await lockRowsOf(db, transaction, 'api_keys', id);
   await bought.destroy({ transaction }); // its keys and webhooks go with the row
   await audit(deps, transaction, {
     accountId: id,
@@ -119,7 +119,7 @@ async function lockBoth(
 ): Promise<[Account, Account]> {
   const locked = new Map<string, Account>();
   for (const each of [accountId, id].toSorted()) {
-    // What is deleted is locked whole, so that nothing that refers to it is being written.
+    // The row to delete is locked exclusively, so that no row that refers to it is being written.
     const lock = each === id ? transaction.LOCK.UPDATE : transaction.LOCK.NO_KEY_UPDATE;
     const account = await db.accounts.findByPk(each, { transaction, lock });
     if (account !== null) locked.set(each, account);

@@ -38,7 +38,7 @@ const partOfRest = 50;
 /**
  * Charges the months with the top-ups of the allotments: the lacking calls, or a part of the remaining quota if that is more.
  * An allotment topped up since its holder looked is not topped up again. A new one in Redis closes all others there of the month.
- * @param now null: by PostgreSQL's clock, as all instants here, which decide when calls are given back.
+ * @param now null: PostgreSQL's clock, which also decides when calls are given back.
  * @returns a row for each account that is active and has a row for the month.
  */
 export function topUpAllotments(
@@ -186,8 +186,8 @@ export async function addSpent(
 }
 
 /**
- * Refunds the calls that were not spent of allotments that were closed so long ago, and of those in processes whose gateway was not seen
- * for so long. Months that somebody else has locked are left for the next time.
+ * Refunds the unspent calls of allotments that were closed that long ago, and of those in processes whose gateway was not seen for that
+ * long. Months that another transaction has locked are left for the next run.
  * @returns the number of allotments.
  */
 export async function reclaimAllotments(

@@ -72,7 +72,7 @@ const keyCredential = z.object({
   key_id: z.string(),
   /** In ms since 1970; null: never. */
   expires_at: z.int().nullable(),
-  /** From now, whatever the clock of the gateway says; null: never. */
+  /** From now, so that the gateway's clock does not matter; null: never. */
   expires_in_ms: z.int().nullable(),
 });
 const sessionCredential = z.object({

@@ -107,9 +107,12 @@ export class BackupReader {
       return (await this.#chunks.next()) as IteratorResult<Buffer, undefined>;
     } catch (error) {
       if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
-      throw new BackupUnreadable(`The backup is no gzip, damaged or cut off, within ${what}.`, {
-        cause: error,
-      });
+      throw new BackupUnreadable(
+        `The backup is not a gzip file, or it is damaged or cut off, within ${what}.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 }

@@ -66,7 +66,7 @@ async function toFile(
 /** Standard output, which others may still need afterwards. */
 function standardOutput({ bytes }: Terminal): Writable {
   if (!(bytes instanceof Writable)) throw new UsageError('- needs a standard output that takes bytes.');
-  bytes.once('error', () => undefined); // whoever reads it has gone: the write is told as well
+  bytes.once('error', () => undefined); // the reader has gone: the write fails as well, and reports it
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => void bytes.write(chunk, done),
   });

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
-import { shellWord } from '../../ingest/datasets/columns.ts';
+import { shellWord } from '../../ingest/datasets/shell-word.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadSummary } from '../../ingest/load/load-options.ts';
 import { load } from '../../ingest/load/load.ts';

@@ -5832,7 +5832,7 @@ export type GetBillingPurchasesData = {
 
 export type GetBillingPurchasesResponses = {
     /**
-     * What was bought with the e-mail address of the account, without a session.
+     * Purchases that were made with the e-mail address of the account, without a session.
      */
     200: {
         success: true;

@@ -2,8 +2,8 @@
 import { countText, numberText } from './numbers.ts';
 import { dayText } from './times.ts';
 
-export const minuteMs = 60_000;
-export const hourMs = 60 * minuteMs;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
 /** 0.971 → `97.1 %`. What is not nothing is not written as 0. */

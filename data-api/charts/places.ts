@@ -1,14 +1,14 @@
-// Who may have an image drawn: each account has one place, and all accounts together a few. A call without a place is refused, not made
-// to wait. Hides that the same image is drawn once for all who ask for it while it is drawn.
+// Limits the drawing of images: one at a time per account, a few in all. A call beyond that is refused; it does not wait. Hides that
+// calls for an image that is being drawn share it.
 import { fail } from '../../kernel/errors.ts';
 
-/** Of all accounts: whoever has a place waits for at most so many images, of up to 0.6 s of CPU each (2026-11-26). */
+/** Of all accounts. A call waits for at most that many images, of up to 0.6 s of CPU each (2026-11-26). */
 export const placesMax = 8;
 
 export interface Places {
   /**
-   * Draws an image in the place of an account. @param image names it: the same name is the same image.
-   * @throws Failure `rate_limited` if the account has an image drawn already, or there is no place; and whatever `draw` throws.
+   * Draws an image for an account. @param image.name identifies the image.
+   * @throws Failure `rate_limited` if an image of the account is being drawn, or no place is free; and the errors of `draw`.
    */
   drawn(image: { accountId: string | null; name: string }, draw: () => Promise<Buffer>): Promise<Buffer>;
 }
@@ -20,9 +20,8 @@ export function createPlaces(): Places {
       const same = underWay.get(name);
       if (same !== undefined) return same.bytes;
       if ([...underWay.values()].some((each) => each.accountId === accountId))
-        refuse('An image of this account is being drawn, and an account has one drawn at a time.');
-      if (underWay.size >= placesMax)
-        refuse(`${placesMax} images are being drawn, which is the most at a time.`);
+        refuse('An image of this account is being drawn; the limit is one at a time.');
+      if (underWay.size >= placesMax) refuse(`${placesMax} images are being drawn; that is the limit.`);
       const bytes = draw().finally(() => underWay.delete(name));
       underWay.set(name, { accountId, bytes });
       return bytes;

@@ -19,7 +19,7 @@ import { seriesParam } from '../series/series.ts';
 import { readNewestOfMany } from './preview.sql.ts';
 
 /** Of `PREVIEW_POINTS`. */
-export const previewPointsMax = 1_000;
+const previewPointsMax = 1_000;
 /** The most combinations of a preview; with the points of each, what one answer holds in memory. */
 const combinationsMax = 20;
 const idsMax = 50;
@@ -27,7 +27,7 @@ const idsMax = 50;
 const sparklinePointsMax = 36;
 
 /** @throws Failure `not_found` if the operator has switched previews off. */
-export function requirePreviews(previewPoints: number): void {
+function requirePreviews(previewPoints: number): void {
   if (previewPoints > 0) return;
   fail(
     'not_found',

@@ -92,7 +92,7 @@ export const releaseDateSchema = releaseSchema.pick({
 });
 type ReleaseDate = z.output<typeof releaseDateSchema>;
 
-export const datesMax = 100;
+const datesMax = 100;
 
 /** The newest past dates of a release, or its next ones, those nearest to now first. */
 export async function listDatesOf(

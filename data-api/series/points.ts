@@ -44,7 +44,7 @@ export interface Selection {
 /** Thrown by a read of an unchecked selection. */
 export class FactsChanged extends Error {}
 
-/** A load has since rewritten the history of the series: the state that is read can no longer be read. A call that named none starts again. */
+/** A load has rewritten the history of the series since the call began. A call that named no state starts again. */
 export class HistoryRewritten extends Failure {
   constructor() {
     super(

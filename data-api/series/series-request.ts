@@ -24,7 +24,7 @@ import { defaultPointFields, includedFields, pointFields, type PointField } from
 import { transforms, type Transform } from './transform.ts';
 
 export const limitDefault = 1_000;
-export const limitMax = 100_000;
+const limitMax = 100_000;
 const idsMax = 100;
 
 /** The parameters of a call about a series. */

@@ -127,7 +127,7 @@ interface LegsOfRule {
   legs: Legs;
 }
 
-/** The transformed values of points of one date, in their order; '' if there is none. Reads as far back as the transform looks. */
+/** The transformed values of points of one date, in their order; '' for a point without one. Reads as far back as the transform looks. */
 export async function transformedOnDate(
   database: Queryable,
   selection: Selection,
@@ -151,7 +151,7 @@ function ruleOf(
   return { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
 }
 
-/** Whether the legs of a point are in a window before it; else they are the few points before it, however old. */
+/** Whether a transform compares with points in a window of time; otherwise with the last few points, of any age. */
 function isWindowed({ transform, frequency }: TransformRule): boolean {
   return transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
 }

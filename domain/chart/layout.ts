@@ -1,7 +1,6 @@
 // Where everything of a line chart stands, in pixels: the frame, the ticks, the lines, their names.
 // Hides the scales. The SVG is written from it (chart.ts), and a page finds the nearest point with it.
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';
 import { placeLabels, type EndLabel } from './end-labels.ts';
@@ -251,10 +250,4 @@ export function nearestDate({ lines, x }: ChartLayout, position: number): string
     if (away < distance) [nearest, distance] = [date, away];
   }
   return nearest;
-}
-
-/** The day at a position of the axis. */
-export function dateAt({ days, frame }: ChartLayout, position: number): string {
-  const share = (position - frame.left) / (frame.right - frame.left);
-  return fromDayNumber(Math.round(days.low + Math.min(1, Math.max(0, share)) * (days.high - days.low)));
 }

@@ -1,5 +1,5 @@
-// Reads the body of a request whole, into one buffer that grows with what has come: however it is cut into chunks, it takes no more memory than
-// is counted. Hides how it ends early: the client leaves, the body is too long, or its bytes are needed for others.
+// Reads the whole body of a request into one buffer that grows as bytes arrive, so that small chunks take no uncounted memory. Hides how
+// reading ends early: the client leaves, the body is too long, or its bytes are needed for other bodies.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import type { ByteBudget, HeldBytes } from '../../kernel/bodies/byte-budget.ts';
@@ -62,7 +62,7 @@ class GrowingBody {
   readonly #held: HeldBytes;
   readonly #bytesMax: number;
 
-  /** @param bytesMax it never has more. */
+  /** @param bytesMax the capacity never exceeds it. */
   constructor(held: HeldBytes, bytesMax: number) {
     this.#held = held;
     this.#bytesMax = bytesMax;

@@ -1,5 +1,5 @@
-// Refuses what cannot be an event of Stripe before any of its body is read: where billing is off, and without a header that Stripe could have
-// sent just now. Whether the signature is right only accounts-api can tell.
+// Refuses requests that cannot be events of Stripe before their body is read: where billing is off, and without a header that Stripe could
+// have sent just now. accounts-api alone can verify the signature.
 import { fail } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Accounts } from '../accounts.ts';

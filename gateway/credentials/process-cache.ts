@@ -26,7 +26,7 @@ export function createProcessCache({ lease, ask, clock }: ProcessCacheOptions) {
     if (term !== madeUnder) entries.clear();
     madeUnder = term;
     const known = entries.get(keyHash);
-    // Whether a key has expired is said by accounts-api, by PostgreSQL's clock: ours may be wrong.
+    // accounts-api decides whether a key has expired, by PostgreSQL's clock: ours may be wrong.
     if (known !== undefined && known.expiresAt > clock.now().getTime()) return known.credential;
     const found = await ask(keyHash);
     // Cached only if this lease was held throughout: a later change begins a new generation, and waits until the lease has ended.

@@ -70,7 +70,7 @@ export function createRedisCache({ redis, lease, ask, clock }: RedisCacheOptions
     if (typeof found !== 'string') return undefined;
     if (found === negativeEntry) return null;
     const { credential, expiresAt } = parse(found);
-    // Whether a key has expired is said by accounts-api, by PostgreSQL's clock: ours may be wrong.
+    // accounts-api decides whether a key has expired, by PostgreSQL's clock: ours may be wrong.
     return expiresAt <= clock.now().getTime() ? undefined : credential;
   }
 

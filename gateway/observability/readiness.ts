@@ -1,5 +1,5 @@
-// Whether this gateway can serve calls, and which of the services behind it are ready. It cannot if it reaches none, or if its identity is refused;
-// a service that is away is away for all gateways, and the others still serve. Hides that the services are asked at most once a second.
+// Whether this gateway can serve calls, and which of the services behind it are ready. It cannot if it reaches no service, or if its identity is
+// refused. One service that is away does not count: it is away for all gateways. Hides that the services are asked at most once a second.
 import { checkedWithin } from '../../kernel/deadline.ts';
 import { fail, toFailure, type Failure } from '../../kernel/errors.ts';
 import { readyWithinMs } from '../../kernel/http/server.ts';
@@ -23,7 +23,7 @@ type States = Readonly<Record<string, State>>;
 /** @returns the states of the services. @throws Failure `unavailable`, with the reason: for operators, not for strangers. */
 export type Readiness = () => Promise<States>;
 
-/** Longer than a service takes to say why it is not ready; a probe of the gateway must wait longer: `timeoutSeconds` in k8s/gateway.yaml. */
+/** Longer than a service's own deadline for this answer. A probe of the gateway must wait longer: `timeoutSeconds` in k8s/gateway.yaml. */
 const deadlineMs = readyWithinMs + 300;
 const rememberedMs = 1_000;
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
@@ -101,10 +101,10 @@ async function stateOf(
     }),
   );
   const errors = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
-  const told = errors.filter((error) => error instanceof NotReady);
-  const reason = told[0]?.reason ?? 'It does not answer.';
+  const answered = errors.filter((error) => error instanceof NotReady);
+  const reason = answered[0]?.reason ?? 'It does not answer.';
   if (errors.length < urls.length) return { state: 'ready', errors, reason };
-  return { state: told.some(({ status }) => status === 401) ? 'refused' : 'unavailable', errors, reason };
+  return { state: answered.some(({ status }) => status === 401) ? 'refused' : 'unavailable', errors, reason };
 }
 
 const reasonCharsMax = 500;
@@ -112,14 +112,14 @@ const reasonCharsMax = 500;
 /** The answer of an instance that is not ready. */
 class NotReady extends Error {
   readonly status: number;
-  /** What its envelope says, for whoever looks at /readyz. */
+  /** The message of its envelope, for the operator who reads /readyz. */
   readonly reason: string;
 
   constructor(message: string, status: number, body: string) {
     super(message);
     this.status = status;
-    const [, said] = /"message":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+    const [, text] = /"message":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
     this.reason =
-      said === undefined ? `It answers ${status}.` : (JSON.parse(said) as string).slice(0, reasonCharsMax);
+      text === undefined ? `It answers ${status}.` : (JSON.parse(text) as string).slice(0, reasonCharsMax);
   }
 }

@@ -70,7 +70,7 @@ export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && /^[A-Za-z]{1,20}$/.test(headers['access-control-request-method'] ?? '');
 }
 
-/** Permits a call to an address that is no endpoint: the page is to read the 404, which says so. */
+/** Permits a call to an unknown address, so that the page can read the 404. */
 export function permitRefusal({ headers }: IncomingMessage, response: ServerResponse): void {
   const [name, value] = readableByAll;
   response.writeHead(204, {

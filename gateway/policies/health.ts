@@ -1,5 +1,5 @@
-// /healthz: the process is up. /readyz: which services this gateway can serve. Hides from callers why it cannot: that is in the log, and at the
-// port of the metrics.
+// /healthz: the process is up. /readyz: which services this gateway can serve. Hides from callers why a service is not ready: the log and
+// the metrics port have the reason.
 import { Failure, toFailure } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Readiness } from '../observability/readiness.ts';
@@ -22,6 +22,6 @@ function withoutReason(error: unknown): never {
   if (status !== 503) throw error;
   throw new Failure(
     'unavailable',
-    'This gateway cannot serve calls at the moment. Its log says why, and /readyz at the port of its metrics.',
+    'This gateway cannot serve calls at the moment. Its log and /readyz at its metrics port have the reason.',
   );
 }

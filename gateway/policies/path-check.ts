@@ -71,7 +71,7 @@ export function takeKeys(rawQuery: string): {
   let misspelled: string | undefined;
   if (rawQuery === '') return { query: '', keys, misspelled };
   const kept = rawQuery.split('&').filter((pair) => {
-    if (!/[a%?+]/i.test(pair[0] ?? '')) return true; // whoever parses the query ignores a `?` at its beginning
+    if (!/[a%?+]/i.test(pair[0] ?? '')) return true; // query parsers ignore a `?` at the beginning
     const [[name = '', value = ''] = []] = new URLSearchParams(pair);
     if (trimmed(name).toLowerCase() !== 'api_key') return true;
     if (name === 'api_key') keys.push(trimmed(value));
@@ -81,7 +81,7 @@ export function takeKeys(rawQuery: string): {
   return { query: kept.join('&'), keys, misspelled };
 }
 
-/** As HTTP's parser trims a header: blanks and line ends around a key are of the file or the cell that it was copied from. */
+/** As HTTP's parser trims a header: blanks and line ends around a key come from the file or cell that it was copied from. */
 const trimmed = (key: string) => key.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
 
 /** Express keeps a second copy of the URL for error pages and loggers; it must not contain the key either. */

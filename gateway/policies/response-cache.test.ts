@@ -45,7 +45,7 @@ async function startCache() {
   };
 }
 
-test('if the client whose call asks data-api leaves, one of those who wait asks, not all', async (t) => {
+test('if the client of the call to data-api leaves, one of the waiting calls asks again, not all', async (t) => {
   const { url, seen, close } = await startCache();
   t.teardown(close);
   const waiters = 20;
@@ -65,7 +65,7 @@ test('if the client whose call asks data-api leaves, one of those who wait asks,
   first.destroy();
   await until('another one asks', () => seen.asking.length > 1);
   t.is(seen.asking.length, 2);
-  // The client of that one leaves, too.
+  // The client of that call leaves, too.
   seen.asking[1]?.request.socket.destroy();
   await until('a third one asks', () => seen.asking.length > 2);
   t.is(seen.asking.length, 3);
@@ -87,7 +87,7 @@ test('if the client whose call asks data-api leaves, one of those who wait asks,
   t.is(seen.asking.length, 3);
 });
 
-test('if the answer cannot be kept, all who wait ask at once', async (t) => {
+test('if the answer cannot be kept, all waiting calls ask at once', async (t) => {
   const { url, seen, close } = await startCache();
   t.teardown(close);
   for (let i = 0; i < 5; i += 1) get(`${url}/v1/series/A`, (response) => response.resume());

@@ -15,5 +15,5 @@ test('the clock of the leases counts a suspension, and goes on after a clock tha
   const backMs = nowMs();
   t.true(backMs >= forwardMs, 'it never goes back');
   clock.advance(60_000);
-  t.true(nowMs() - backMs > 59_000, 'nor does it stand until the days have passed');
+  t.true(nowMs() - backMs > 59_000, 'and does not stop until the days have passed');
 });

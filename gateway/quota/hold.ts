@@ -9,7 +9,7 @@ export const renewAfterMs = 15_000;
 /** How often a gateway looks for leases to be renewed. */
 export const renewEveryMs = 5_000;
 
-/** Less is the reading of two clocks one after the other. */
+/** A smaller difference comes from reading two clocks one after the other. */
 const suspendedMsMin = 100;
 
 /**

@@ -19,7 +19,7 @@ const batchesIn = (directory: string) =>
     .filter((name) => name.endsWith('.jsonl'))
     .toSorted();
 
-test('gateways that run at once have directories of their own, which later ones use again', (t) => {
+test('running gateways have a directory each, and later ones use those again', (t) => {
   const root = newRoot();
   const claims = [claim(root), claim(root), claim(root)];
   t.deepEqual(
@@ -36,7 +36,7 @@ test('gateways that run at once have directories of their own, which later ones 
   second.release();
 });
 
-test('a gateway takes over what ended ones have left, and nothing of those that run', (t) => {
+test('a gateway takes over the batches of ended gateways, and nothing from running ones', (t) => {
   const root = newRoot();
   const [first, running, third] = [claim(root), claim(root), claim(root)];
   leave(first.path, 'a');
@@ -57,7 +57,7 @@ test('a gateway takes over what ended ones have left, and nothing of those that 
   running.release();
 });
 
-test('the directory of another process is its own until it ends, however it ends', async (t) => {
+test('a process keeps its directory until it ends, however it ends', async (t) => {
   const root = newRoot();
   const script = `
     import { claimDirectory } from ${JSON.stringify(path.join(import.meta.dirname, 'journal-lock.ts'))};
@@ -85,7 +85,7 @@ test('the directory of another process is its own until it ends, however it ends
   successor.release();
 });
 
-test('what cannot be locked is refused by name', (t) => {
+test('a directory that cannot be locked is refused by name', (t) => {
   const root = newRoot();
   writeFileSync(path.join(root, 'file'), '');
   t.throws(() => claim(path.join(root, 'file')), { code: 'EEXIST' });

@@ -1,5 +1,5 @@
-// The directory of this gateway under JOURNAL_DIR, which no other gateway uses as long as it runs. Hides the lock: one that SQLite takes on a file, and
-// that the operating system frees when the process ends, however it ends. docs/decisions/0016-journal-lock.md says why.
+// The directory of this gateway under JOURNAL_DIR. No other gateway uses it while this one runs. Hides the lock: SQLite takes it on a file, and
+// the operating system frees it however the process ends. docs/decisions/0016-journal-lock.md has the reasons.
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,7 @@ export interface ClaimedDirectory {
 }
 
 /**
- * Claims the first directory that is free, with what ended gateways have left in this one and in the other free ones.
+ * Claims the first free directory, and takes over the batches of ended gateways from it and from the other free ones.
  * @param root JOURNAL_DIR; created if it is missing.
  * @throws Error if it cannot be created, or its file system has no locks.
  */
@@ -47,7 +47,7 @@ interface Locked {
   lock: DatabaseSync;
 }
 
-/** @param tried how many there were: another gateway may make the next one at the same time. */
+/** @param tried the number of existing directories: another gateway may make the next one at the same time. */
 function newDirectory(root: string, tried: number): Locked {
   for (let number = 1; number <= 2 * tried + 1_000; number += 1) {
     const directory = path.join(root, String(number));

@@ -19,7 +19,7 @@ export interface CaptureOptions {
   sendFormer(former: KeptAnswer): void;
 }
 
-/** `left`: the client of this call has gone before the answer came. `unkept`: the answer must not be kept, or failed. */
+/** `left`: the client of this call left before the answer came. `unkept`: the answer must not be kept, or failed. */
 export type Outcome = 'kept' | 'unkept' | 'left';
 
 export class Capture {
@@ -46,7 +46,7 @@ export class Capture {
     return this.ended;
   }
 
-  /** If the answer could not be kept, whoever waits asks for itself; if its client left, one of those who wait asks for all. */
+  /** After `unkept` every waiting call asks data-api itself; after `left` one of the waiting calls asks for all. */
   get ended(): Promise<Outcome> {
     return this.#ended.promise;
   }

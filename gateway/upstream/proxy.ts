@@ -104,7 +104,7 @@ function proxyTo(
   });
 }
 
-/** Notes when the request is connected, and gives it up as `unsent` if it is not in time: the host may be gone without a word. */
+/** Records when the request is connected, and gives it up as `unsent` after the deadline: the host may be gone without an answer. */
 function watchConnecting(upstream: ClientRequest, attempt: Attempt): void {
   const { socket } = upstream;
   if (socket === null) throw new Error('http-proxy announces a request when it has its socket.');

@@ -1,6 +1,7 @@
 // Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and the names as they are.
 import type { Column } from '../files/cells.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
+import { shellWord } from './shell-word.ts';
 import type { Dataset } from './dataset.ts';
 
 export interface ColumnOptions {
@@ -131,11 +132,6 @@ export function failUnusable(
 ): never {
   const words = fix.flat();
   throw new IngestFailure('usage', `${reason} ${words.map(shellWord).join(' ')}.`, { fix: words });
-}
-
-/** The word as a shell takes it. */
-export function shellWord(word: string): string {
-  return /^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 /** @throws IngestFailure always: every row needs the column, and neither the file nor --set has it. */

@@ -6,11 +6,11 @@ export interface CsvBatch {
   lines: number[];
   /** If rows were made of cells of one row: the title of the column that each is from, for messages. */
   titles?: string[];
-  /** Rows that whoever made them could not read, by their place in the batch. */
+  /** Rows that could not be read, by their place in the batch. */
   refused?: ReadonlyMap<number, RefusedCell>;
 }
 
-/** A cell that stops a row: where it is, what it is, and what is expected. */
+/** A cell that makes a row invalid: its column, its text, and what is expected. */
 export interface RefusedCell {
   title: string;
   text: string;

@@ -230,7 +230,7 @@ async function* unpacked(pieces: AsyncGenerator<Buffer>, bytesMax = Infinity): A
   }
 }
 
-/** What is often taken for CSV, and is none: a workbook by another name. */
+/** A file that is often mistaken for CSV: a workbook with another extension. */
 function refuseOthers(start: Buffer): void {
   const beginning = start.toString('latin1');
   const format = beginning.startsWith('PK\x03\x04')
@@ -243,7 +243,7 @@ function refuseOthers(start: Buffer): void {
   if (format === undefined) return;
   throw new IngestFailure(
     'invalid_file',
-    `The file is ${format}, and no CSV. Save it as CSV, or load a workbook by "almanac publish", under a name that ends in .xlsx or .xls.`,
+    `The file is ${format}, not CSV. Save it as CSV, or load a workbook by "almanac publish", under a name that ends in .xlsx or .xls.`,
   );
 }
 

@@ -53,9 +53,6 @@ const knownForms: Readonly<Record<string, string>> = {
 const fiscalYear = /^(\d{4})[/](\d{2}|\d{4})$/;
 const fiscalYearForm = '2023/24';
 
-/** What `dateReader` reads by default, for messages. */
-export const knownFormNames: readonly string[] = [...Object.keys(knownForms), fiscalYearForm];
-
 function readFiscalYear(text: string): ReadDate | null {
   const [, first = '', second = ''] = fiscalYear.exec(text) ?? [];
   const last = String(Number(first) + 1);
@@ -149,7 +146,7 @@ export function pointDate(range: ReadDate, frequency: Frequency, fiscalYearEnd: 
   return end >= range.to ? end : null;
 }
 
-/** A month, a quarter or a half never dates the point of a year: whose year it would be is not stated. */
+/** A month, quarter or half never dates an annual point: the file does not state which year it belongs to. */
 const isYear = ({ from, to }: DateRange): boolean =>
   from.endsWith('-01-01') && to === `${from.slice(0, 4)}-12-31`;
 

@@ -3,7 +3,7 @@
 export interface Dialect {
   delimiter: string;
   quote: '"' | "'";
-  /** Blanks stand between a delimiter and a quote, as in `"a", "b"`: they are no part of the cell. */
+  /** There are blanks between a delimiter and a quote, as in `"a", "b"`; they do not belong to the cell. */
   hasBlanks: boolean;
 }
 

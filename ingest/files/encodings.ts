@@ -124,8 +124,8 @@ interface Reading {
 }
 
 function byLetters(start: Buffer): EncodingFound {
-  // The lines without such bytes say nothing; the end may lie within a character.
-  const bytes = telling(start);
+  // Lines of ASCII are no evidence; the end may be within a character.
+  const bytes = nonAsciiLines(start);
   const known = new Map(analyse(bytes).map(({ name, confidence }) => [name.toLowerCase(), confidence]));
   const readings = [
     ...multiByte.map((each) => multiByteReading(bytes, each, known.get(each[0]) ?? 0)),
@@ -149,7 +149,7 @@ function byLetters(start: Buffer): EncodingFound {
 }
 
 /** The lines that have a byte beyond ASCII. */
-function telling(start: Buffer): Buffer {
+function nonAsciiLines(start: Buffer): Buffer {
   const lines: Buffer[] = [];
   let from = 0;
   let size = 0;

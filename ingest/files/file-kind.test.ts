@@ -12,7 +12,7 @@ const written = (content: string | Buffer, name = 'file.xls') => {
   return file;
 };
 
-test('what a file is, its content says and not its name', (t) => {
+test('the content of a file decides its kind, not its name', (t) => {
   t.is(fileKind(written('Date;Rate\n2023-01;95,5\n')), 'text');
   t.is(fileKind(written(gzipSync('Date,Rate\n2023-01,1\n'))), 'text');
   t.is(fileKind(written(Buffer.from('\ufeffDate\tRate\n', 'utf16le'))), 'text');

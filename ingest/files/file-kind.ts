@@ -61,7 +61,7 @@ const isOldWorkbook = (start: Buffer): boolean =>
   [4, 6, 8, 16].includes(start[2] ?? -1) &&
   start[3] === 0;
 
-/** What has the name of a workbook is one, or is refused with what is wrong with it when it is read. */
+/** A file with the extension of a workbook is read as one; if it is not one, reading it reports what is wrong. */
 function zipKind(file: string, start: Buffer): FileKind {
   if (/\.(?:xls[xmb]?|ods)$/i.test(file)) return 'workbook';
   const names = start.toString('latin1');
@@ -74,7 +74,7 @@ function zipKind(file: string, start: Buffer): FileKind {
   if (/mimetypeapplication\/vnd\.oasis\.opendocument/.test(names))
     throw new IngestFailure(
       'invalid_file',
-      'The file is an OpenDocument that is no spreadsheet: save its table as CSV or .ods.',
+      'The file is an OpenDocument file, but not a spreadsheet: save its table as CSV or .ods.',
     );
   throw new IngestFailure(
     'invalid_file',
@@ -97,7 +97,7 @@ function beginningOf(file: string): Buffer {
   }
 }
 
-/** The beginning of a file that is compressed by gzip; what is damaged is named when it is read. */
+/** The beginning of a gzip file; reading all of it reports any damage. */
 function beginningUnpacked(start: Buffer): Buffer {
   try {
     return gunzipSync(start, { finishFlush: 2, maxOutputLength: 1024 * 1024 }).subarray(0, examinedBytes);

@@ -50,7 +50,7 @@ test('a part that states no size, a directory that is cut off and an archive wit
   t.is(unpackedSize(away), null);
 });
 
-test('an archive whose parts are larger than it states is told from one that is right', (t) => {
+test('an archive whose parts are larger than stated is recognised', (t) => {
   const whole = workbook(5_000);
   t.true(isAsStated(partsOf(whole) ?? []));
   t.false(isAsStated(partsOf(stating(whole, 100)) ?? []));

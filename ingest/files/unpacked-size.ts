@@ -1,14 +1,14 @@
-// What a zip archive, such as a workbook, states of its parts: their names and how large they are unpacked, and whether that is true. Whoever reads
-// it makes room for that much first. Hides where an archive states it.
+// The parts of a zip archive, such as a workbook: their names, their stated unpacked sizes, and whether those are true. Libraries allocate the
+// stated size before they unpack. Hides the format of archives.
 import { inflateRawSync } from 'node:zlib';
 
 const endSignature = Buffer.from('PK\x05\x06', 'latin1');
 const centralLength = 46;
 const localLength = 30;
 const [stored, deflated] = [0, 8];
-/** Sizes stand behind the part, and in the directory alone. */
+/** The sizes are behind the part and in the directory, not before the part. */
 const sizesFollow = 8;
-/** What nothing is when it is deflated. */
+/** Of an empty part. */
 const emptyDeflatedLength = 2;
 
 export interface Part {
@@ -19,7 +19,7 @@ export interface Part {
   packed: Buffer;
 }
 
-/** @returns none if it is no archive; null if its directory is damaged, or a part does not state its size. */
+/** @returns an empty list if the content is not an archive; null if its directory is damaged, or a part does not state its size. */
 export function partsOf(archive: Buffer): Part[] | null {
   if (archive.toString('latin1', 0, 2) !== 'PK') return [];
   const end = archive.lastIndexOf(endSignature);
@@ -41,7 +41,7 @@ export function partsOf(archive: Buffer): Part[] | null {
 export const unpackedSize = (parts: readonly Part[]): number =>
   parts.reduce((sum, { size }) => sum + size, 0);
 
-/** Whether each part is unpacked as large as it states, or smaller. A part that is larger is not unpacked beyond that. */
+/** Whether each part has at most its stated size unpacked. Stops unpacking a larger one there. */
 export function isAsStated(parts: readonly Part[]): boolean {
   return parts.every(({ method, packed, size }) => {
     if (method === stored) return packed.length <= size;

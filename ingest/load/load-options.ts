@@ -71,7 +71,7 @@ export interface LoadResult extends LoadCounts {
   rowsRead: number;
   /** The first of the loads of the file; null: it has no rows, and one vintage for each row. */
   loadNo: number | null;
-  /** What dates the rows: the day of the load, unless the call gives another; or a column of the file. Rows of a table have no vintages. */
+  /** The vintage of the rows: the day of the load, a day that the call gives, or a column of the file. Rows of a table have no vintages. */
   vintages?: 'today' | 'column';
 }
 

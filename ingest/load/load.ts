@@ -74,31 +74,31 @@ async function attempt(
   const batches = options.rows?.() ?? read(options.input, csv);
   try {
     const result = await inTransaction(database, options.dryRun === true, async (on) => {
-        await relaxLimits(on);
-        await lockLoads(on, options.onWaiting);
-        const today = options.today ?? dated.begin();
-        const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
-        const { rows, ...head } = await headerAndRows(batches, options);
-        const input = {
-          ...head,
-          batches: selectRows(head.header, rows, options, (skipped) => void (rowsSkipped += skipped), notes),
-          vintage,
-          vintageGiven: options.vintage !== undefined,
-          today,
-          rejects,
-          notes,
-          onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
-        };
-        const stored =
-          dataset.name === 'commodity-prices'
-            ? await loadPrices(on, input, options)
-            : dataset.kind === 'points'
-              ? await loadPoints(on, input, options, straight)
-              : await loadTable(on, dataset, input, options);
-        await options.alongside?.(on, stored.loadNo);
-        endInTime(dated, options, stored);
-        return stored;
-      });
+      await relaxLimits(on);
+      await lockLoads(on, options.onWaiting);
+      const today = options.today ?? dated.begin();
+      const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
+      const { rows, ...head } = await headerAndRows(batches, options);
+      const input = {
+        ...head,
+        batches: selectRows(head.header, rows, options, (skipped) => void (rowsSkipped += skipped), notes),
+        vintage,
+        vintageGiven: options.vintage !== undefined,
+        today,
+        rejects,
+        notes,
+        onRows: (rowsRead: number) => options.onProgress?.(rowsRead, ...bytes),
+      };
+      const stored =
+        dataset.name === 'commodity-prices'
+          ? await loadPrices(on, input, options)
+          : dataset.kind === 'points'
+            ? await loadPoints(on, input, options, straight)
+            : await loadTable(on, dataset, input, options);
+      await options.alongside?.(on, stored.loadNo);
+      endInTime(dated, options, stored);
+      return stored;
+    });
     const seconds = (performance.now() - started) / 1000;
     if (options.dryRun !== true && options.noGateway !== true) await inForce();
     return { ...summarise(result, rejects, notes, seconds), rowsSkipped };
@@ -112,8 +112,8 @@ const todayOf = ({ today, seriesTimeZone, clock }: LoadOptions): string =>
   today ?? dateIn(seriesTimeZone, clock.now());
 
 /**
- * The last step before the commit of points, which are dated by today unless the call or the file gives their day.
- * @throws IngestFailure where the day is over, and the input cannot be read again.
+ * The last step before the commit of points. They are dated by today, unless the call or the file gives their day.
+ * @throws IngestFailure if the day is over and the input cannot be read again.
  */
 function endInTime(
   dated: DatedWork,

@@ -37,7 +37,7 @@ export class Rejects {
       this.#report = opened(this.#reportFile);
       writeSync(this.#report, 'line,column,value,expected\n');
     }
-    const texts = [column, shown, expected].map(harmless); // whoever made the file may have chosen them
+    const texts = [column, shown, expected].map(harmless); // the author of the file chooses them
     writeSync(this.#report, stringify([[line, ...texts]], { quoted_match: /[\r\n]/ }));
   }
 

@@ -5,6 +5,7 @@ import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
+import { shellWord } from '../datasets/shell-word.ts';
 import { anInstant, instantOf, type Due } from '../publisher/accept.ts';
 import { entryOf } from '../publisher/uploads/entry.ts';
 import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
@@ -221,9 +222,5 @@ function numberOf(value: string | null): number | null {
 function commandFor(name: string, facts: Readonly<Record<string, string>>, flag: string): string {
   const words = ['almanac', 'publish', name.startsWith('-') ? `./${name}` : name, flag];
   for (const [fact, value] of Object.entries(facts)) words.push('--set', `${fact}=${value}`);
-  return words.map(quoted).join(' ');
+  return words.map(shellWord).join(' ');
 }
-
-/** A word of a shell's command line. */
-const quoted = (word: string) =>
-  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

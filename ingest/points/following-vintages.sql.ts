@@ -1,7 +1,7 @@
 // Stores a file of many vintages. Those that follow all stored vintages of their series are stored in one pass over the rows
 // of the file: what stands before a row is what the file states of the point at an earlier vintage, or the live row.
-// Vintages whose every statement is on record change nothing: only that they state it again is recorded. Any other vintage is compared for
-// itself, by ingest/load/revise.sql.ts. All three ways leave the same rows.
+// Vintages whose statements are all on record change nothing: only the repetition is recorded. Any other vintage is compared on its own, by
+// ingest/load/revise.sql.ts. All three ways leave the same rows.
 import type { Transaction } from '../../kernel/database.ts';
 import type { LoadCounts } from '../load/statements.sql.ts';
 import { isOwnRow } from '../undo/said.sql.ts';
@@ -279,8 +279,8 @@ async function confirm(on: Transaction): Promise<void> {
 }
 
 /**
- * Records that the recorded vintages state their points too, as the loads that stated them first may be retracted: one row for each vintage of
- * a series if it is complete, else one for each combination of dimensions. Its runs are broken by the points, of any vintage, that it omits.
+ * Records that the recorded vintages state their points too, as the loads that stated them first may be retracted. A complete vintage of a
+ * series gets one row, any other one row for each combination of dimensions, whose ranges of dates leave out the points that it omits.
  */
 async function restate(on: Transaction, complete: boolean): Promise<void> {
   await on.query(

@@ -1,6 +1,6 @@
 // Facts that --set gives for what --create makes, and that change nothing where it exists with others. Hides how they are compared.
 import type { Transaction } from '../../kernel/database.ts';
-import { shellWord } from '../datasets/columns.ts';
+import { shellWord } from '../datasets/shell-word.ts';
 import { findOtherFacts, type FactTable } from './idle-facts.sql.ts';
 
 /** How many ids are named in notes. */

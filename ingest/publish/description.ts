@@ -130,7 +130,7 @@ const tableShape = z.strictObject({
     .optional()
     .describe('Signs beside a number, or in its place → the status that they mean; null: none'),
   multiples: z
-    .record(title, z.string().refine(isFactor, 'is no factor'))
+    .record(title, z.string().refine(isFactor, 'is not a factor'))
     .optional()
     .describe('Signs after a number → the factor by which they multiply it, as M: 1000000'),
   negative: z

@@ -65,7 +65,7 @@ export class LongRows {
     );
   }
 
-  /** The row with the cells above in the place of empty ones, where the entry says so. */
+  /** The row, with empty cells of the entry's `fill` columns replaced by the cells above. */
   #filled(row: readonly string[]): readonly string[] {
     if (this.#plan.filled.length === 0 || row.every((cell) => cell.trim() === '')) return row;
     const full = [...row];

@@ -150,7 +150,7 @@ async function sampleOfPage(file: string): Promise<Sample> {
   return { ...wholeSample(await pageRows(file, encoding.name)), ...encodingOf(encoding) };
 }
 
-/** What an entry says of the encoding: those of Unicode need not be named. */
+/** The encoding for the entry: undefined for Unicode, which is recognised. */
 const encodingOf = ({
   name,
   isSure,

@@ -27,7 +27,7 @@ for (const { name, content, refused } of hostileFiles().filter((file) => !harmle
   });
 
 for (const type of ['xlsx', 'xlsm', 'xlsb', 'xls', 'biff5', 'biff2'] satisfies BookType[])
-  test(`a workbook is read as ever: ${type}`, (t) => {
+  test(`a sound workbook is read: ${type}`, (t) => {
     const book = utils.book_new();
     utils.book_append_sheet(
       book,

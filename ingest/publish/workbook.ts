@@ -102,7 +102,7 @@ function withStyles(content: Buffer): Buffer {
 const noStyles =
   '<?xml version="1.0"?><office:document-styles xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" office:version="1.2"/>';
 
-/** What is left of the cells that a workbook may have. */
+/** How many more cells the workbook may have. */
 interface Room {
   cells: number;
 }
@@ -115,7 +115,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     room.cells -= cells;
     if (room.cells < 0) refuse(`too many cells; a workbook may have ${cellsMax}`);
   };
-  // The lists have holes, of which there may be a thousand million.
+  // The lists are sparse: they may have a thousand million holes.
   const data = (sheet['!data'] ?? []) as (CellObject[] | undefined)[];
   const numbers = Object.keys(data).map(Number);
   const last = numbers.at(-1) ?? -1;

@@ -38,7 +38,7 @@ export interface PublisherOptions {
   inbox?: { directory: string; seriesTimeZone: string } | undefined;
   /** Of the processes that read files. */
   readLimits?: ReadLimits | undefined;
-  /** Theirs is what is in it for the driver of PostgreSQL. */
+  /** They get only the variables of PostgreSQL's driver from it. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
   log: Log;
   /** By which releases and sources are due; default: that of the database. */
@@ -65,8 +65,8 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const applicationName = 'almanac publisher';
   const database = openDatabase(databaseUrl, log, {
     applicationName,
-    // What is prepared, its file, the metrics, that it is alive; what is noted of sources, and of the inbox, and when to look into it. What
-    // reads a file has connections of its own.
+    // For a release and its file, the metrics, the heartbeat, records of sources and of the watched folder, and the timers of both. The
+    // processes that read files have connections of their own.
     connectionsMax: 8,
     slowStatementMs,
   });

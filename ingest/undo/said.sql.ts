@@ -11,7 +11,7 @@ const ofPoint = (row: string): string =>
   `(${row}.series_no, ${row}.dims_no, ${row}.date) = (p.series_no, p.dims_no, p.date)`;
 
 /** Rows of the point p: each stands in one of two indexes, so PostgreSQL must be told of both. */
-export const rowsOfPoint = (columns: string, condition: string): string => `
+const rowsOfPoint = (columns: string, condition: string): string => `
   select ${columns} from data.observations o
   where ${ofPoint('o')} and o.superseded_on = 'infinity' and ${condition}
   union all
@@ -155,7 +155,7 @@ const turnsOf = (series: string): string => `
 
 const backfilled = 'select series_no from load_series where backfill';
 
-/** Whether a load that states something of a series of the load, an old vintage, was put out of force, or into it again, after the vintage. */
+/** Whether a load of one of the same series was retracted or put into force again after the vintage of this load, which is old. */
 export async function hasTurnsAfter(on: Transaction, load: LoadRow): Promise<boolean> {
   return (await on.query(`${turnsOf(backfilled)} limit 1`, [load.vintage])).length > 0;
 }

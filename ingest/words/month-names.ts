@@ -80,9 +80,3 @@ function writtenNames(language: string, month: number): string[] {
 export function monthNamed(word: string, language: string): number | null {
   return namesOf(language).get(foldLetters(word)) ?? null;
 }
-
-/** The languages in which each of the words names a month. */
-export function languagesNaming(words: readonly string[]): string[] {
-  const distinct = [...new Set(words)];
-  return languages.filter((language) => distinct.every((word) => monthNamed(word, language) !== null));
-}

@@ -26,7 +26,7 @@ const codeOf = (work: () => void): string => {
   }
 };
 
-test('whoever holds the most unfinished bytes gives way, with its oldest body', (t) => {
+test('the holder of the most unfinished bytes gives way, with its oldest body', (t) => {
   const { begin, cut, budget } = bodiesOf(100, 100);
   begin('a1').grow(40);
   begin('a2').grow(40);
@@ -50,7 +50,7 @@ test('a sender has its own share only, and gives way to itself beyond', (t) => {
   );
 });
 
-test('a body that has arrived is never given to others: who then finds no room is refused', (t) => {
+test('a body that has arrived never gives way: a newcomer without room is refused', (t) => {
   const { begin, cut } = bodiesOf(100, 100);
   const whole = begin('a1');
   whole.grow(90);
@@ -68,7 +68,7 @@ test('a body that has arrived is never given to others: who then finds no room i
   t.deepEqual(cut, []);
 });
 
-test('what is held never exceeds the budget nor the share, is the sum of its bodies, and comes back whole', (t) => {
+test('held bytes never exceed the budget or the share, are the sum of the bodies, and are all given back', (t) => {
   const bytesMax = 50;
   const step = fc.record({
     do: fc.constantFrom('begin', 'grow', 'grow', 'arrived', 'release', 'shrink'),

@@ -1,10 +1,10 @@
-// Bounds the memory that a process spends on the bodies of requests, all together. Hides whose body gives way if they need more: one that has
-// not arrived whole, of whoever holds the most, so a sender of many unfinished bodies cannot keep out anybody else.
+// Bounds the memory that a process spends on the bodies of requests. Hides which body gives way when memory runs out: an unfinished one of the
+// sender that holds the most, so a sender of many unfinished bodies cannot keep out others.
 import { Failure } from '../errors.ts';
 
 export interface ByteBudget {
   /**
-   * Begins to hold bytes; none yet.
+   * Opens an empty holding.
    * @param holder who sends them, such as an IP address. @param onCut the bytes were given to somebody else; without it, they never are.
    */
   hold(holder: string, onCut?: (why: Failure) => void): HeldBytes;
@@ -16,14 +16,14 @@ export interface HeldBytes {
   /** @throws Failure `rate_limited` if this holder has too much, or `unavailable` if others have it all, and nothing of theirs is unfinished. */
   grow(bytes: number): void;
   shrink(bytes: number): void;
-  /** They have arrived whole, and are in use: they are not given to anybody else. */
+  /** The body has arrived whole and is in use: its bytes are never given to another holder. */
   arrived(): void;
-  /** Gives all of it back; again: nothing. */
+  /** Gives all bytes back. A second call does nothing. */
   release(): void;
 }
 
 interface Holder {
-  /** How many bodies of it are under way. */
+  /** How many of its bodies are open. */
   bodies: number;
   bytes: number;
   /** Those of its bodies that have not arrived whole, oldest first, and their bytes. */

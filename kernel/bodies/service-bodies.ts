@@ -10,7 +10,7 @@ export const bodyBytesMax = 64 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
 /** Of all bodies that are being read or used, as gateways bound theirs. */
 const bodiesBytesMax = 64 * 1024 * 1024;
-// What a file on its way takes that a handler reads: a piece of it, and what packs it.
+// What an upload takes that a handler streams: a piece of it, and the compressor.
 const streamBytes = 4 * 1024 * 1024;
 
 /** Holds the memory of a call's body, and reads it into `request.body`, unless its handler reads it. */
@@ -33,8 +33,8 @@ const limitOf = ({ bodyBytesMax: own, scope }: Route) =>
   own ?? (scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
 
 /**
- * Holds the bytes of a body until its call is answered. A gateway sends it whole: it is counted as what it will be.
- * @throws Failure `rate_limited` or `unavailable` if there is no room for them.
+ * Holds the bytes of a body until its call is answered. A gateway sends bodies whole, so the full length is counted at once.
+ * @throws Failure `rate_limited` or `unavailable` without room for them.
  */
 function holdBytes(bodies: ByteBudget, route: Route, { headers }: Request, response: Response): void {
   const forwardedFor = headers['x-forwarded-for'];

@@ -320,7 +320,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     await route.handler(request, response, call);
   }
 
-  /** A service that is not ready says so by itself: if it is its own clock that is off, the gateway is not to blame. */
+  /** If the service is not ready, it answers that instead: its own clock may be the one that is off. */
   async function refuseProbe(why: string): Promise<never> {
     await ready();
     return fail('unauthorized', why);

@@ -56,7 +56,7 @@ function outputOf(descriptor: 1 | 2): LogOutput {
   return output;
 }
 
-/** Where services log. A command does not: its standard output has its result alone. */
+/** Where services log. Commands log elsewhere: their standard output has only their result. */
 export const standardOutput = (): Destination => outputOf(1);
 
 /** The destination of each log. */

@@ -1,5 +1,5 @@
-// The clock of a service that shares a database with others: PostgreSQL's. An instant that one machine has written and another compares
-// then means the same for both, whatever the clocks of the machines say. Hides how it is read and carried on between two readings.
+// The clock of a service that shares a database with others: PostgreSQL's. So an instant that one machine writes and another compares means
+// the same for both, even if the clocks of the machines differ. Hides how it is read and continued between two readings.
 import { systemClock, type Clock } from '../clock.ts';
 import { fail } from '../errors.ts';
 import type { Log } from '../log/log.ts';

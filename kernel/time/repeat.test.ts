@@ -1,7 +1,7 @@
 import test from 'ava';
 import { repeat, type Repeated } from './repeat.ts';
 
-/** Runs often beside others: what it has counted says that time has passed. @returns resolves at so many turns. */
+/** Runs often beside others, so that its count shows that time has passed. @returns resolves at so many turns. */
 function turns(count: number): { passed: Promise<void>; ticking: Repeated } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = count;
@@ -39,7 +39,7 @@ test('no run begins while the one before it is under way', async (t) => {
   t.true(runs >= 2);
 });
 
-test('what a run throws is given on, and the next run begins', async (t) => {
+test('an error of a run is passed on, and the next run begins', async (t) => {
   const errors: unknown[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const repeated = repeat(

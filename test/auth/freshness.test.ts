@@ -41,7 +41,7 @@ async function newOperator(wish: { hasPassword?: boolean } = {}): Promise<Holder
   await setRole(deps, holder.accountId, 'operator');
   return holder;
 }
-/** Whether what gateways ask says that a session is an operator's and fresh. */
+/** Whether accounts-api reports a session to gateways as an operator's and fresh. */
 async function operatorOf(name: string): Promise<unknown> {
   const { body } = await service.internally('/internal/credentials', { keys: [], sessions: [name] });
   return (body as { sessions: ({ operator: unknown } | null)[] }).sessions[0]?.operator;
@@ -124,7 +124,7 @@ test.serial('a stolen operator’s session that is 20 minutes old does not becom
 });
 
 test.serial(
-  'a link to Google that has begun is not made when the session is too old, or the account an operator’s, when the browser is back',
+  'a link to Google is not made if, when the browser is back, the session is too old or the account an operator’s',
   async (t) => {
     const late = await newHolder();
     clock.advance(55 * minuteMs);
@@ -139,7 +139,7 @@ test.serial(
   },
 );
 
-test.serial('what was mailed before an account becomes an operator’s opens nothing afterwards', async (t) => {
+test.serial('links mailed before an account becomes an operator’s no longer work', async (t) => {
   const holder = await newHolder({ hasPassword: false });
   const token = await mailLink(holder, 'change_email', newEmail());
   await setRole(deps, holder.accountId, 'operator');

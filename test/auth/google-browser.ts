@@ -25,7 +25,7 @@ export const person = () => {
 };
 
 /** The flow that an answer began. @param url where it sends the browser. */
-export function flowOf(answer: Answer, url: string): Flow {
+function flowOf(answer: Answer, url: string): Flow {
   const cookie = /^([^;]+);/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
   const authorization = new URL(url);
   const param = (name: string) => authorization.searchParams.get(name) ?? '';

@@ -9,7 +9,7 @@ import type { GoogleSettings } from '../../accounts-api/deps.ts';
 import { exempt } from '../openapi/hold.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 
-export const redirectUri = 'https://almanac.example/auth/google/callback';
+const redirectUri = 'https://almanac.example/auth/google/callback';
 const client = { clientId: 'almanac', clientSecret: 'a client secret of the tests' };
 
 export interface Issuer {
@@ -100,7 +100,7 @@ const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 20
 export const otherKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 /** Signs as the issuer's published key says. */
-export function signProperly(claims: Claims): string {
+function signProperly(claims: Claims): string {
   return jsonwebtoken.sign(claims, privateKey, { algorithm: 'RS256', keyid: 'one' });
 }
 

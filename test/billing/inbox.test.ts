@@ -95,7 +95,7 @@ test.serial('an event is taken up to 1 MB, with a length or chunked, at the inbo
 });
 
 test.serial(
-  'what has no signature of now is refused before its body is read, and a forged one after it',
+  'an event without a current signature header is refused before its body is read, a forged one after it',
   async (t) => {
     const head = (...signature: string[]) =>
       lines(
@@ -372,7 +372,7 @@ test.serial(
       'created in the year 33 million': change({ created: 1e15 }),
       'created below zero': change({ created: -1e15 }),
       'created with a fraction': change({ created: 1.5 }),
-      'a type that is none': change({ type: null }),
+      'a null type': change({ type: null }),
       'a type of 1,000 signs': change({ type: 'x'.repeat(1_000) }),
       'no mode': change({ livemode: undefined }),
       'a customer that is a list': change({ data: { object: { customer: [customer] } } }),

@@ -1,4 +1,4 @@
-// /v1/billing/purchases: whoever has proved the mailbox that a payer has named takes the purchase, or lets it be; nobody else can.
+// /v1/billing/purchases: only the account that has proved the payer's e-mail address can take the purchase.
 import test, { type ExecutionContext } from 'ava';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { createAccount, setPlan } from '../../accounts-api/operator/operator.ts';
@@ -135,13 +135,13 @@ async function taken(
     ...{ type: 'subscription.updated', data: { plan: 'starter', status: 'active' } },
   });
   t.is((await get('/v1/billing/portal', session)).status, 200);
-  // Whatever Stripe says of it from now on is of the holder's account.
+  // From now on Stripe's events about it apply to the holder's account.
   fake.failPayment(buying.subscriptionOf(bought));
   await paying.settle();
   t.is(await paying.standing(accountId), 'starter active');
   fake.cancelNow(buying.subscriptionOf(bought));
   await paying.settle();
-  t.is(await paying.standing(accountId), `${own} none`, 'the plan of before comes back');
+  t.is(await paying.standing(accountId), `${own} none`, 'the earlier plan is restored');
 }
 
 /** What a key of the account in each state gets when it begins a purchase. */
@@ -164,7 +164,7 @@ for (const state of states)
   });
 
 test.serial(
-  'the plan that the operator has set comes back when the own subscription ends, and set-plan says so',
+  'when a subscription ends, the plan set by the operator applies again; set-plan announces it',
   async (t) => {
     const { accountId } = await services.accountWithKey('enterprise');
     const customer = await paying.customerOf(accountId);
@@ -172,7 +172,7 @@ test.serial(
     await paying.settle();
     t.is(await paying.standing(accountId), 'starter active');
     await t.throwsAsync(setPlan(services.accounts, accountId, 'pro'), {
-      message: /until it ends; then "enterprise" is in force again/,
+      message: /until it ends; then the plan "enterprise" applies again/,
     });
     fake.failPayment(id);
     await paying.settle();
@@ -211,7 +211,7 @@ test.serial(
       t.is(codeOf(await services.call(`/v1/billing/purchases/${bought.id}/take`, taking)), '403 forbidden');
     }
     const own = await buying.sessionOf(holder.accountId);
-    t.is(codeOf(await take(holder.accountId, own)), '404 not_found', 'an account is no purchase');
+    t.is(codeOf(await take(holder.accountId, own)), '404 not_found', 'an account is not a purchase');
     const { url } = dataOf(t, await get(portal, own)) as { url: string };
     t.true((await (await fetch(url)).text()).includes(buying.subscriptionOf(bought)));
     await db.accounts.update({ email: newEmail() }, { where: { id: holder.accountId } });
@@ -221,7 +221,7 @@ test.serial(
 );
 
 test.serial(
-  'of two holders’ requests at once one takes it; one that is unpaid, disabled or over is not taken',
+  'only one of two concurrent requests takes a purchase; an unpaid, disabled or ended one is not taken',
   async (t) => {
     const holder = await buying.holder('free');
     const session = await buying.sessionOf(holder.accountId);
@@ -251,7 +251,7 @@ test.serial(
 );
 
 test.serial(
-  'of two purchases one is taken, and the other waits until its subscription has ended',
+  'one of two purchases is taken; the other can be taken once that subscription has ended',
   async (t) => {
     const holder = await buying.holder('free');
     const session = await buying.sessionOf(holder.accountId);
@@ -268,36 +268,33 @@ test.serial(
   },
 );
 
-test.serial(
-  'an open page of Stripe is closed before a purchase is taken; one that is paid stops it',
-  async (t) => {
-    const holder = await buying.holder('free');
-    const session = await buying.sessionOf(holder.accountId);
-    const begin = async () => {
-      const { url } = dataOf(t, await post('/v1/checkout', { plan: 'pro' }, session)) as { url: string };
-      return fake.sessions().find((each) => each.url === url)?.id ?? '';
-    };
-    const bought = await buy(holder.email);
-    const page = await begin();
-    fake.fail({ status: 500 }, { times: 3, path: '/v1/checkout/' });
-    t.is(codeOf(await take(bought.id, session)), '503 unavailable');
-    t.is(codeOf(await take(bought.id, session)), '200');
-    t.is(fake.session(page).status, 'expired');
-    fake.cancelNow(buying.subscriptionOf(bought));
-    await paying.settle();
+test.serial('taking a purchase closes an open page of Stripe; a paid page prevents it', async (t) => {
+  const holder = await buying.holder('free');
+  const session = await buying.sessionOf(holder.accountId);
+  const begin = async () => {
+    const { url } = dataOf(t, await post('/v1/checkout', { plan: 'pro' }, session)) as { url: string };
+    return fake.sessions().find((each) => each.url === url)?.id ?? '';
+  };
+  const bought = await buy(holder.email);
+  const page = await begin();
+  fake.fail({ status: 500 }, { times: 3, path: '/v1/checkout/' });
+  t.is(codeOf(await take(bought.id, session)), '503 unavailable');
+  t.is(codeOf(await take(bought.id, session)), '200');
+  t.is(fake.session(page).status, 'expired');
+  fake.cancelNow(buying.subscriptionOf(bought));
+  await paying.settle();
 
-    const next = await buy(holder.email);
-    fake.completeCheckout(await begin());
-    t.is(codeOf(await take(next.id, session)), '409 conflict', 'no event has come yet');
-    await paying.settle();
-    t.is(codeOf(await take(next.id, session)), '409 already_subscribed');
-    t.is(await paying.standing(holder.accountId), 'pro active');
-    t.is(await paying.standing(next.id), 'starter active');
-  },
-);
+  const next = await buy(holder.email);
+  fake.completeCheckout(await begin());
+  t.is(codeOf(await take(next.id, session)), '409 conflict', 'no event has come yet');
+  await paying.settle();
+  t.is(codeOf(await take(next.id, session)), '409 already_subscribed');
+  t.is(await paying.standing(holder.accountId), 'pro active');
+  t.is(await paying.standing(next.id), 'starter active');
+});
 
 test.serial(
-  'the mail to a mailbox without an account has a link that proves it: then the address signs in, and what the payer had ends',
+  'the mail to a mailbox without an account has a link that proves it: the address can then sign in, and the payer’s access ends',
   async (t) => {
     const email = newEmail();
     const bought = await buy(email);
@@ -329,7 +326,7 @@ test.serial(
 );
 
 test.serial(
-  'the mail to a mailbox that has an account offers the purchase and has no token; a forgotten password is the account’s',
+  'the mail to a mailbox with an account offers the purchase without a token; a password reset is for that account',
   async (t) => {
     const holder = await buying.holder('free');
     await buy(holder.email);
@@ -345,7 +342,7 @@ test.serial(
 );
 
 test.serial(
-  'a forgotten password, a sign-up and the operator lead into a purchase whose mail was lost',
+  'if the mail of a purchase is lost, a password reset, a sign-up and the operator give access to it',
   async (t) => {
     const forgotten = await buy(newEmail());
     await mailbox.next(forgotten.email, 'was bought');

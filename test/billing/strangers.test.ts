@@ -1,5 +1,5 @@
-// Whoever pays without a session, with an e-mail address that has an account: nothing of that account changes, and nothing tells whether
-// there is one.
+// Payments without a session that use the e-mail address of an account. That account never changes, and the payer cannot learn that it
+// exists.
 import test from 'ava';
 import { noteSecret } from '../run/traces.ts';
 import { newEmail } from '../services/sign-in.ts';
@@ -122,7 +122,7 @@ for (const [order, settle] of Object.entries(orders)) {
 }
 
 test.serial(
-  'a purchase that is cancelled before any event has come makes an account of its own, on the free plan',
+  'a purchase that is cancelled before its first event gets an account of its own, on the free plan',
   async (t) => {
     const holder = await buying.holder('on a plan of the operator');
     const before = await buying.snapshot(holder);
@@ -136,21 +136,24 @@ test.serial(
   },
 );
 
-test.serial('two purchases with one e-mail address are two accounts: neither ends the other', async (t) => {
-  const email = newEmail();
-  const [first, second] = [
-    await outcomeOf(email, () => paying.settle()),
-    await outcomeOf(email, () => paying.settle()),
-  ];
-  t.not(first.id, second.id);
-  for (const { id, claim } of [first, second]) {
-    t.is(await paying.standing(id), 'starter active');
-    t.is(claim, 200);
-  }
-});
+test.serial(
+  'two purchases with one e-mail address are two accounts, and neither ends the other',
+  async (t) => {
+    const email = newEmail();
+    const [first, second] = [
+      await outcomeOf(email, () => paying.settle()),
+      await outcomeOf(email, () => paying.settle()),
+    ];
+    t.not(first.id, second.id);
+    for (const { id, claim } of [first, second]) {
+      t.is(await paying.standing(id), 'starter active');
+      t.is(claim, 200);
+    }
+  },
+);
 
 test.serial(
-  'no answer to a payer, and no request to Stripe, tells whether the e-mail address has an account',
+  'answers to a payer and requests to Stripe are the same whether or not the e-mail address has an account',
   async (t) => {
     const holder = await buying.holder('with a subscription that is active');
     /** All that a payer sees, without what differs between any two purchases. */
@@ -180,7 +183,7 @@ test.serial(
             '…',
           )
           .replaceAll(/"request_id":"[^"]+"/g, '')
-          // Gateways tell of it a moment after the call.
+          // Gateways report it a moment after the call.
           .replaceAll(/"last_used_at":(?:null|"[^"]+")/g, '');
       const headersOf = ({ headers }: (typeof answers)[number]) =>
         [...headers].filter(

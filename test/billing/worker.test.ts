@@ -65,7 +65,7 @@ test.serial(
   },
 );
 
-test.serial('a plan that Stripe brings makes gateways look up the keys of that account, and of no other', async (t) => {
+test.serial('a plan change from Stripe makes gateways look up the keys of that account only', async (t) => {
   const shared = await startPaying({ services: { mail: {}, redisUrl: testRedisUrl() } });
   t.teardown(() => shared.close());
   const { sequelize } = shared.services.accounts.db;
@@ -76,7 +76,10 @@ test.serial('a plan that Stripe brings makes gateways look up the keys of that a
     shared.fake.subscribe({ customer, price: shared.price(plan) });
     await shared.fake.deliverHeld();
     await until('the plan is in force', async () => (await shared.standing(accountId)) === `${plan} active`);
-    await until('its change is settled', async () => (await shared.rows('select from accounts.changed_credentials')).length === 0);
+    await until(
+      'its change is settled',
+      async () => (await shared.rows('select from accounts.changed_credentials')).length === 0,
+    );
   };
   await buys('pro'); // the first change finds out which Redis server it is
   const { generation } = await selectGeneration(sequelize);
@@ -237,7 +240,7 @@ test.serial(
     await t.throwsAsync(setPlan(paying.services.accounts, accountId, 'pro'), { code: 'conflict' });
     paying.fake.cancelNow(id);
     await paying.settle();
-    t.is(await paying.standing(accountId), 'pro none', 'that of the operator comes back');
+    t.is(await paying.standing(accountId), 'pro none', 'the operator’s plan applies again');
     await setPlan(paying.services.accounts, accountId, 'pro');
     paying.fake.override(id, {}, 'customer.subscription.deleted');
     await paying.settle();

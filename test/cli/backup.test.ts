@@ -272,13 +272,13 @@ for (const [what, broken, message] of [
     /the texts of 000113_closed_by_day differ/,
   ],
   [
-    'is no gzip',
+    'is not gzip',
     () => {
       const other = path.join(folder, 'text.gz');
       writeFileSync(other, 'not gzip');
       return other;
     },
-    /is no gzip, damaged or cut off/,
+    /is not a gzip file, or it is damaged or cut off/,
   ],
   [
     'has a damaged byte',

@@ -15,7 +15,14 @@ import { startStripe } from '../stripe/stripe.ts';
 import { published } from '../ingest/loading.ts';
 import { freePort } from '../services/instance.ts';
 import { startMailbox } from '../services/sign-in.ts';
-import { commandLine, declaredCommands, documentOf, exercising, settingsOf } from './terminal.ts';
+import {
+  commandLine,
+  declaredCommands,
+  documentOf,
+  exercising,
+  ingestWords,
+  settingsOf,
+} from './terminal.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -28,14 +35,7 @@ const settings = settingsOf(testDatabase.url);
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
 const csv = path.join(folder, 'data.csv');
 writeFileSync(csv, 'series_id,date,value\nCLI,2024-01-01,1\n');
-const ingestCsv = [
-  'ingest',
-  'observations',
-  csv,
-  '--create',
-  '--set',
-  'frequency=daily,unit=One,source=Tests',
-];
+const ingestCsv = ingestWords(csv);
 
 const { almanac, exercised } = exercising(commandLine(settings));
 
@@ -431,7 +431,7 @@ test.serial(
       const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
       return { code: await closed, stdout, stderr };
     };
-    const words = ['ingest', 'observations', '-', ...ingestCsv.slice(3)];
+    const words = ingestWords('-');
     const [done, wrong] = await Promise.all([
       run([...words, '--json'], 'series_id,date,value\nPIPED,2024-01-01,1\n'),
       run(['ingest', 'observations'], ''),

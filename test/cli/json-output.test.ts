@@ -9,7 +9,7 @@ import { projectRoot } from '../../kernel/project.ts';
 import { freePort } from '../services/instance.ts';
 import { createTestDatabase } from '../services/harness.ts';
 import { startFileServer } from '../ingest/file-server.ts';
-import { commandLine, declaredCommands, documentOf, settingsOf } from './terminal.ts';
+import { commandLine, declaredCommands, documentOf, ingestWords, settingsOf } from './terminal.ts';
 
 const testDatabase = await createTestDatabase();
 test.after.always(() => testDatabase.drop());
@@ -47,14 +47,7 @@ function commandsOf(sourceUrl: string, keys: readonly string[]): string[][] {
   const backup = path.join(folder, 'backup.gz');
   const source = `version: 1\nname: P\ntables:\n  - file: ${sourceUrl}\n    schedule: daily 10:30\n    header: 1\n    first: 2\n    date: { column: date }\n    values: value\n    series: { id: P, unit: USD, frequency: monthly, source: Tests }\n`;
   const published = path.dirname(fileOf('almanac.yml', source));
-  const ingest = [
-    'ingest',
-    'observations',
-    csv,
-    '--create',
-    '--set',
-    'frequency=daily,unit=One,source=Tests',
-  ];
+  const ingest = ingestWords(csv);
   const embargo = ['ingest', 'observations', later, '--release-at', '2199-01-01T00:00:00Z'];
   const ada = 'ada@b.example';
   return [
@@ -103,7 +96,7 @@ function commandsOf(sourceUrl: string, keys: readonly string[]): string[][] {
   ].map((words) => [...words, '--json']);
 }
 
-test('with --json standard output has the answer alone, of every command, also while Redis does not answer', async (t) => {
+test('with --json every command prints only its answer on standard output, also while Redis does not answer', async (t) => {
   const keys: string[] = [];
   await almanac(['accounts', 'create', 'ada@b.example']);
   for (let i = 0; i < 2; i += 1)

@@ -2,12 +2,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { noteAlive } from '../../ingest/publisher/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { published } from '../ingest/loading.ts';
-import { commandLine, settingsOf, type Ran } from './terminal.ts';
+import { commandLine, documentOf, ingestWords, settingsOf } from './terminal.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -26,21 +26,7 @@ function fileOf(name: string, ...lines: string[]): string {
   return file;
 }
 
-const ingest = (file: string, ...more: string[]) =>
-  almanac([
-    'ingest',
-    'observations',
-    file,
-    '--create',
-    '--set',
-    'frequency=daily,unit=One,source=Tests',
-    ...more,
-  ]);
-
-function documentOf(t: ExecutionContext, { code, stdout, stderr }: Ran): Record<string, unknown> {
-  t.is(code, 0, stderr);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
+const ingest = (file: string, ...more: string[]) => almanac(ingestWords(file, ...more));
 
 test.serial('a file is accepted, listed, shown, and made visible by "now"', async (t) => {
   const file = fileOf('a.csv', 'series_id,date,value', 'A,2024-01-01,1', 'A,2024-01-02,2');

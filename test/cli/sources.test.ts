@@ -2,13 +2,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { noteAlive, noteGone } from '../../ingest/publisher/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { startFileServer } from '../ingest/file-server.ts';
 import { published } from '../ingest/loading.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
-import { commandLine, settingsOf, type Ran } from './terminal.ts';
+import { commandLine, documentOf, settingsOf } from './terminal.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -38,11 +38,6 @@ tables:
 `,
   );
   return folder;
-}
-
-function documentOf(t: ExecutionContext, { code, stdout, stderr }: Ran): Record<string, unknown> {
-  t.is(code, 0, stderr);
-  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 test.serial(

@@ -38,6 +38,12 @@ export function settingsOf(databaseUrl: string): Record<string, string> {
   };
 }
 
+/** `almanac ingest` of a file of daily series that need not exist. */
+export const ingestWords = (file: string, ...more: readonly string[]): string[] => [
+  ...['ingest', 'observations', file, '--create', '--set', 'frequency=daily,unit=One,source=Tests'],
+  ...more,
+];
+
 export function commandLine(settings: Readonly<Record<string, string>>): RunCommand {
   return async (words, { env = {}, stdin = '', isTerminal = false, isScreen = false } = {}) => {
     const ran: Ran = { code: -1, stdout: '', stderr: '' };

@@ -41,7 +41,7 @@ function csvOfPoint(dimension: string, value: number, text: string): string {
   return csvOf(shown, [dimension], [{ dims: Object.fromEntries([[dimension, text]]), points }]);
 }
 
-test('the CSV of a view is that of the API, whatever its dimensions are: no text runs as a formula', (t) => {
+test('the CSV of a view equals the API’s for any dimensions: no text runs as a formula', (t) => {
   const number = fc.double({ noNaN: true, noDefaultInfinity: true });
   fc.assert(
     fc.property(

@@ -9,7 +9,7 @@ const { apiEndpoints } = parse(readFileSync(path.join(projectRoot, 'config/gatew
 };
 
 /** The paths as they are in config/gateway.config.yml: `/series/:id`. */
-export const dashboardRoutes = apiEndpoints.dashboard.paths.filter((at) => !at.startsWith('/assets/'));
+const dashboardRoutes = apiEndpoints.dashboard.paths.filter((at) => !at.startsWith('/assets/'));
 
 export const dashboardPaths = dashboardRoutes.map((at) =>
   at.replaceAll(':id', 'DEMO.CPI').replaceAll(':guide', 'api').replace('*', 'keys'),

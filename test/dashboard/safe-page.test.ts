@@ -1,11 +1,11 @@
-// The page after sign-in: whatever the URL names, it is one of this site, and the browser can show it.
+// The page after sign-in: for any URL it is one of this site, and the browser can show it.
 import test from 'ava';
 import fc from 'fast-check';
 import { safePage } from '../../dashboard/pages/sign-in/safe-page.ts';
 
 const origin = 'https://almanac.example';
 
-test('whatever return_to is, the browser is led to a page here', (t) => {
+test('any return_to leads the browser to a page of this site', (t) => {
   for (const wanted of [
     ...[
       '/.//evil.example',

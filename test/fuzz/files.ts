@@ -9,7 +9,7 @@ export const fileNames = [
   ...['../a.csv', '.a.csv', 'a/b.csv', 'C:\\a.csv', 'CON.csv', '\u202evsc.exe', '<script>.csv', '=1+1.csv'],
 ];
 
-/** The bytes of a file: its content need not be what its name says. */
+/** The bytes of a file: its content need not match its extension. */
 export function drawFile(random: Random): Buffer {
   switch (random.below(8)) {
     case 0:

@@ -15,7 +15,7 @@ test('400 random requests over all endpoints: no failure of ours, no answer besi
   t.true(operations.length > 50);
 });
 
-test('a request can be drawn for every operation, a file where the body is one', (t) => {
+test('a request can be drawn for every operation, with a file for the body of an upload', (t) => {
   const random = createRandom(77_412);
   const actor = {
     ...{ keys: ['pk_live_a'], session: 's.t', email: 'a@b.example', password: 'p' },

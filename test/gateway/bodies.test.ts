@@ -27,7 +27,7 @@ const head = (path: string, from: string, ...framing: string[]) =>
     ...[`Stripe-Signature: ${signature}`, ...framing],
   );
 
-/** Connections with a body of which the last byte never comes, and how many were refused with which status. */
+/** Connections with a body whose last byte never comes, and how many were refused with which status. */
 async function sendUnfinished(count: number, path: string, bytes: number, from: (i: number) => string) {
   const refused: number[] = [];
   const sockets: Socket[] = [];
@@ -64,7 +64,7 @@ for (const [path, bytes, kept] of [
 }
 
 test.serial(
-  'unfinished bodies from many addresses use the budget up, and a small call still gets through',
+  'a small call gets through while unfinished bodies from many addresses use up the budget',
   async (t) => {
     const count = 60;
     const attack = await sendUnfinished(count, '/auth/login', 64 * kb, (i) => `203.0.113.${i % 20}`);
@@ -74,7 +74,7 @@ test.serial(
   },
 );
 
-test.serial('who is refused reads when to come again, and the connection closes', async (t) => {
+test.serial('a refusal has Retry-After and closes the connection', async (t) => {
   const [answer] = await exchange(
     gateway.url,
     `${head('/billing/stripe/events', '203.0.113.7', `Content-Length: ${1024 * kb}`)}${'x'.repeat(600 * kb)}`,

@@ -80,7 +80,7 @@ test.serial('a page can read every header of the OpenAPI document that means som
 });
 
 test.serial(
-  'a page of any origin can read that an address is no endpoint, or that its request is malformed',
+  'a page of any origin can read the errors of unknown addresses and malformed requests',
   async (t) => {
     const origin = 'https://anybody.example';
     const refused = [

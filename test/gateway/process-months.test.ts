@@ -80,7 +80,7 @@ test('calls that a gateway holds but does not draw are granted to another that n
   t.false((await one.take(client.accountId, 1, limit)).granted);
 });
 
-test('an account that tops up two allotments at once, as when Redis comes back, fails neither its own calls nor those of others', async (t) => {
+test('an account that tops up two allotments at once, as when Redis comes back, fails no calls', async (t) => {
   const [twice, once] = [await service.newClient('free'), await service.newClient('free')];
   const accounts = createAccounts({
     upstreams: createUpstreams('accounts-api', [service.url]),
@@ -103,7 +103,7 @@ test('an account that tops up two allotments at once, as when Redis comes back, 
   t.deepEqual([await charged(twice), await charged(once)], [9, 6]);
 });
 
-test('a top-up that accounts-api refuses as malformed counts as an outage, by which QUOTA_OUTAGE decides', async (t) => {
+test('a top-up that accounts-api refuses as malformed counts as an outage, handled by QUOTA_OUTAGE', async (t) => {
   const refusing = createServer((request, response) => {
     response.writeHead(400, { 'x-request-id': request.headers['x-request-id'] }).end('{}');
   });

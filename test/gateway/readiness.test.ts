@@ -29,7 +29,7 @@ test.after.always(async () => {
 const nobody = 'http://127.0.0.1:1';
 const metrics = { host: '127.0.0.1', port: 0 };
 const withoutReason =
-  'This gateway cannot serve calls at the moment. Its log says why, and /readyz at the port of its metrics.';
+  'This gateway cannot serve calls at the moment. Its log and /readyz at its metrics port have the reason.';
 
 async function readiness(
   url: string,
@@ -77,7 +77,7 @@ test('a service that does not answer counts as away: readiness does not wait for
   t.pass();
 });
 
-test('however often strangers ask, a gateway asks its services once a second', async (t) => {
+test('a gateway asks its services at most once a second, however often it is asked', async (t) => {
   const unready = await startRawUpstream();
   let questions = 0;
   unready.answer = (socket, { path }) => {
@@ -108,10 +108,16 @@ test('however often strangers ask, a gateway asks its services once a second', a
   );
 });
 
-test('a service that hangs says within its deadline that it is not ready, and asks once for all who ask', async (t) => {
+test('a service that hangs answers 503 within its deadline, and shares one check among all callers', async (t) => {
   let questions = 0;
   const hanging = await startService({
-    ...{ log: silentLog, host: '127.0.0.1', port: 0, routes: [], openIdentity: Object.assign(() => null, { whyRefused: () => '' }) },
+    ...{
+      log: silentLog,
+      host: '127.0.0.1',
+      port: 0,
+      routes: [],
+      openIdentity: Object.assign(() => null, { whyRefused: () => '' }),
+    },
     ready() {
       questions += 1;
       return new Promise(() => undefined);
@@ -138,7 +144,7 @@ test('a gateway that reaches no service is not ready', async (t) => {
   t.is((await fetch(`${gateway.url}/healthz`)).status, 200);
 });
 
-test('a service without its migrations names them, one without its database says so, and the gateway passes both on to its operator', async (t) => {
+test('a service names missing migrations or an unreachable database, and the gateway passes both on to its operator', async (t) => {
   const shared = { identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog };
   const clock = systemClock;
   const lacking = await startDataApi({
@@ -162,7 +168,7 @@ test('a service without its migrations names them, one without its database says
     [lacking.url, ofLacking],
     [cut.url, 'The database does not respond.'],
   ] as const)
-    await until('it says why', async () => (await readiness(url)).body.error?.message === why);
+    await until('the reason is there', async () => (await readiness(url)).body.error?.message === why);
   const gateway = await startTestGateway({ dataApiUrls: [lacking.url], accountsApiUrls: [cut.url], metrics });
   t.teardown(() => gateway.close());
   const expected = `No service behind this gateway is ready. data-api: ${ofLacking} accounts-api: The database does not respond.`;
@@ -173,7 +179,7 @@ test('a service without its migrations names them, one without its database says
   t.pass();
 });
 
-test('a gateway with another IDENTITY_SECRET than a service is not ready, and tells its operator why', async (t) => {
+test('a gateway with another IDENTITY_SECRET than a service is not ready, and gives its operator the reason', async (t) => {
   const identitySecret = 'another secret of the tests, as long';
   for (const [name, urls] of [
     ['data-api', { dataApiUrls: [dataApi.url], accountsApiUrls: [nobody] }],

@@ -41,7 +41,7 @@ function kept(): number {
     .reduce((sum, entry) => sum + (entry.of === 'usage' ? entry.calls : 0), 0);
 }
 
-test('gateways with one JOURNAL_DIR and one port lose and double nothing, and the successor of a killed one sends what it served', async (t) => {
+test('gateways with one JOURNAL_DIR and one port lose and repeat no usage, and the successor of a killed one sends its usage', async (t) => {
   const { key, ...client } = await accounts.newClient('enterprise');
   const port = await freePort();
   const start = (host: string) =>

@@ -41,7 +41,7 @@ for (const [what, gone] of [
   ['cannot be reached', async () => ({ url: 'http://255.255.255.255:9', close: () => Promise.resolve() })],
   ['takes no connection', startDeafServer],
 ] as const) {
-  test(`a write to a host that ${what} is sent to another instance, and avoids that one then`, async (t) => {
+  test(`a write to a host that ${what} goes to another instance, and so do the next writes`, async (t) => {
     const [vanished, accountsApi] = [await gone(), await startRecordingUpstream('accounts-api')];
     const gateway = await startTestGateway({
       accountsApiUrls: [vanished.url, accountsApi.url],

@@ -1,4 +1,4 @@
-// What is dated today and under way at midnight: what a day shows after its end does not change, whoever asks meanwhile.
+// Loads that are under way at midnight: the answers for a day do not change after its end.
 import test from 'ava';
 import type { LoadOptions } from '../../ingest/load/load-options.ts';
 import { declareBreak } from '../../ingest/series/break.ts';
@@ -90,7 +90,7 @@ for (const [name, work] of Object.entries(cases))
     'at midnight': [midnight],
     'just before midnight': ['2024-06-29T23:59:59.990Z', midnight],
   }))
-    test.serial(`${name} that is under way ${when} is dated by the new day`, async (t) => {
+    test.serial(`${name}, under way ${when}, is dated by the new day`, async (t) => {
       const id = `${name} ${when}`.replaceAll(/\W/g, '');
       await loadCsv(database, csv(id, 1), before);
       const facts = `${id}.NEW,New,Index,daily,Test`;

@@ -1,11 +1,11 @@
-// Files that are made to harm whoever reads them: small ones that ask for much, false ones, and such as never end. Made anew for each run.
+// Files that are made to harm their reader: small ones that need much memory or time, false ones, and endless ones. Made anew for each run.
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { utils, write } from '@e965/xlsx';
 
 export interface HostileFile {
   name: string;
   content: Buffer;
-  /** What whoever reads it says. */
+  /** The reason for the refusal. */
   refused: RegExp;
 }
 
@@ -17,7 +17,7 @@ interface PartOfZip {
 }
 
 /** A zip archive that may state false sizes. */
-export function zipOf(parts: readonly PartOfZip[]): Buffer {
+function zipOf(parts: readonly PartOfZip[]): Buffer {
   const [bodies, directory]: [Buffer[], Buffer[]] = [[], []];
   let offset = 0;
   for (const { name, content, size } of parts) {
@@ -145,7 +145,11 @@ export function hostileFiles(): HostileFile[] {
       text(`<html><table><tr><td colspan="99999999" rowspan="99999999">1</td></tr></table>`),
       noTable,
     ],
-    ['dif.xls', text('TABLE\n0,1\n"x"\nVECTORS\n0,999999999\n""\nTUPLES\n0,999999999\n""\n'), /is a DIF file/],
+    [
+      'dif.xls',
+      text('TABLE\n0,1\n"x"\nVECTORS\n0,999999999\n""\nTUPLES\n0,999999999\n""\n'),
+      /is a DIF file/,
+    ],
     ['loop.xls', loopingCompoundFile(), /cannot be read as a workbook/],
     ['lotus.xls', Buffer.from('00000200060406000800ffffffffffff', 'hex'), /neither text nor a workbook/],
     [

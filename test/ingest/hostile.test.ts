@@ -1,5 +1,5 @@
-// Twenty files that are made to harm whoever reads them, over the four ways in: the watched folder, sources, uploads and the command line. Each is
-// refused with a reason, whoever took it goes on, and what is good beside them is loaded. One that ends its reader is not tried again.
+// Twenty files that are made to harm their reader, sent in all four ways: the watched folder, sources, uploads and the command line. Each is
+// refused with a reason, the service goes on, and good files beside them are loaded. A file that ends its reader is not tried again.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ async function withApart(work: (apart: Apart, tasks: string[]) => Promise<void>)
   }
 }
 
-test('a publisher serves throughout while its folder has twenty hostile files; each is rejected once, and good ones beside them are loaded', async (t) => {
+test('a publisher serves throughout while its folder has twenty hostile files; each is rejected once, and good files are loaded', async (t) => {
   t.true(files.length > 20);
   const inbox = folderOf('inbox');
   writeFileSync(path.join(inbox, 'almanac.yml'), monthlySeries('held', 'good-*.csv', '{file}'));
@@ -140,7 +140,7 @@ async function startServer(t: ExecutionContext, content: ReadonlyMap<string, Buf
   return server;
 }
 
-test.serial('hostile files that sources serve are noted as failed, each with its reason', async (t) => {
+test.serial('hostile files of sources are failures, each with its reason', async (t) => {
   const content = new Map(files.map(({ name, content: bytes }) => [name, bytes]));
   content.set('good.csv', Buffer.from(csv(3)));
   const server = await startServer(t, content);
@@ -156,14 +156,14 @@ test.serial('hostile files that sources serve are noted as failed, each with its
   const byUrl = new Map((await selectSources(database)).map((source) => [source.url, source]));
   for (const { name, refused } of files) {
     const message = String(byUrl.get(`${server.url}/${name}`)?.outcome?.['message']);
-    // Without a table there is no line of names.
+    // A file without a table has no line of names.
     t.regex(message, /no table/.test(refused.source) ? /no column "Date"|ends before line 2/ : refused, name);
   }
   t.deepEqual(await published(database, 'S'), { '2024-01-31': '3' });
 });
 
 test.serial(
-  'what a source serves and has ended its reader is not read again until it changes, or somebody asks for it',
+  'content of a source that has ended its reader is not read again until it changes or an operator asks for it',
   async (t) => {
     const content = new Map([['a.xlsx', tooMuch.content]]);
     const server = await startServer(t, content);
@@ -187,7 +187,7 @@ test.serial(
       t.is(tasks.length, 1);
       const name = (await selectSources(database))[0]?.name;
       t.is((await due(name)).result, 'failed');
-      t.is(tasks.length, 2, 'whoever asks for it has it read');
+      t.is(tasks.length, 2, 'an operator’s request reads it again');
       content.set('a.xlsx', largeWorkbook(3));
       t.regex((await due()).message, /no column "Date"/);
       t.is(tasks.length, 3);
@@ -198,7 +198,7 @@ test.serial(
   },
 );
 
-test('hostile files that operators send are refused, each with its reason', async (t) => {
+test('hostile uploads are refused, each with its reason', async (t) => {
   await withApart(async (apart) => {
     for (const { name, content, refused } of files) {
       const given = { id: randomUUID(), name, publication: 'u', sha256: '0'.repeat(64), today: '2024-06-30' };
@@ -220,7 +220,7 @@ test('hostile files that operators send are refused, each with its reason', asyn
   });
 });
 
-test('almanac publish refuses hostile files with their reasons, and loads what is good beside them', async (t) => {
+test('almanac publish refuses hostile files with their reasons, and loads the good files', async (t) => {
   const folder = folderOf('mixed');
   for (const { name, content } of files) writeFileSync(path.join(folder, name), content);
   writeFileSync(path.join(folder, 'mixed.csv'), csv(4));

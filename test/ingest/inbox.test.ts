@@ -362,7 +362,7 @@ test.serial('an entry with skip moves the file to done, and nothing is loaded', 
   t.deepEqual(await loadsOf('notes.csv'), []);
 });
 
-test.serial('a file that is under way at midnight is dated by the new day', async (t) => {
+test.serial('a file whose load is under way at midnight is dated by the new day', async (t) => {
   const inbox = folder(monthlySeries('midnight', 'midnight.csv', 'MIDNIGHT'));
   inbox.put('midnight.csv', csv(1, 2));
   clock.set('2026-12-24T23:59:49.900Z');

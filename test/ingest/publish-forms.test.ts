@@ -87,13 +87,10 @@ test('dates that are divided into a year and a month, in two columns or in title
   writeFileSync(path.join(folder, 'divided-long.csv'), 'Year,Month,Value\n2023,11,1.5\n,12,2.5\n');
   const blank = await publish(folder);
   t.is(blank.code, 1);
-  t.regex(
-    blank.stderr,
-    /line 3, Year Month: "12", expected a date of the form YYYY\/M/,
-  );
+  t.regex(blank.stderr, /line 3, Year Month: "12", expected a date of the form YYYY\/M/);
 });
 
-test('a row whose date is of another length than the others is left out once somebody has confirmed it; a note with a number beside no value is no row', async (t) => {
+test('a row with a date of another length is left out once confirmed; a note with a number is not a row', async (t) => {
   const mixed = 'Period,Rate\n2022,10\n2023 Q1,3\n2023 Q2,3\n2023 Q3,3\n2023 Q4,3\n2024 Q1,4\n2024 Q2,4\n';
   const folder = folderOf('odd', { 'odd.csv': mixed });
   const asked = await publish(folder);

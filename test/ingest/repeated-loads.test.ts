@@ -90,30 +90,27 @@ for (const [name, pair] of Object.entries(pairs))
       });
     }
 
-test.serial(
-  'of archives that overlap, each point stays while a load that states it is in force',
-  async (t) => {
-    const one = await numberOf(() =>
-      archived([
-        '2024-01-01 1 2024-02-01',
-        '2024-01-02 2 2024-02-01',
-        '2024-01-03 3 2024-02-01',
-        '2024-01-04 4 2024-03-01',
-      ])('OVERLAP'),
-    );
-    const two = await numberOf(() =>
-      archived(['2024-01-01 1 2024-02-01', '2024-01-03 3 2024-02-01'])('OVERLAP'),
-    );
-    const { loadNo } = await retracted(one);
-    t.deepEqual(await published(database, 'OVERLAP'), { '2024-01-01': '1', '2024-01-03': '3' });
-    await retracted(loadNo);
-    await retracted(two);
-    t.deepEqual(await published(database, 'OVERLAP'), {
-      ...{ '2024-01-01': '1', '2024-01-02': '2' },
-      ...{ '2024-01-03': '3', '2024-01-04': '4' },
-    });
-  },
-);
+test.serial('points of overlapping archives stay while a load that states them is in force', async (t) => {
+  const one = await numberOf(() =>
+    archived([
+      '2024-01-01 1 2024-02-01',
+      '2024-01-02 2 2024-02-01',
+      '2024-01-03 3 2024-02-01',
+      '2024-01-04 4 2024-03-01',
+    ])('OVERLAP'),
+  );
+  const two = await numberOf(() =>
+    archived(['2024-01-01 1 2024-02-01', '2024-01-03 3 2024-02-01'])('OVERLAP'),
+  );
+  const { loadNo } = await retracted(one);
+  t.deepEqual(await published(database, 'OVERLAP'), { '2024-01-01': '1', '2024-01-03': '3' });
+  await retracted(loadNo);
+  await retracted(two);
+  t.deepEqual(await published(database, 'OVERLAP'), {
+    ...{ '2024-01-01': '1', '2024-01-02': '2' },
+    ...{ '2024-01-03': '3', '2024-01-04': '4' },
+  });
+});
 
 /** Of each dataset whose loads can be retracted: the header and two rows. */
 const tables: Record<string, readonly [header: string, row: string, row: string]> = {
@@ -202,7 +199,7 @@ test.serial('prices of commodities stay while a load that states them is in forc
   }
 });
 
-test.serial('what a load repeats is recorded by one row a vintage, however many points it has', async (t) => {
+test.serial('a repeated vintage is recorded in one row, however many points it has', async (t) => {
   const days = Array.from({ length: 300 }, (_, i) => addDays('2022-01-01', i));
   const vintages = ['2024-02-01', '2024-03-01', '2024-04-01'];
   const rows = vintages.flatMap((vintage) => days.map((day) => `${day} 1 ${vintage}`));

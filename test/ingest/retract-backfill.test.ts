@@ -58,7 +58,7 @@ test.before(async () => {
   for (const day of days) await retracted(await loaded('OTHER', ['2024-01-01 5'], { vintage: day }), day);
 });
 
-test.serial('a backfill folds nothing anew for retractions of other series', async (t) => {
+test.serial('a backfill folds nothing again for retractions of other series', async (t) => {
   await loaded('ALONE', ones, { vintage: '2024-05-01' });
   t.is(await backfilled('ALONE', '2024-04-01'), 0);
 });

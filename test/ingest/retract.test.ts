@@ -238,7 +238,7 @@ async function loadedTwo(id: string, [first, second]: readonly [string, string])
 }
 
 test.serial(
-  'a vintage on record stays with the file that repeated it, once the loads that brought it are erased',
+  'a vintage stays with the file that repeated it after the loads that brought it are erased',
   async (t) => {
     const one = (id: string, point: string, vintage: string) => loaded(id, [point], { vintage });
     const after = ['2024-01-04 4 2024-05-01'] as const;

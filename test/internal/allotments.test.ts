@@ -346,7 +346,7 @@ test.serial('accounts-api reclaims allotments by itself', async (t) => {
   await until('it has come back', async () => (await charged(client)) === 0);
 });
 
-test.serial('a month that somebody keeps locked delays the reclaiming of no other, and takes no connection', async (t) => {
+test.serial('a locked month does not delay the reclaiming of others, and takes no connection', async (t) => {
   const stuck = await service.newClient('free');
   await topUp(stuck, { allotment: randomUUID(), holder: 'process', seen: 0, calls: 5, ahead: 0 });
   const { sequelize } = service.deps.db;

@@ -48,7 +48,7 @@ test('credentials come in the order of the hashes, with null for an unknown one'
   t.deepEqual(await lookUp(), []);
 });
 
-test('a key says in how many ms it expires, whatever the clock of the gateway', async (t) => {
+test('a key’s answer has the ms until it expires, independent of the gateway’s clock', async (t) => {
   const client = await service.newClient('free');
   const expiresAt = new Date(service.clock.now().getTime() + 90_000);
   await service.deps.db.keys.update({ expiresAt }, { where: { id: client.keyId } });
@@ -56,7 +56,7 @@ test('a key says in how many ms it expires, whatever the clock of the gateway', 
   t.like(found, { expires_at: expiresAt.getTime(), expires_in_ms: 90_000 });
 });
 
-test('signing up, signing in, making a key and signing out wait for no change of another account', async (t) => {
+test('signing up, signing in, making a key and signing out do not wait for changes of other accounts', async (t) => {
   const own = await startAccountsService();
   const { sequelize } = own.deps.db;
   t.teardown(async () => {
@@ -65,14 +65,16 @@ test('signing up, signing in, making a key and signing out wait for no change of
   });
   const other = await own.newClient('free');
   const client = await own.newClient('free');
-  // A gateway that is gone has a lease that ends in an hour: whoever waits for the change of the other account waits as long.
+  // The lease of a gateway that is gone ends in an hour: a change of the other account waits that long.
   await sequelize.query(
     `insert into accounts.credential_leases (gateway_id, held_in, generation, leased_until)
      values (gen_random_uuid(), 'process', 0, clock_timestamp() + interval '1 hour')`,
   );
   const changing = setPlan(own.deps, other.accountId, 'pro');
   await until('the change waits', async () => {
-    const rows = await sequelize.query('select from accounts.changed_credentials', { type: QueryTypes.SELECT });
+    const rows = await sequelize.query('select from accounts.changed_credentials', {
+      type: QueryTypes.SELECT,
+    });
     return rows.length > 0;
   });
   const [email, password] = [newEmail(), newPassword()];

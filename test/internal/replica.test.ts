@@ -213,7 +213,7 @@ test.serial('while the replica is stalled, calls that begin later are read from 
 });
 
 test.serial(
-  'a call that waits for a primary that stalls is answered from the replica, or 503 where that may not be read',
+  'a call that waits for a stalled primary is answered from the replica, or 503 if that may not be read',
   async (t) => {
     for (const [lagMaxMs, status] of [
       [60_000, 200],
@@ -238,7 +238,7 @@ test.serial(
   },
 );
 
-test('whether a primary is away is known by a deadline, though its question is never answered', async (t) => {
+test('a primary that never answers is known to be away within a deadline', async (t) => {
   const answers = { query: () => Promise.resolve([{ load: '1' }] as never[]) };
   const isSilent = { query: () => new Promise<never>(() => undefined) };
   const note = () => undefined;
@@ -254,7 +254,7 @@ test('whether a primary is away is known by a deadline, though its question is n
   t.throws(() => watch.choose(), { message: /primary database does not answer/ });
 });
 
-test('an answer of our own that is 503 is no fault of the server, and is not asked of the other one', async (t) => {
+test('a 503 of data-api itself is not a fault of the server, and is not tried on the other one', async (t) => {
   const asked: string[] = [];
   const route = (server: string) => ({
     ...{ method: 'GET' as const, path: '/', scope: 'client' as const },

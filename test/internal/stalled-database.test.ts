@@ -122,7 +122,7 @@ async function untilItAnswers(database: Database): Promise<void> {
 }
 
 test.serial(
-  'while PostgreSQL is stalled, the publisher answers that it is not ready, on both its ports',
+  'while PostgreSQL is stalled, the publisher answers 503 on /readyz of both its ports',
   async (t) => {
     const publisher = await startPublisher({
       ...{ databaseUrl: url, log: silentLog },

@@ -38,7 +38,11 @@ function accounts(): TableCases {
       ...is.oneOf('subscription_state', 'none', 'active', 'inactive'),
       ...is.pattern('password_hash', [argon], ['', '$argon2i$a', 'secret', ` ${argon}`]),
       ...is.wholeFrom(1, 'credential_version'),
-      ...is.pattern('plan_set_aside', ['a', 'a-b_9', 'a'.repeat(32)], ['', 'A', '9a', '-a', 'a b', 'a'.repeat(33)]),
+      ...is.pattern(
+        'plan_set_aside',
+        ['a', 'a-b_9', 'a'.repeat(32)],
+        ['', 'A', '9a', '-a', 'a b', 'a'.repeat(33)],
+      ),
       ...is.check(
         'unproved_check',
         [

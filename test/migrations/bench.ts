@@ -7,6 +7,7 @@ import { billingTables } from './billing-tables.ts';
 import { fundTables } from './fund-tables.ts';
 import { marketTables } from './market-tables.ts';
 import { catalogTables } from './catalog-tables.ts';
+import { loadTables } from './load-tables.ts';
 import { seriesTables } from './series-tables.ts';
 import { signInTables } from './sign-in-tables.ts';
 import { undoTables } from './undo-tables.ts';
@@ -19,6 +20,7 @@ export const tables: readonly TableCases[] = [
   ...billingTables,
   ...signInTables,
   ...webhookTables,
+  ...loadTables,
   ...seriesTables,
   ...catalogTables,
   ...undoTables,

@@ -120,6 +120,12 @@ export function key(constraint: string, columns: readonly string[], row: Row, ot
   };
 }
 
+/** Rows that others refer to by `series_no` 1 and 2. */
+export const twoSeries = [
+  `insert into data.series (series_no, series_id, name, unit, frequency, source) overriding system value
+   values (1, 'A', 'A', 'Index', 'monthly', 'Tests'), (2, 'B', 'B', 'Index', 'monthly', 'Tests')`,
+];
+
 /** Rows that others refer to by `load_no` 1 and 2. */
 export const twoLoads = [
   `insert into data.loads (load_no, dataset, source_name, vintage, complete) overriding system value

@@ -4,9 +4,13 @@ import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import pg from 'pg';
 import { createTestDatabase } from '../services/harness.ts';
-import { accountsTriggers } from './accounts-triggers.ts';
 import { createBench, type Bench } from './bench.ts';
-import { dataTriggers } from './data-triggers.ts';
+import { accountsTriggers } from './triggers/accounts.ts';
+import { fundTriggers } from './triggers/funds.ts';
+import { marketTriggers } from './triggers/markets.ts';
+import { searchTriggers } from './triggers/search.ts';
+import { seriesTriggers } from './triggers/series.ts';
+import { stampTriggers } from './triggers/stamps.ts';
 
 let database: { url: string; drop(): Promise<void> };
 let client: pg.Client;
@@ -22,7 +26,14 @@ test.after.always(async () => {
   await database?.drop();
 });
 
-const cases = [...dataTriggers, ...accountsTriggers];
+const cases = [
+  ...stampTriggers,
+  ...searchTriggers,
+  ...seriesTriggers,
+  ...marketTriggers,
+  ...fundTriggers,
+  ...accountsTriggers,
+];
 
 for (const [i, { trigger, seen, expected }] of cases.entries()) {
   const again = cases.slice(0, i).some((each) => each.trigger === trigger) ? ', once more' : '';

@@ -150,7 +150,7 @@ function sharesOf(folders: readonly { folder: string; size: number }[], count: n
 }
 
 /** Numbers from 0 to 1 that follow from a text (mulberry32). */
-export function random(seed: string): () => number {
+function random(seed: string): () => number {
   let state = 0;
   for (const character of seed) state = (Math.imul(state, 31) + character.charCodeAt(0)) | 0;
   return () => {

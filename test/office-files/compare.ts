@@ -20,7 +20,7 @@ export interface StoredSeries {
 }
 
 export interface Differences {
-  /** Of values, dates, statuses or series: what is served is not what the file says. */
+  /** Values, dates, statuses or series that differ from the file. */
   values: string[];
   /** Of the facts that the file states about its series. */
   facts: string[];
@@ -100,7 +100,7 @@ function isSameDate({ date, within }: Point, stored: string): boolean {
   return days >= 0 && days < 7;
 }
 
-/** A number without what says nothing: `-0012.50` is `-12.5`. */
+/** A number without noughts that do not matter: `-0012.50` is `-12.5`. */
 export function canonical(value: string | null): string | null {
   if (value === null) return null;
   const [, sign = '', whole = '', fraction = ''] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(value) ?? [];

@@ -16,7 +16,7 @@ export interface DateForm {
   yearsLater?: number;
   /** What a reader cannot be sure of. */
   question?: Question;
-  /** The form needs a title that says what it is. */
+  /** The form needs a title that names it. */
   title?: string;
 }
 
@@ -26,7 +26,7 @@ const monthOf = (date: string) => Number(date.slice(5, 7));
 const dayOf = (date: string) => Number(date.slice(8, 10));
 
 type Day = (date: string) => string;
-/** All that are read one way only if a day is above 12, or the steps tell it. */
+/** The forms that are certain only if a day is above 12, or the steps are regular. */
 const days: Readonly<Record<string, Day>> = {
   'YYYY-MM-DD': (date) => date,
   'DD/MM/YYYY': (date) => `${date.slice(8)}/${date.slice(5, 7)}/${yearOf(date)}`,
@@ -60,7 +60,7 @@ const isNumeric = /^(?:DD?|MM?)[/.-]/;
 
 const cell = (text: string): Cell => ({ text });
 
-/** Forms that name a day, of which only the writing of the day differs. */
+/** Forms of days that differ only in the writing. */
 function dayForms(choose: (period: Period) => string, suffix: string): DateForm[] {
   return Object.entries(days).map(([name, write]) => {
     // Days up to 12 alone are read either way; a year of two digits may be a day.

@@ -1,4 +1,4 @@
-// The generator of office files itself: what it says about a file is what is in it, and a seed repeats it.
+// The generator of office files itself: its truth matches the file, and a seed repeats the file.
 import test from 'ava';
 import { read, utils } from '@e965/xlsx';
 import { canonical, compare, type StoredSeries } from './compare.ts';
@@ -41,7 +41,7 @@ test('every layout, every format and every language is drawn', (t) => {
   );
 });
 
-test('every value of the truth is a cell of the table, as its form writes it', (t) => {
+test('every value of the truth is in a cell of the table, in its form', (t) => {
   for (const seed of seeds.slice(0, 200)) {
     const { sheet, statistics, layout } = draftOf(seed);
     if (layout.name === 'magnitudes') continue;
@@ -94,7 +94,7 @@ const dates: readonly [
   ['daily', 'pl', 2024, 1, 'long date pl', '2 stycznia 2024', '2024-01-02'],
 ];
 
-test('periods are written, and dated, as one does by hand', (t) => {
+test('periods have the texts and dates that a person would write', (t) => {
   for (const [frequency, language, year, offset, name, text, date] of dates) {
     const form = dateForms(frequency, language, false, randomOf(1)).find((each) => each.name === name);
     const [period] = periodsOf(frequency, year, offset, 1);
@@ -103,7 +103,7 @@ test('periods are written, and dated, as one does by hand', (t) => {
   }
 });
 
-test('numbers are written in many forms, none of which changes their digits', (t) => {
+test('numbers are written in many forms that keep their digits', (t) => {
   const written = seeds.map((seed) => numberForm(randomOf(seed), 'de', true).write('-1234567.50'));
   for (const text of written) t.is(text.replaceAll(/\D/g, ''), '123456750', text);
   for (const form of [
@@ -143,7 +143,7 @@ test('every language has its words, and every encoding its signs', (t) => {
   t.deepEqual([...(encoded('Ñü', 'cp437') ?? [])], [0xa5, 0x81]);
 });
 
-test('a workbook of a program that computes has the numbers, the dates and the merged cells of the table', (t) => {
+test('a workbook has the numbers, dates and merged cells of the table as such', (t) => {
   const draft = seeds
     .map((seed) => draftOf(seed))
     .find(({ layout, format }) => layout.name === 'two rows of titles' && format.name === 'xlsx');
@@ -182,7 +182,7 @@ const truth: Series = {
   facts: { frequency: 'annual' },
 };
 
-test('a difference of one value, date, sign, series, flag or fact is found, and no other is', (t) => {
+test('a difference of one value, date, sign, series, flag or fact is found, and nothing else', (t) => {
   const right: [string, string | null][] = [
     ['2020-12-31', '1.5'],
     ['2022-12-31', '-3'],
@@ -207,7 +207,7 @@ test('a difference of one value, date, sign, series, flag or fact is found, and 
   t.true(faults([stored([['2020-12-27', '1']])], week)[0]! > 0);
 });
 
-test('numbers are compared exactly, whatever noughts are around them', (t) => {
+test('numbers are compared exactly, but for leading and trailing noughts', (t) => {
   for (const [text, same] of [
     ['1.50', '1.5'],
     ['-0012', '-12'],
@@ -221,7 +221,7 @@ test('numbers are compared exactly, whatever noughts are around them', (t) => {
   t.not(canonical('0.30000000000000004'), canonical('0.3'));
 });
 
-test('a file is right, asked about, refused or wrong by what was stored and by what was asked', (t) => {
+test('what was stored and what was guessed decide whether a file is right, asked, refused or wrong', (t) => {
   const wrong = stored([['2020-12-31', '2']]);
   const right = stored([['2020-12-31', '1.5'], ['2022-12-31', '-3']]); // prettier-ignore
   const verdict = (

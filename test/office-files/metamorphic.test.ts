@@ -1,4 +1,4 @@
-// A change that changes nothing of what a table says, changes nothing of what is served: the same series, ids and values, or a question.
+// A change that keeps the meaning of a table keeps the result: the same series, ids and values, or a question.
 import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';

@@ -23,7 +23,7 @@ export interface Table {
   first: number;
   /** The row below the last row of data; undefined: all that follow are data. */
   end?: number;
-  /** Rows of dates, which may stand in any order. */
+  /** Rows of dates, in any order. */
   isFreeOrder: boolean;
 }
 

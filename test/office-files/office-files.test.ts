@@ -15,7 +15,7 @@ test.after.always(async () => {
   await testDatabase.drop();
 });
 
-test('of 60 files as offices publish them none is read wrongly, and most are right', async (t) => {
+test('60 files as offices publish them: none is read wrongly, and most are right', async (t) => {
   let right = 0;
   for (let seed = 1; seed <= 60; seed++) {
     const file = officeFile(seed);

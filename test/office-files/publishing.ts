@@ -18,11 +18,11 @@ export const today = '2026-11-27';
 
 export interface Ran {
   stored: StoredSeries[];
-  /** The keys that were guessed, but for those of which a file says nothing. */
+  /** The guessed keys, except those that no file states. */
   guessed: string[];
   /** Why tables, or the file, were not loaded; empty: all was. */
   reasons: string[];
-  /** How the tables were read, for whoever looks into a fault. */
+  /** How the tables were read, to investigate a fault. */
   entries: unknown[];
 }
 

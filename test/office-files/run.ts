@@ -1,4 +1,4 @@
-// Publishes many generated files and compares every value with what the file says.
+// Publishes many generated files and compares every stored value with the truth of the file.
 // Usage: npm run try-office-files -- [--seed N] [--count M] [--keep FOLDER] [--only TEXT]. Files that are read wrongly are kept in the folder, each
 // with its truth and what is wrong. Exits with 1 if a file is wrong. `--only` takes the files in whose kind the text is.
 import { mkdirSync, writeFileSync } from 'node:fs';

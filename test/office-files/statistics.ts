@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import type { Names } from './words/names.ts';
 
 export interface Observation {
-  /** Digits as published; null: there is none. */
+  /** Digits as published; null: missing. */
   value: string | null;
   /** Behind the number, or in a column beside it. */
   flag: string;
@@ -107,7 +107,7 @@ export const noMarks: Marks = {
 };
 
 /** A walk of values that repeats no value next to itself; some are flagged, some missing. */
-export function observationsOf(statistics: Statistics, level: number, isNegative: boolean): Observation[] {
+function observationsOf(statistics: Statistics, level: number, isNegative: boolean): Observation[] {
   const { random, periods, marks, decimals } = statistics;
   const unit = 10 ** decimals;
   let walk = Math.round(level * unit);

@@ -1,4 +1,4 @@
-// What stands above and below a table: titles, units, notes, sources, totals. Facts that it states are of all series.
+// The lines above and below a table: titles, units, notes, sources, totals. Facts in them apply to all series.
 import { empty, textCell, type Cell, type Sheet } from './office-file.ts';
 import { plainNumbers, numberCell } from './number-forms.ts';
 import type { Statistics } from './statistics.ts';
@@ -36,7 +36,7 @@ const feet: readonly { name: string; lines: readonly Line[] }[] = [
 
 const listed = (names: readonly string[]) => names.join(', ') || 'nothing';
 
-/** @param sumsDown A row that sums the dates up may stand below. */
+/** @param sumsDown A total over all dates may follow the rows. */
 export function surround(sheet: Sheet, statistics: Statistics, sumsDown: boolean): Surrounded {
   const { random, names } = statistics;
   const width = Math.max(...sheet.table.rows.map((row) => row.length));

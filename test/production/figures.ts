@@ -70,4 +70,4 @@ export function notFlat({ name }: Watched, samples: readonly Sample[]): string[]
 }
 
 /** Of each service. */
-export const memoryMaxMb = 256;
+const memoryMaxMb = 256;

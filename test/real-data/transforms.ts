@@ -99,7 +99,7 @@ function published(history: History): Map<string, number> {
   return new Map([...history].filter(([, text]) => text !== '').map(([date, text]) => [date, Number(text)]));
 }
 
-export function isApplicable(name: TransformName, frequency: Frequency): boolean {
+function isApplicable(name: TransformName, frequency: Frequency): boolean {
   return name !== 'mom' || !['quarterly', 'annual'].includes(frequency);
 }
 

@@ -17,7 +17,7 @@ const mayMount = (directory: string) =>
   spawnSync('unshare', [...ownMounts, 'mount', '-t', 'tmpfs', 'tmpfs', directory]).status === 0;
 const size = '160m'; // a new installation with its demo data takes about 75 MB
 
-test('while the disk of the embedded database is full /readyz is 503, a check names the directory, and reads go on', async (t) => {
+test('while the disk of the embedded database is full, /readyz is 503, a check names the directory, and reads go on', async (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-full-'));
   chmodSync(directory, 0o755);
   if (!mayMount(directory)) {
@@ -39,7 +39,7 @@ test('while the disk of the embedded database is full /readyz is 503, a check na
   t.is(full?.status, 503);
   t.is(
     full?.message,
-    'This gateway cannot serve calls at the moment. Its log says why, and /readyz at the port of its metrics.',
+    'This gateway cannot serve calls at the moment. Its log and /readyz at its metrics port have the reason.',
   );
   t.is(found.read.status, 200);
   t.true(found.read.series > 0);

@@ -155,7 +155,7 @@ test.serial('an answer under another setting that it depends on has another ETag
   await compare(t, ['/v1/series/CPI/cite', '/v1/catalog/CPI'], { old, other }, false);
 });
 
-test.serial('so it is with the answers of accounts-api that may be stored', async (t) => {
+test.serial('an answer of accounts-api that may be stored has another ETag in another build', async (t) => {
   const old = await accountsApiOf(t, projectRoot);
   const targets = ['/v1/plans', '/v1/plans?format=csv'];
   const plans = { file: 'kernel/plans.ts', from: 'z.strictObject({', to: 'z.looseObject({' };

@@ -1,5 +1,4 @@
-// /v1/keys: at most three active keys, shown once, revoked at once, hidden from other accounts.
-import { instantText } from '../../kernel/clock.ts';
+// /v1/keys: shown once, revoked at once, hidden from other accounts. Its limits: keys-limits.test.ts.
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
@@ -88,55 +87,6 @@ test('the value of a key is in no list, no log line, no audit row and no other t
   }
 });
 
-test('of 100 keys asked for at once, exactly three are made and the others are told why', async (t) => {
-  const client = await service.newClient();
-  await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
-  const answers = await Promise.all(
-    Array.from({ length: 100 }, (_, i) => service.as(client, '/v1/keys', { body: { name: `key ${i}` } })),
-  );
-  t.is(answers.filter((answer) => answer.status === 201).length, 3);
-  for (const answer of answers.filter((each) => each.status !== 201)) {
-    assertError(t, answer, 409, 'key_limit_reached');
-  }
-  t.is((await list(client)).filter((key) => key.status === 'active').length, 3);
-});
-
-test('the eleventh key within an hour is refused, and says when the next can be made', async (t) => {
-  const client = await service.newClient(); // the operator's key counts, too
-  for (let i = 2; i <= 10; i += 1) {
-    const { id } = dataOf(
-      t,
-      await service.as(client, '/v1/keys', { body: { name: `key ${i}` } }),
-      201,
-    ) as NewKey;
-    await service.as(client, `/v1/keys/${id}`, { method: 'DELETE' });
-  }
-  const answer = await service.as(client, '/v1/keys', { body: { name: 'eleventh' } });
-  assertError(t, answer, 429, 'rate_limited');
-  t.is(answer.headers.get('retry-after'), '3600');
-});
-
-test('the database itself refuses a fourth active key', async (t) => {
-  const client = await service.newClient();
-  for (const name of ['second', 'third']) {
-    dataOf(t, await service.as(client, '/v1/keys', { body: { name } }), 201);
-  }
-  const fourth = (slot: number | null) =>
-    service.deps.db.keys.create({
-      id: `key_${'a'.repeat(20)}`,
-      accountId: client.accountId,
-      name: 'fourth',
-      hash: sha256('fourth'),
-      mask: 'pk_live_abcd…wxyz',
-      slot,
-      createdAt: service.clock.now(),
-      expiresAt: null,
-    });
-  await t.throwsAsync(fourth(3), { name: 'SequelizeUniqueConstraintError' });
-  await t.throwsAsync(fourth(4), { message: /api_keys_slot_check/ });
-  await t.throwsAsync(fourth(null), { message: /violates check constraint/ });
-});
-
 test('a revoked key is unknown on the next lookup, and its slot is free', async (t) => {
   const client = await service.newClient();
   t.truthy(await credentialOf(client.key));
@@ -205,70 +155,6 @@ test("another account's key is not found, and goes on working", async (t) => {
   assertError(t, await service.as(stranger, '/v1/keys/key_nothing', { method: 'DELETE' }), 404, 'not_found');
   t.truthy(await credentialOf(owner.key));
   t.false((await list(stranger)).some((key) => key.id === owner.keyId));
-});
-
-test.serial(
-  'an expired key stops working on the instant, is listed as expired, and gives its slot to the next',
-  async (t) => {
-    const client = await service.newClient();
-    const expires = instantText(new Date(service.clock.now().getTime() + 60_000));
-    const short = dataOf(
-      t,
-      await service.as(client, '/v1/keys', { body: { name: 'short', expires_at: expires } }),
-      201,
-    ) as NewKey;
-    t.is(short.expires_at, expires);
-    dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'third' } }), 201);
-    assertError(
-      t,
-      await service.as(client, '/v1/keys', { body: { name: 'fourth' } }),
-      409,
-      'key_limit_reached',
-    );
-    t.truthy(await credentialOf(short.key));
-
-    const earlier = service.clock.now().toISOString();
-    service.clock.advance(60_000);
-    try {
-      t.is(await credentialOf(short.key), null);
-      dataOf(t, await service.as(client, '/v1/keys', { body: { name: 'fourth' } }), 201);
-      const keys = await list(client);
-      t.deepEqual(
-        keys.map((key) => key.status),
-        ['active', 'active', 'active', 'expired'],
-      );
-      t.like(keys[3], { id: short.id, revoked_at: null });
-    } finally {
-      service.clock.set(earlier);
-    }
-  },
-);
-
-test.serial('ten keys an hour are those of one account, and of the hour to the millisecond', async (t) => {
-  const [client, other] = [await service.newClient(), await service.newClient()];
-  const make = async (by: Client) => {
-    const answer = await service.as(by, '/v1/keys', { body: { name: 'k' } });
-    if (answer.status === 201) {
-      const { id } = (answer.body as { data: NewKey }).data;
-      await service.as(by, `/v1/keys/${id}`, { method: 'DELETE' });
-    }
-    return answer;
-  };
-  const earlier = service.clock.now().toISOString();
-  t.teardown(() => service.clock.set(earlier));
-  for (let i = 2; i <= 10; i += 1) {
-    service.clock.advance(1000);
-    t.is((await make(client)).status, 201);
-  }
-  service.clock.set(earlier);
-  service.clock.advance(60 * 60_000 - 1);
-  const refused = await make(client);
-  assertError(t, refused, 429, 'rate_limited');
-  t.is(refused.headers.get('retry-after'), '1');
-  t.is((await make(other)).status, 201);
-  service.clock.advance(1);
-  t.is((await make(client)).status, 201, 'an hour after the first of the ten');
-  assertError(t, await make(client), 429, 'rate_limited');
 });
 
 test.serial(

@@ -123,7 +123,7 @@ for (const path of reads)
     t.is(answer.headers.get('etag'), now.headers.get('etag'), 'the ETag is that of the new state');
   });
 
-test.serial('a page of an older state, and a version that was named, are 410', async (t) => {
+test.serial('a cursor of an older state, and a version that the client names, are 410', async (t) => {
   const page = await service.call('/v1/series/CPI?limit=1');
   const { next_cursor } = (page.json as { pagination: { next_cursor: string } }).pagination;
   const past = await service.call('/v1/series/CPI?vintage=2026-06-10');
@@ -172,7 +172,7 @@ async function startOvertaken(t: ExecutionContext) {
   return { ask, reads };
 }
 
-test('a call that is overtaken again and again is 503 after a few attempts, and a pinned one is tried once', async (t) => {
+test('a call that loads keep overtaking is 503 after a few attempts; one with a cursor or version is tried once', async (t) => {
   const { ask, reads } = await startOvertaken(t);
   const answer = await ask('/never');
   t.deepEqual([answer.status, answer.headers.get('retry-after'), reads.count], [503, '2', 5]);

@@ -3,7 +3,7 @@ import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { testIdentitySecret } from '../services/harness.ts';
 
 /** The address of every name under `.example.org`; nothing is sent to it. */
-export const publicAddress = '93.184.215.14';
+const publicAddress = '93.184.215.14';
 
 const inside: Record<string, string[]> = {
   'private.example': ['10.0.0.7'],

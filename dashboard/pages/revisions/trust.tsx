@@ -92,7 +92,7 @@ function unchangedText(table: RevisionTable, words: Words): string | undefined {
   return undefined;
 }
 
-/** The changes of base and unit, across which nothing is compared; undefined if there is none. */
+/** The changes of base and unit, across which nothing is compared; undefined without such changes. */
 function basesText(table: RevisionTable, words: Words): string | undefined {
   const changes = [
     ...rebasingsOf(table).map(({ vintageNo, factor }) => {

@@ -1,4 +1,4 @@
-// Which page a URL may lead to after sign-in: one of this site, whatever the URL names.
+// The page that a URL leads to after sign-in. It is always one of this site.
 export const home = '/dashboard';
 
 /** A page of the dashboard and nothing else. @param wanted from the URL, which anybody can make. @param origin of this site. */

@@ -1,5 +1,5 @@
-// Which values of a period can be compared with each other: those between two changes of base or unit. A change is declared, or shows itself
-// in a vintage by a factor that all its periods have in common. Hides how such a factor is told from revisions.
+// Which values of a period can be compared with each other: those between two changes of base or unit. A change is declared, or inferred
+// from a factor that all periods of a vintage have in common. Hides how such a factor is distinguished from revisions.
 import { decimalsOf } from '../text.ts';
 import { valueAt, type RevisionTable } from './table.ts';
 
@@ -13,7 +13,7 @@ export interface Rebasing {
 const periodsLeast = 4;
 /** The newest periods may be revised by the same vintage. */
 const shareLeast = 0.8;
-/** How often the effect of a factor must be that of rounding: below it, it may be revisions of the last digit. */
+/** How many times the effect of rounding a factor must have. Below that it may be a revision of the last digit. */
 const clearOfRounding = 3;
 
 /** The vintages that changed the base of everything, ascending. */
@@ -41,7 +41,7 @@ function pairsOf(table: RevisionTable, vintageNo: number): Pair[] {
   });
 }
 
-/** The factor of nearly all pairs, as far as their last digits tell. @param halfBefore half a unit of the last digit. */
+/** The factor of nearly all pairs, within the precision of their digits. @param halfBefore half a unit of the last digit. */
 function commonFactor(pairs: readonly Pair[], halfBefore: number, halfAfter: number): number | undefined {
   if (pairs.length < periodsLeast || pairs.every(([before, after]) => before === after)) return undefined;
   const factors = pairs.map(([before, after]) => after / before).toSorted((a, b) => a - b);

@@ -203,7 +203,7 @@ function indexTable(factor: number, revised: (dateNo: number) => number = (n) =>
   return tableOf(rows);
 }
 
-test('a change of base is no revision: what is before it is compared with the newest value in the same base', (t) => {
+test('a change of base is not a revision: earlier values are compared with the newest value in the same base', (t) => {
   const plain = revisionStatistics(indexTable(1)).at(-1);
   for (const factor of [0.5, 0.847, 1.2, 1000]) {
     const table = indexTable(factor);
@@ -225,7 +225,7 @@ test('a change of base is no revision: what is before it is compared with the ne
   for (const { horizon, largest } of statistics) t.true(Math.abs(largest) < 0.25, `${horizon}`);
 });
 
-test('a declared change of unit is none either, for the periods that it is of', (t) => {
+test('a declared change of unit is not a revision of the periods that it covers', (t) => {
   const rows = indexTable(1).rows.map((row, dateNo) =>
     row.map((value, vintageNo) =>
       value === null || dateNo < 22 || vintageNo < rebasedAt ? value : value * 1000,
@@ -249,7 +249,7 @@ test('a declared change of unit is none either, for the periods that it is of', 
   t.is(comparableUntil(late)(22, 22), rebasedAt - 1);
 });
 
-test('revisions are no change of base, however many there are', (t) => {
+test('revisions are not taken for a change of base, however many there are', (t) => {
   t.deepEqual(rebasingsOf(indexTable(1)), []);
   // Each vintage revises all of its months by amounts of their own, or by the same last digit.
   const amounts = [(n: number, v: number) => ((n * 7 + v * 3) % 11) - 5, (_n: number, v: number) => v * 0.1];

@@ -33,7 +33,7 @@ export function revisionStatistics(table: RevisionTable): HorizonStatistics[] {
   return [...releaseHorizons, 'latest' as const].flatMap((horizon) => {
     const revisions = prints.flatMap(({ dateNo, vintageNo, value, last }) => {
       const until = horizon === 'latest' ? last : vintageNo + horizon;
-      // What only the last vintage has was never up for revision.
+      // A period that only the last vintage has cannot have been revised.
       if (until <= vintageNo || until > last) return [];
       const later = valueAt(table, dateNo, until);
       return later === null ? [] : [later - value];

@@ -1,16 +1,16 @@
-// Writes into an entry how the numbers of its table are written.
+// Adds the number format of a table to its entry.
 import { cellOf, type NumberCell } from '../forms/cells.ts';
 import type { Sample } from '../table-rows.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './numbers.ts';
 import type { Draft } from './proposal.ts';
 
 const numbersSampled = 200_000;
-/** Words among numbers that are taken as missing, if somebody confirms it. */
+/** Words among numbers that mean missing, if the user confirms it. */
 const wordsMax = 6;
 
 /**
  * @param rows those with a point. @param values the positions of the columns of values.
- * @returns why the numbers cannot be read; null: they can.
+ * @returns why the numbers cannot be read, or null.
  */
 export function addNumbers(
   { entry, evidence, guessed }: Draft,
@@ -36,7 +36,7 @@ export function addNumbers(
   };
   if (found.decimal.value === ',' || !found.decimal.isSure) add('decimal', found.decimal);
   add('thousands', found.thousands as Finding<NonNullable<Draft['entry']['thousands']>> | null);
-  // A word that stands there once may be mistyped: the load refuses it, with its line.
+  // A word that occurs once may be a mistake: the load refuses it, with its line.
   const repeated = new Map([...found.words].filter(([, times]) => times > 1));
   add('missing', withWords(found.missing, repeated));
   add('flags', found.flags);
@@ -50,7 +50,7 @@ export function addNumbers(
   return null;
 }
 
-/** Words that stand in the place of numbers may mean missing; nobody but a reader can say so. */
+/** Words in the place of numbers may mean missing; only a person can decide that. */
 function withWords(
   missing: Finding<string[]> | null,
   words: ReadonlyMap<string, number>,

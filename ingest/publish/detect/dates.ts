@@ -13,7 +13,7 @@ export interface DatesFound {
   evidence: string;
   /** The most frequent kind of its texts. */
   kind: PeriodKind;
-  /** Texts that are no dates of the form. */
+  /** Texts that the form does not read. */
   unread: string[];
   /** Other readings, in words. */
   others: string[];
@@ -33,7 +33,7 @@ interface Candidate {
 export interface DateHints {
   /** The title of the column, or '' for titles themselves. */
   title?: string;
-  /** Numbers that are no plausible years may be dates: the title says so, or the column is the first. */
+  /** Numbers that are not plausible years may be dates: the title suggests it, or the column is the first. */
   allowsNumbers?: boolean;
   /** The texts are titles of columns. */
   isTitles?: boolean;
@@ -137,7 +137,7 @@ const statusOf = (sign: string): string => {
           : letters.slice(0, 16);
 };
 
-/** The languages that name a month in the most of the texts; English if there are no words. */
+/** The languages that name a month in most of the texts; English for texts without words. */
 function languagesOf(texts: readonly string[]): string[] {
   const words = new Set<string>();
   for (const text of texts.slice(0, 2_000))

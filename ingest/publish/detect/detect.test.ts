@@ -50,7 +50,7 @@ test('flags after numbers and marks of missing ones are found, and taken off as 
   t.deepEqual(read('7,5%'), { value: '7.5', status: '' });
   t.deepEqual(read(': c'), { value: null, status: 'c' });
   t.deepEqual(read('131,0'), { value: '131.0', status: '' });
-  t.is(read('7.5'), undefined, 'a point is no decimal mark here');
+  t.is(read('7.5'), undefined, 'a point is not a decimal mark here');
   t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
 });
 
@@ -58,7 +58,7 @@ test('a sign alone among numbers is a guess, as it may mean something else; two 
   for (const sign of ['@', '^', '#', '*']) {
     const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
     t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
-    t.regex(missing?.evidence ?? '', /stands alone 2 times/);
+    t.regex(missing?.evidence ?? '', /is alone in 2 cells/);
     const data = months.map((month, at) => [month, at === 3 ? sign : `${at}.5`]);
     t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
   }
@@ -276,7 +276,7 @@ test('a line of units below the titles gives each series its unit; a line of cod
   t.true(codes.entry.guessed?.includes('series.unit'));
 });
 
-test('rows that state a point again are a guess where they are few, and no table where they are many', (t) => {
+test('a few rows that repeat a point are a guess, and many are refused', (t) => {
   const rows = Array.from({ length: 120 }, (_, at) => [
     new Date(Date.UTC(2010, at, 15)).toISOString().slice(0, 10),
     '1.5',
@@ -287,16 +287,19 @@ test('rows that state a point again are a guess where they are few, and no table
   t.true(few.entry.guessed?.includes('repeated'));
   t.regex(
     few.evidence['repeated'] ?? '',
-    /^1 of 121 rows .*, 1 of them another value: the first is kept, and 1 is left out$/,
+    /^1 of 121 rows .*, 1 of them with another value: the first is kept, and 1 is left out$/,
   );
   const many = propose(
     sampleOf([['Date', 'Rate'], ...rows, ['2012-03-16', '9'], ['2012-04-16', '9']]),
     about,
   );
-  t.regex(many.entry.skip ?? '', /^2 of 122 rows .* at most 1 % may: no column tells them apart/);
+  t.regex(many.entry.skip ?? '', /^2 of 122 rows .* at most 1 % may: no column distinguishes them/);
   t.deepEqual(many.entry.guessed, ['skip']);
   const alike = propose(sampleOf([['Date', 'Rate'], ...rows, ...rows.slice(0, 5)]), about);
-  t.regex(alike.evidence['repeated'] ?? '', /^5 of 125 rows .*, 0 of them another value: .* 5 are left out$/);
+  t.regex(
+    alike.evidence['repeated'] ?? '',
+    /^5 of 125 rows .*, 0 of them with another value: .* 5 are left out$/,
+  );
   t.regex(
     propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about).entry.skip ?? '',
     /^120 of 240 rows/,

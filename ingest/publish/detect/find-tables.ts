@@ -1,5 +1,5 @@
-// The tables of a file that almanac.yml has no entry for, with what each is proposed to be. Reads the file: whoever does not trust it does this in a
-// process of its own.
+// Finds the tables of a file that have no entry in almanac.yml, and proposes an entry for each. Reads the file: untrusted ones are read in a
+// child process (ingest/publisher/apart).
 import path from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
 import type { TableDescription } from '../description.ts';
@@ -11,7 +11,7 @@ import { propose } from './propose.ts';
 
 export interface FindTables {
   source: { path: string; file: string };
-  /** Those that the file has. */
+  /** The entries of the file. */
   entries: readonly TableDescription[];
   /** The name of its folder. */
   folder: string;
@@ -22,7 +22,7 @@ export interface FindTables {
 }
 
 /**
- * The tables of a file that have no entry, and the sheets that are none beside them: each gets an entry.
+ * Finds the tables of a file without an entry. Sheets that have no table get an entry too, with the reason to skip them.
  * @throws IngestFailure if the file cannot be read.
  */
 export async function findTables({
@@ -60,7 +60,7 @@ export async function findTables({
         ],
   );
   const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
-  // One entry says that a file has no table, however many sheets it has.
+  // A file without any table gets one entry, not one for each sheet.
   if (entries.length === 0 && !found.some(isTable)) {
     const likely = found.find(({ content }) => content === 'numbers') ?? found[0];
     return likely === undefined ? [] : [ofWholeFile(likely)];
@@ -70,7 +70,7 @@ export async function findTables({
     .map((table) => (isTable(table) ? table : { ...table, proposal: withoutTable(table) }));
 }
 
-/** Whether a workbook that has entries has a sheet that has none. */
+/** Whether a workbook with entries has a sheet without one. */
 function hasFurtherSheets(file: string, entries: readonly TableDescription[]): boolean {
   const named = new Set(entries.map(({ sheet }) => sheet));
   const others = sheetNames(file).filter((name) => !named.has(name));
@@ -85,7 +85,7 @@ function ofWholeFile(table: FoundTable): FoundTable {
   return { ...table, sheet: undefined, proposal: { ...proposal, entry: { ...proposal.entry, skip } } };
 }
 
-/** Contents and notes beside a table: nobody has to confirm that they are none. */
+/** A sheet of contents or notes beside a table: skipped without confirmation. */
 const sheetOfText: FoundTable['proposal'] = {
   entry: { skip: 'a sheet of text' },
   evidence: {},

@@ -3,7 +3,7 @@ import { dayNumber } from '../../../kernel/dates.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 import type { DatedText, PeriodKind } from '../forms/date-texts.ts';
 import { entryAt } from '../../../kernel/entries.ts';
-import type { Columns } from './columns.ts';
+import type { Columns } from './columns/columns.ts';
 import { periodTitle } from './head.ts';
 import { dateText, type Layout } from './layout.ts';
 import type { DatesFound } from './dates.ts';
@@ -79,7 +79,7 @@ function frequencyOfPeriods(sorted: readonly DatedText[]): FrequencyFound {
   return { ...found('irregular', 'the dates are periods of several lengths'), isSure: false };
 }
 
-/** Days that stand for months: always one day of the month, or its end. Null if they do not. */
+/** The frequency of days that represent months: always the same day of the month, or its end. Null for other days. */
 function frequencyOfMonths(sorted: readonly DatedText[]): FrequencyFound | null {
   const ofDay = Array.from({ length: 32 }, () => 0);
   for (const { from } of sorted) {
@@ -141,19 +141,19 @@ export function frequencyOf(
     };
   const groups = spansByKey((row) => dateText(row, dates), dates.found, columns, rows);
   const found = [...groups.values()].slice(0, 200).map((spans) => detectFrequency(spans));
-  const telling = found.filter(({ isSure }) => isSure);
-  const [first = found[0]] = telling;
+  const sure = found.filter(({ isSure }) => isSure);
+  const [first = found[0]] = sure;
   if (first === undefined) return detectFrequency([]);
-  const agree = telling.filter(({ value }) => value === first.value);
-  if (agree.length >= telling.length * 0.9) return first;
+  const agree = sure.filter(({ value }) => value === first.value);
+  if (agree.length >= sure.length * 0.9) return first;
   const common =
-    [...Map.groupBy(telling, ({ value }) => value)].toSorted((a, b) => b[1].length - a[1].length)[0]?.[1] ??
-    telling;
+    [...Map.groupBy(sure, ({ value }) => value)].toSorted((a, b) => b[1].length - a[1].length)[0]?.[1] ??
+    sure;
   const most = entryAt(common, 0);
   return {
     ...most,
     isSure: false,
-    evidence: `${common.length} of ${telling.length} series: ${most.evidence}`,
+    evidence: `${common.length} of ${sure.length} series: ${most.evidence}`,
   };
 }
 

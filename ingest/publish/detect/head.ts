@@ -50,7 +50,7 @@ export function headAbove(rows: readonly string[][], firstRow: number, labels: n
   return { headerRows: header, titles, facts: {} };
 }
 
-/** The lines of a block of labels: two or more that are known, one of which names a unit or an id. */
+/** The lines of a block of labels: two or more known labels, among them a unit or an id. */
 function labelledLines(
   rows: readonly string[][],
   firstRow: number,
@@ -85,7 +85,7 @@ export function widthOf(rows: readonly string[][]): number {
  */
 function headerAbove(rows: readonly string[][], firstRow: number, dates: number | null): number[] | null {
   const namesIn = (row: readonly string[]) => row.filter((cell, at) => at !== dates && cell.trim() !== '');
-  // The more different names the better: a title may stand in many cells as well.
+  // The row with most distinct names wins: a title may be in many cells as well.
   const counts = rows.slice(0, firstRow).map((row) => {
     const names = namesIn(row);
     return new Set(names).size * 100_000 + names.length;
@@ -107,7 +107,7 @@ function repeats(header: readonly number[], rows: readonly string[][], width: nu
   return new Set(named).size < named.length;
 }
 
-/** The titles of the columns; those without one, or with one that is taken, get one that is not. */
+/** The titles of the columns. A column without a title, or with a repeated one, gets a new one. */
 export function titlesOf(header: readonly (readonly string[])[], width: number): string[] {
   const seen = new Set<string>();
   const joined = joinedTitles(header, width);
@@ -158,7 +158,7 @@ export function isUnitRow(row: readonly string[], titles: readonly string[]): bo
 
 export const hasNumber = (row: readonly string[]): boolean => row.some((cell) => isNumberText(cell));
 
-/** The period that a title says: those of the World Bank's DataBank are `2020 [YR2020]`, and those of two lines `2021 / Q1`. */
+/** The period in a title: the World Bank's DataBank writes `2020 [YR2020]`, titles of two lines are `2021 / Q1`. */
 export function periodTitle(title: string): string {
   return title
     .replace(/\s*\[YR\d{4}\]$/, '')

@@ -34,7 +34,7 @@ export type TableDates =
       found: DatesFound;
       /** Whether an empty cell repeats the one above it. */
       isFilled: boolean;
-      /** Texts of the column of parts that are none, such as `M13` and `Annual`. */
+      /** Texts of the column of parts that are not a part of a year, such as `M13` and `Annual`. */
       others: string[];
     }
   | {
@@ -52,7 +52,7 @@ const headRows = 40;
 const profiledRows = 3_000;
 const columnsForDates = 60;
 const distinctMax = 5_000;
-/** Dates of what the rows are about, and not of when: no points are dated by them. */
+/** Dates that describe the row, such as the maturity of a bond: no points are dated by them. */
 const otherTitle = /maturity|expir|inception|birth|redemption|\bdue\b|\bcall date|issue[ _]?date|issued/i;
 /** Dates of publication, and the last day of a vintage: not the dates of the values. */
 export const vintageTitle =
@@ -177,7 +177,7 @@ function isOddRow(row: readonly string[], dates: number): boolean {
   return !numbers.every((text, at) => text !== '' && Number(text) === Number(numbers[0]) + at);
 }
 
-/** What a row says of its date: a year alone where the titles have its months; empty if it says nothing. */
+/** The text of a row's date: only a year if the titles have the months; empty without a date. */
 export function dateText(row: readonly string[], dates: TableDates): string {
   return dateColumns(dates)
     .map((each) => (row[each] ?? '').trim())
@@ -237,7 +237,7 @@ function datesAcross(rows: readonly string[][]): Across | null {
   return best;
 }
 
-/** The texts of a line of months or quarters, each behind the year that stands above it or to the left of that. */
+/** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
 function withYears(above: readonly string[], cells: readonly string[]): string[] | null {
   const years = above.map((cell) => cell.trim());
   const named = years.filter((text) => text !== '');
@@ -282,7 +282,7 @@ function periodsIn(
   // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
   const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
   if (texts.every(isYear) && values.every(isYear)) return null;
-  // Few dates in a line may be those of a row of data: titles have no number beside them that is none.
+  // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
   if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
     return null;
   return {

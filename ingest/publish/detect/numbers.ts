@@ -13,19 +13,19 @@ export interface Finding<Value> {
 export interface NumbersFound {
   decimal: Finding<'.' | ','>;
   thousands: Finding<string> | null;
-  /** Marks in the place of a number that mean no more than that it is missing. */
+  /** Marks in the place of a number that only mean missing. */
   missing: Finding<string[]> | null;
   /** Signs beside a number, and marks in its place that are a status. */
   flags: Finding<Record<string, string | null>> | null;
   multiples: Finding<Record<string, string>> | null;
   negative: Finding<('parentheses' | 'trailing')[]> | null;
-  /** Words among the numbers that no form explains, with how often each stands there. */
+  /** Words among the numbers that no form explains, with their counts. */
   words: Map<string, number>;
 }
 
 /** A sign alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
 const loneSign = /^[*^@#$~†‡§/\\]{1,2}$/;
-/** A formula of a workbook that has gone wrong. That of #N/A says on purpose that there is no value. */
+/** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
 /** @param texts the cells of columns of values. @param delimiter of a text file. */
@@ -68,7 +68,7 @@ function countMark(text: string, marks: Tally, signs: Tally): void {
   count(signs, flag);
 }
 
-/** Letters and words in brackets, or alone, are statuses; dots, dashes and colons say only that there is no number. */
+/** Letters and words in brackets, or alone, are statuses; dots, dashes and colons only mean missing. */
 const isStatusMark = (mark: string): boolean =>
   /^(?:[[({]\s?[a-z/*.]{1,6}\s?[\])}]|[a-z])$/i.test(mark) && !/na/i.test(mark);
 
@@ -76,7 +76,7 @@ function missingFound(marks: Tally): NumbersFound['missing'] {
   const plain = [...marks].filter(([mark]) => !isStatusMark(mark));
   if (plain.length === 0) return null;
   const doubtful = plain.filter(([mark]) => loneSign.test(mark) || errorMark.test(mark));
-  const counted = doubtful.map(([sign, times]) => `${sign} stands alone ${times} times`).join(', ');
+  const counted = doubtful.map(([sign, times]) => `${sign} is alone in ${times} cells`).join(', ');
   const evidence = 'the texts among the numbers that mean missing';
   return {
     value: plain.map(([mark]) => mark),
@@ -90,7 +90,7 @@ const isStatusSign = (sign: string): boolean =>
   !/[a-z]/i.test(sign) ||
   /^[[({]/.test(sign) ||
   (/^(?:[bcdefilnprsuvxz]{1,3}|[A-Z])$/.test(sign) && !/^(?:cr|dz)$/.test(sign));
-/** Signs of a unit or a currency: they say nothing of the single value. */
+/** Signs of a unit or a currency: they are not a status of the value. */
 const isUnitSign = (sign: string): boolean =>
   /^(?:%|‰|p\.?p\.?)$/i.test(sign) ||
   /\p{Sc}/u.test(sign) ||
@@ -111,7 +111,7 @@ function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['fl
   };
   const evidence = [
     signs.size > 0 && `signs beside numbers: ${tallied(signs)}`,
-    bounds.size > 0 && `bounds, which are no values: ${tallied(bounds)}`,
+    bounds.size > 0 && `bounds, which are not values: ${tallied(bounds)}`,
     statuses.length > 0 && `marks in the place of numbers: ${tallied(new Map(statuses))}`,
   ]
     .filter((part) => part !== false)
@@ -137,7 +137,7 @@ const factors: Readonly<Record<string, string>> = {
   trillion: '1000000000000', lakh: '100000', lac: '100000', crore: '10000000', cr: '10000000',
 }; // prettier-ignore
 
-/** Where different multiples, or numbers with and without one, stand in a column, they multiply; that is a guess all the same. */
+/** In a column with different multiples, or with some numbers that have one, they multiply the numbers. That is still a guess. */
 function multiplesFound(multiples: Tally): NumbersFound['multiples'] {
   if (multiples.size === 0) return null;
   const value = Object.fromEntries(
@@ -190,8 +190,8 @@ function marksOf(
   const [repeatedPoint, repeatedComma] = [isRepeated('.'), isRepeated(',')];
   if (repeatedPoint !== undefined)
     return { decimal: sure(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
-  // Where commas divide cells the point is the decimal mark, and semicolons divide them where the comma is. A number of four digits without a
-  // point says that points do not group.
+  // Where commas delimit cells the point is the decimal mark; files with a decimal comma are delimited by semicolons. A number of four digits
+  // without a point shows that points are not used for grouping.
   if (delimiter !== ',' && point.group !== undefined && !texts.some((text) => /\d{4}/.test(text))) {
     const isSmall = texts.every((text) => !text.includes('.') || /^\D?\d\./.test(text));
     if (isSmall || delimiter !== ';')
@@ -201,12 +201,12 @@ function marksOf(
       thousands: grouping('.', point.group, false),
     };
   }
-  const decimal = sure('.' as const, 'no number says otherwise');
+  const decimal = sure('.' as const, 'no number contradicts it');
   if (comma.group === undefined) return { decimal, thousands };
   return { decimal, thousands: grouping(',', repeatedComma ?? comma.group, repeatedComma !== undefined) };
 }
 
-/** Whether the sign can only be the decimal mark of the number: it stands once, last, and not before exactly three digits after 1 to 3. */
+/** Whether the sign can only be the decimal mark of the number: it occurs once, after any other sign, and not between 1 to 3 digits and exactly three. */
 function isDecimalBy(sign: '.' | ','): (text: string) => boolean {
   const once = new RegExp(String.raw`^\D?(.*?)${RegExp.escape(sign)}(\d*)(?:[eE][+-]?\d+)?$`, 's');
   return (text) => {

@@ -51,7 +51,7 @@ test('months and quarters in a column beside that of the years are parts of the 
   });
   t.true(withAnnual.entry.guessed?.includes('leave_out'));
   const coded = proposed(table('Group', ['1', '2', '3']));
-  t.regex(coded.entry.skip ?? '', /no column tells them apart/, 'numbers under another title are codes');
+  t.regex(coded.entry.skip ?? '', /no column distinguishes them/, 'numbers under another title are codes');
   const peaks = ['May', 'June', 'May', 'July'].map((month, at) => [String(2020 + at), month, `${at}.5`]);
   t.deepEqual(
     proposed([['Year', 'Peak', 'Price'], ...peaks]).entry.date,
@@ -79,7 +79,7 @@ test('months and quarters as titles beside a column of years are parts of the da
   const { entry } = proposed([['Year', ...fiscal], ...rows(fiscal)]);
   t.regex(
     entry.skip ?? '',
-    /months from July to June, and no line says of which calendar year the first ones are/,
+    /months from July to June, and no line states the calendar year of the first ones/,
   );
 });
 

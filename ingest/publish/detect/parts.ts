@@ -3,13 +3,13 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../forms/cells.ts';
 import { readPlain } from '../forms/date-texts.ts';
-import { languages, monthNamed } from '../../words/month-names.ts';
-import { isDetermined } from './determined.ts';
 import { saysOfDates } from '../../words/date-titles.ts';
+import { languages, monthNamed } from '../../words/month-names.ts';
+import { isDetermined } from './columns/profile.ts';
 import { detectDates, type DatesFound } from './dates.ts';
 import { distinctIn, filledDown, type Layout } from './layout.ts';
 
-/** The layout with the months or quarters of its years, if it has some; or why it cannot be read. @param rows those of data. */
+/** The layout, with the months or quarters of its years if it has them; or why it cannot be read. @param rows the rows of data. */
 export function withParts(layout: Layout, rows: readonly string[][]): Layout | string {
   const { dates, titles } = layout;
   if (dates.kind !== 'column') return layout;
@@ -36,10 +36,10 @@ function isStatedOnce(rows: readonly string[][], year: number): boolean {
   return empty * 2 >= full.length && (full[0]?.[year] ?? '').trim() !== '';
 }
 
-/** Whether a title says that its column has months, quarters or halves. */
+/** Whether a title names a column of months, quarters or halves. */
 const isPartTitle = (title: string): boolean =>
   title.length <= 24 && (['month', 'quarter', 'half'] as const).some((kind) => saysOfDates(kind, title));
-/** What sums a year up beside its months. */
+/** Labels of a year's total beside its months. */
 const wholeYear =
   /^(?:m13|s0?[123]|a|a0?1|q0?5|half ?[12]|h[12]|fy|annual(?:ly)?|years?|full[ -]year|total|sum|all|average|avg|mean|ytd|jahr|insgesamt|gesamt|durchschnitt|ann[ée]e|ensemble|moyenne|a[nñ]o|promedio|media|anno|totale|totaal|jaar|gemiddelde|[aå]r|hele [aå]ret|genomsnitt|gjennomsnitt|totalt|i alt|medel|yhteensä|keskiarvo|razem|ogółem|średnia|celkem|průměr|spolu|priemer|skupaj|povprečje|ukupno|prosek|összesen|átlag|kokku|keskmine|kopā|vidēji|iš viso|vidurkis|toplam|ortalama|jumlah|rata-rata|σύνολο|μέσος όρος|итого|всего|среднее|всього|общо|средно|合[计計]|总计|総[数計]|[总総]|平均|합계|평균)(?:[\s.:(].*)?$/iu;
 const partsMax = 31;
@@ -48,14 +48,14 @@ interface Parts {
   found: DatesFound;
 }
 
-/** The column of the months or quarters of the years, if there is one: rows of one year differ in it, whatever the texts beside it are. */
+/** The column of the months or quarters of the years, if there is one: the rows of one year with equal texts in the other columns differ in it. */
 function partColumn(
   rows: readonly string[][],
   titles: readonly string[],
   year: number,
 ): (Parts & { column: number; others: string[] }) | string | null {
   const distinct = titles.map((_, at) => distinctIn(rows, at));
-  // What is nearly a text a row says which row it is, and nothing of the month.
+  // A column with nearly as many texts as rows identifies the row, not the month.
   const beside = titles.flatMap((_, at) => {
     const texts = entryAt(distinct, at);
     return at !== year && texts.length * 2 <= rows.length && !texts.every(isValueText) ? [at] : [];
@@ -149,9 +149,9 @@ function partTitles(
   if (read.length < least) return null;
   if (froms.some((from, at) => at > 0 && from <= entryAt(froms, at - 1)))
     return read.length === 12 && new Set(froms).size === 12
-      ? `its titles are months from ${entryAt(titles, first)} to ${entryAt(titles, last)}, and no line says of which calendar year the first ones are: put the dates into the titles, as in ${entryAt(titles, first)} 2024`
+      ? `its titles are months from ${entryAt(titles, first)} to ${entryAt(titles, last)}, and no line states the calendar year of the first ones: put the dates into the titles, as in ${entryAt(titles, first)} 2024`
       : null;
-  // A title among the months that is none may be a month whose name is not known: its values would be lost.
+  // A title among the months may be a month in an unknown spelling: its values would be lost.
   const unread = titles.filter(
     (title, at) =>
       at > first &&

@@ -1,6 +1,6 @@
 // What detection is given and what it proposes: the types that its steps share.
 import type { TableDescription } from '../description.ts';
-import type { Columns } from './columns.ts';
+import type { Columns } from './columns/columns.ts';
 import type { Layout } from './layout.ts';
 
 /** What is known of a table beside its rows. */
@@ -25,7 +25,7 @@ export interface Proposal {
   evidence: Record<string, string>;
   /** The rows of data that were read. */
   rows: number;
-  /** It lists the series of other tables: nobody has to confirm that it is none. */
+  /** A list of the series of other tables: skipped without confirmation. */
   isContents?: true;
   /** The titles of its columns of values, if they are series of their own. */
   columns?: readonly string[];

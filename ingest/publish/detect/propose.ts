@@ -4,7 +4,8 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { metadataNames } from '../../datasets/metadata.ts';
 import { isValueText } from '../forms/cells.ts';
 import { addNumbers } from './add-numbers.ts';
-import { detectColumns, isDoubtful, type Columns } from './columns.ts';
+import { detectColumns, type Columns } from './columns/columns.ts';
+import { isDoubtful } from './columns/dimensions.ts';
 import { detectDates } from './dates.ts';
 import type { DatedText } from '../forms/date-texts.ts';
 import { frequencyOf } from './frequency.ts';
@@ -97,7 +98,7 @@ const startTitle =
   /^(?:series |obs(?:ervation)? ?)?(?:start|begin|first)(?: date| period| obs(?:ervation)?)?$/i;
 const endTitle = /^(?:series |obs(?:ervation)? ?)?(?:end|last|latest)(?: date| period| obs(?:ervation)?)?$/i;
 
-/** A list of series, as the workbooks of the ABS have on their first sheet: each row says from when to when a series has values. */
+/** A list of series, as on the first sheet of the ABS's workbooks: each row has the first and last date of a series. */
 function isContents({ titles }: Layout, { key }: Columns, rows: readonly string[][]): boolean {
   if (
     key === null ||
@@ -153,7 +154,7 @@ function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
   return draft;
 }
 
-/** How the dates are written, and what that leaves open. */
+/** How the dates are written, and what remains a guess. */
 function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): void {
   if ((dates.kind !== 'column' && dates.kind !== 'across') || entry.date === undefined) return;
   const { style, isSure, kind } = dates.found;
@@ -248,7 +249,7 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   if (columns.vintage !== null) {
     const { at, format, isSure } = columns.vintage;
     entry.vintage = { column: title(at), ...(format !== undefined && { format }) };
-    evidence['vintage'] = `${title(at)} has days, and its title says that they are those of publication`;
+    evidence['vintage'] = `${title(at)} has days, and its title means the day of publication`;
     if (!isSure) draft.guessed.push('vintage');
   }
   if (columns.filled.length > 0) {

@@ -1,17 +1,17 @@
-// Rows that state a point which an earlier row states: few are slips of the publisher, many mean that a column was overlooked.
-import type { Columns } from './columns.ts';
+// Rows that repeat a point of an earlier row: a few are mistakes of the publisher, many mean that a column was overlooked.
+import type { Columns } from './columns/columns.ts';
 import { dateText } from './layout.ts';
 import { cellOf } from '../forms/cells.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
 
-/** Beyond these, a column that tells the rows apart has been overlooked: of rows with other values than the first, and of all that repeat a point. */
+/** Beyond these shares a column was overlooked: of rows that repeat a point with another value, and of all rows that repeat one. */
 const [contradictingShareMax, repeatedShareMax] = [0.01, 0.1];
 
 /**
- * Where few rows state a point a second time, the first is kept, and that is a guess.
- * @returns the reason in words if there are too many: the rows are no table then.
+ * If few rows repeat a point, the first is kept, as a guess.
+ * @returns why the table cannot be read, if too many do; else null.
  */
 export function addRepeated(
   { entry, evidence, guessed }: Draft,
@@ -52,12 +52,12 @@ export function addRepeated(
     }
   }
   if (repeated === 0) return null;
-  const said = `${repeated} of ${counted} rows state a point that an earlier row states (${example}), ${contradicting} of them another value`;
+  const finding = `${repeated} of ${counted} rows repeat a point of an earlier row (${example}), ${contradicting} of them with another value`;
   if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
-    return `${said}; at most 1 % may: no column tells them apart`;
+    return `${finding}; at most 1 % may: no column distinguishes them`;
   entry.repeated = 'first';
   evidence['repeated'] =
-    `${said}: the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
+    `${finding}: the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
   guessed.push('repeated');
   return null;
 }

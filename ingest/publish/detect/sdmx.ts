@@ -1,5 +1,5 @@
 // Recognises SDMX-CSV, versions 1 and 2: the names of the columns are those of the standard, so nothing is guessed.
-import { isDetermined } from './determined.ts';
+import { isDetermined } from './columns/profile.ts';
 import { scaleIn } from '../forms/scales.ts';
 import type { TableDescription } from '../description.ts';
 
@@ -41,7 +41,7 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
   const frequency = at('FREQ');
   const unit = ['UNIT_MEASURE', 'UNIT'].map(at).find((index) => index >= 0);
   const mult = at('UNIT_MULT');
-  // With labels=name a column with the name stands beside that with the code: `REF_AREA`, `Reference area`.
+  // With labels=name each column of codes is followed by one of names: `REF_AREA`, `Reference area`.
   const dimensions = ids.flatMap((id, index) =>
     index < Math.min(period, value) &&
     !structureTitles.includes(id) &&

@@ -1,7 +1,8 @@
 // What the series of a table are: their id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../../kernel/entries.ts';
-import { isDoubtful, type Columns } from './columns.ts';
-import { isDetermined } from './determined.ts';
+import type { Columns } from './columns/columns.ts';
+import { isDoubtful } from './columns/dimensions.ts';
+import { isDetermined } from './columns/profile.ts';
 import type { Layout } from './layout.ts';
 import { scaleAbove, scaleIn } from '../forms/scales.ts';
 import type { About, Draft, Seen } from './proposal.ts';
@@ -243,17 +244,17 @@ export function addFacts(
   entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...known, ...others };
 }
 
-/** The part in braces that stands for a line above the data. */
+/** The placeholder for a line above the data. */
 function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): string {
   return `{line ${factLines[fact] ?? 0}}`;
 }
 
-/** Months in which years end that are not those of the calendar: the file seldom says which. */
+/** Common ends of fiscal years: the file seldom states which one it uses. */
 function addFiscalYear({ entry, evidence, guessed }: Draft): void {
   if (entry.series === undefined) return;
   Object.assign(entry.series, { frequency: 'annual', fiscal_year_end: '06-30' });
   evidence['series.fiscal_year_end'] =
-    'the dates are years that begin in one calendar year and end in the next, and no line says on which day: 03-31, 06-30 and 09-30 are common';
+    'the dates are years that begin in one calendar year and end in the next, and no line states the day: 03-31, 06-30 and 09-30 are common';
   guessed.push('series.fiscal_year_end');
 }
 

@@ -1,5 +1,5 @@
-// Rows with numbers whose date is not of the length of most: totals, averages, sums of a year. They are named, and left out if they are few; many
-// of them, with dates of another length, are series of another frequency.
+// Rows with numbers whose date is missing or of another length than most: totals, averages, sums of a year. They are reported, and left out if they
+// are few; many of them, with dates of another length, are series of another frequency.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../forms/cells.ts';
 import type { PeriodKind } from '../forms/date-texts.ts';
@@ -12,10 +12,10 @@ const isOfKind = (kind: PeriodKind, most: PeriodKind) => kind === most || kind =
 /** A table has few such rows; more are dates that were not understood. */
 const undatedMost = (datedRows: number): number => Math.max(4, Math.floor(datedRows / 10));
 
-/** Lengths that one column of dates may have side by side. */
+/** Lengths that dates of one column may have side by side. */
 const mixedKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
 
-/** @returns why the table cannot be read; or the counts of rows by the kind of their dates, if each kind is a series of its own; null: neither. */
+/** @returns why the table cannot be read; or the number of rows by the length of their dates, if each length is a series of its own; or null. */
 export function addUndated(
   { entry, evidence, guessed }: Draft,
   { layout: { dates, titles }, columns, rows }: Seen,
@@ -46,11 +46,11 @@ export function addUndated(
     .map((text) => `"${text.slice(0, 60)}"`)
     .join(', ');
   if (datedRows === 0 || undatedRows > undatedMost(isMixed ? sum(kinds) : datedRows))
-    return `${undatedRows} rows with numbers have no date in ${title} that can be read, or one of another length than most, such as ${shown}; ${datedRows} have one: give its format under date, or make a file of each length`;
+    return `${undatedRows} rows with numbers have no readable date in ${title}, or a date of another length than most, such as ${shown}; ${datedRows} rows have one: give its format under date, or make a file for each length`;
   entry.leave_out = { ...entry.leave_out, [title]: [...known, ...undated.keys()] };
   evidence['leave_out'] = [
     evidence['leave_out'],
-    `${undatedRows} rows with numbers are left out, as they have no date, or one of another length than most: ${shown}`,
+    `${undatedRows} rows with numbers are left out: they have no date, or a date of another length than most: ${shown}`,
   ]
     .filter((why) => why !== undefined)
     .join('; ');

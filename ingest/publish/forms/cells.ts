@@ -1,7 +1,7 @@
-// What a cell may be before anything is known of its table: a number in some form, a bound, a mark in the place of a number, or a word.
+// Classifies a cell without its table: a number in some form, a bound, a mark in the place of a number, or a word.
 import { groupBlanks } from './numbers.ts';
 
-/** A number of some form, taken apart. */
+/** The parts of a number of any form. */
 export interface NumberCell {
   kind: 'number';
   /** The digits with their marks and their own sign, as written. */
@@ -20,13 +20,13 @@ const bound: Cell = { kind: 'bound' };
 const mark: Cell = { kind: 'mark' };
 const word: Cell = { kind: 'word' };
 
-/** Codes of ISO 4217 that stand beside amounts, and the signs of currencies. */
+/** ISO 4217 codes that are written beside amounts, and currency signs. */
 const currency =
   '(?:(?:US|A|C|HK|NZ|S|R|NT|Mex)?\\$|[€£¥₹₽₩₺₴₦₱฿₫₪₸₼₾]|Rs\\.?|INR|PKR|USD|EUR|GBP|JPY|CHF|CNY|BRL|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|IDR|MYR|MXN|ZAR|EGP|NGN|KES|KRW|Kč|zł|Ft|kr\\.?|lei|лв\\.?|руб\\.?)';
-/** In the place of a number: most mean that it is missing, suppressed, not yet known or not applicable. */
+/** Marks in the place of a number; most mean missing, suppressed, not yet known or not applicable. */
 const markText =
   /^(?:n\.?\s?a\.?n?\.?|n\.?[/\\]\.?[a-z]\.?|#n\/a|#(?:div\/0!|value!|ref!|name\?|num!|null!)|nan|null|none|nil|nd|n\.d\.|n\.v\.|k\.\s?a\.?|s\.\s?o\.?|nc|n\.?e\.?c?|not (?:available|applicable|reported|collected|published)|no data|no disponible|no aplica|data not available|missing|suppressed|confidential|secret|keine angaben?|non disponible|nav|-+|[\u2010-\u2015]+|\.+|…|:+|[*^@#$~†‡§/\\]{1,2}|\?|[xuczsdf.:]|[[({]\s?[a-z/*.-]{1,6}\s?[\])}])$/i;
-/** Less than, at least, between: a bound is no value. */
+/** Less than, at least, between: a bound is not a value. */
 const boundText = /^(?:<|>|≤|≥|<=|>=|under |less than |fewer than |over |more than )\s?\d[\d.,]*\s?%?$/i;
 const digitsText = `(?:\\d[\\d.,'\\u2019\\u02bc\\u00b4\`_${groupBlanks}]*\\d|\\d)[.,]?|[.,]\\d+`;
 const sign = '[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d]';
@@ -101,5 +101,5 @@ function examined(text: string): Cell {
 const flaggedMark = (text: string): boolean => /^(?:[:.…–-]+)\s+[a-z]{1,3}$/i.test(text);
 
 export const isNumberText = (text: string): boolean => cellOf(text).kind === 'number';
-/** A number, or what stands in the place of one. */
+/** Whether a cell is a number, a mark or a bound. */
 export const isValueText = (text: string): boolean => ['number', 'bound', 'mark'].includes(cellOf(text).kind);

@@ -1,4 +1,4 @@
-// The first date in a text that is more than a date: a line above a table, the name of a file.
+// Finds the first date in a longer text: a line above a table, the name of a file.
 import { dateReader } from '../../files/dates.ts';
 
 const isPlausible = (date: string): boolean => {
@@ -8,7 +8,7 @@ const isPlausible = (date: string): boolean => {
 
 const monthNames = 'jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec';
 const namedMonth = `(${monthNames})[a-z]*`;
-/** Days and months with one meaning, wherever they stand in a text. */
+/** Days and months with one meaning, anywhere in a text. */
 const dayInText: readonly [expression: RegExp, order: readonly number[]][] = [
   [/(?<!\d)(\d{4})[-_.](\d{2})[-_.](\d{2})(?!\d)/, [1, 2, 3]],
   [
@@ -29,8 +29,8 @@ const dayInText: readonly [expression: RegExp, order: readonly number[]][] = [
 ];
 
 /**
- * The first date in a text, such as a title line or the name of a file: `as on 31-JULY-2014`, `2020-05.csv`. Between slashes and points the
- * day comes first. @returns the date as written, and as YYYY-MM-DD or YYYY-MM; null if there is none.
+ * The first date in a text, such as a title line or the name of a file: `as on 31-JULY-2014`, `2020-05.csv`. In dates with slashes or points
+ * the day comes first. @returns the date as written, and as YYYY-MM-DD or YYYY-MM; null for a text without a date.
  */
 export function dateInText(text: string): { text: string; date: string } | null {
   for (const [expression, order] of dayInText) {
@@ -50,11 +50,11 @@ const saysWhen =
   /\bas (?:on|of|at)\b|\bfor the (?:month|quarter|period|year|day)\b|\bend(?:ed|ing)\b|\bdated?\b/i;
 const titleLengthMax = 100;
 
-/** The date that lines above a table give it: one after `as on` and its like, else the first in a short line. */
+/** The date of a table from the lines above it: one after `as on` and the like, else the first in a short line. */
 export function dateAbove(texts: readonly string[]): { text: string; date: string } | null {
-  const telling = texts.filter((text) => saysWhen.test(text));
+  const dated = texts.filter((text) => saysWhen.test(text));
   const short = texts.filter((text) => text.length <= titleLengthMax);
-  for (const text of [...telling, ...short]) {
+  for (const text of [...dated, ...short]) {
     const found = dateInText(text);
     if (found !== null) return found;
   }

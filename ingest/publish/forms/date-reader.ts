@@ -1,4 +1,4 @@
-// Reads the texts of the dates of one table, as its entry says: by a form that it names, or by the forms of one meaning.
+// Reads the dates of one table by its entry: in the form that the entry names, or in any form with one meaning.
 import type { Frequency } from '../../../domain/periods.ts';
 import { dateReader } from '../../files/dates.ts';
 import { numberForms, orderForms, readPlain, type DatedText, type PeriodKind } from './date-texts.ts';
@@ -13,7 +13,7 @@ export interface DateStyle {
 }
 
 export interface ReadDate extends DatedText {
-  /** '' if no mark says one. */
+  /** '' without a mark. */
   status: string;
 }
 

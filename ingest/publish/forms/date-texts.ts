@@ -60,7 +60,7 @@ const numerals = ['', '一', '二', '三', '四', '五', '六', '七', '八', '�
 const numeral = (text: string): number => (/^\d/.test(text) ? Number(text) : numerals.indexOf(text));
 
 /** Of two digits: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068. */
-export const fullYear = (text: string): string =>
+const fullYear = (text: string): string =>
   text.length === 4 ? text : String(Number(text) + (Number(text) >= 69 ? 1900 : 2000));
 
 function months(kind: PeriodKind, yearText: string, first: number, count: number): DatedText | null {
@@ -212,9 +212,9 @@ function readIso(text: string): DatedText | null {
  */
 const dayTime =
   /[T\s]+(?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00(?:\.0+)?)?(?:\s*[AP]\.?M\.?)?)\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
-export const withoutMidnight = (text: string): string => text.replace(dayTime, '');
+const withoutMidnight = (text: string): string => text.replace(dayTime, '');
 
-/** What the text means by the forms of one meaning; null if by none. */
+/** What the text means by the forms of one meaning; null if no form reads it. */
 export function readPlain(text: string, language: string): DatedText | null {
   const day = withoutMidnight(text);
   const iso = readIso(day);
@@ -335,7 +335,7 @@ export const numberForms: readonly { format: string; read: (text: string) => Dat
   { format: 'epoch milliseconds', read: (text) => epochDay(text, 1000) },
 ]; // prettier-ignore
 
-/** Examples of the forms of one meaning, for the docs. */
+/** Examples of the forms of one meaning. */
 export const plainExamples: readonly string[] = [
   '2024-03-05',
   '2024-03-05 00:00:00',

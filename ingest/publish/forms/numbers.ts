@@ -1,7 +1,7 @@
 // How tables write numbers: what a cell means by the style of its table. The digits stay text and never pass through a double.
 import { scaled } from '../../files/values.ts';
 
-/** What almanac.yml says of the numbers of a table. */
+/** The number format of a table, as in almanac.yml. */
 export interface NumberStyle {
   decimal?: '.' | ',' | undefined;
   thousands?: string | undefined;
@@ -37,7 +37,7 @@ export function groupSigns(thousands: string): string {
 export const groupedWhole = (sign: string): string =>
   String.raw`\d{1,3}(?:${sign}\d{3})+|\d{1,2}(?:${sign}\d{2})+${sign}\d{3}`;
 
-/** @returns what a cell means in the style; undefined if it is no number, and no mark that the style names. */
+/** @returns what a cell means in the style; undefined if it is neither a number nor a mark of the style. */
 export function numberReader(style: NumberStyle): (text: string) => NumberRead | undefined {
   const { decimal = '.', thousands, flags = {}, multiples = {}, negative = [] } = style;
   const missing = new Set(style.missing ?? []);
@@ -84,7 +84,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     const statuses: string[] = [];
     // Two signs may follow each other: 5.2 % p.
     for (let count = 0; count < 4; count++) {
-      // A minus or a parenthesis may stand before a currency: -$5, ($5).
+      // A minus or a parenthesis may precede a currency: -$5, ($5).
       const lead = /^[-+(\u2010-\u2015\u2212]?\s*/.exec(rest)?.[0] ?? '';
       const behind = rest.slice(lead.length);
       const sign = signs.find((each) => rest.endsWith(each) || behind.startsWith(each));

@@ -4,7 +4,7 @@ import type { Database } from '../../../kernel/database.ts';
 import { findNextRelease } from '../embargo.sql.ts';
 import type { ReleaseClock } from '../release-clock.ts';
 
-/** How long before a release is prepared no work begins: it would hold the lock that the release needs. */
+/** No work begins this long before a release is prepared: it would hold the lock that the release needs. */
 const clearMs = 30_000;
 /** Until the release is prepared, work that has begun must be over, so that the load lock is free. */
 const freeBeforeMs = 5_000;

@@ -1,4 +1,4 @@
-// What is said between the publisher and a process that works apart. Hides how an error gets from one to the other.
+// The messages between the publisher and a process that reads files. Hides how an error is carried from one to the other.
 import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
 import { IngestFailure, type DueFault, type IngestFailureCode, type Reject } from '../../load/failure.ts';
 import type { TaskName } from './tasks.ts';
@@ -14,17 +14,17 @@ export interface Order {
   accountId: string | null;
   /** It logs nothing: on standard output are the results of a command. */
   isQuiet: boolean;
-  /** Of the process: behind the publisher, whose releases are due at their instants, or as whoever waits for it. */
+  /** Of the process: lower priority than a publisher, whose releases are due at their instants, or the same as a waiting command. */
   niceness: number;
 }
 
 /** Instead of a task: the process ends. */
-export const noMore = 'no more';
+export const endOfTasks = 'end';
 
-/** The end of a task. */
-export type Told = { answer: unknown } | { failed: SentFailure };
-/** What the process sends: that it is not stuck in one step, what happens meanwhile, and the end. */
-export type Sent = { beat: true } | { event: unknown } | Told;
+/** How a task ended. */
+export type TaskEnd = { answer: unknown } | { failed: SentFailure };
+/** From the process: a heartbeat between steps, an event of the task, or its end. */
+export type Sent = { beat: true } | { event: unknown } | TaskEnd;
 
 export type SentFailure =
   | {

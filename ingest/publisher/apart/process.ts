@@ -1,17 +1,17 @@
-// The process that works apart: does the tasks that it is sent, one after another, and answers. It ends with the process that sent them, and then
-// leaves nothing: what it has not committed is rolled back.
+// The process that reads files: does the tasks that it is sent, one after another, and answers. It ends with its parent process; uncommitted
+// work is then rolled back.
 import { setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../../kernel/database.ts';
 import { createLog, standardOutput } from '../../../kernel/log/log.ts';
 import { actAs } from '../acting.sql.ts';
-import { noMore, toSent, type Order, type Sent } from './messages.ts';
+import { endOfTasks, toSent, type Order, type Sent } from './messages.ts';
 import { tasks, type TaskContext } from './tasks.ts';
 
 const beatEveryMs = 1_000;
 
 const send = (message: Sent) =>
   new Promise<void>((resolve) => {
-    // Whoever is gone needs no answer, and this process ends.
+    // A parent that is gone needs no answer, and this process ends.
     if (process.connected) process.send?.(message, () => resolve());
     else resolve();
   });
@@ -20,8 +20,8 @@ process.once('disconnect', () => process.exit(0));
 // A terminal and systemd send these to all processes of a service: its own process decides what becomes of this one.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 setInterval(() => void send({ beat: true }), beatEveryMs);
-process.on('message', (order: Order | typeof noMore) => {
-  if (order === noMore) process.exit(0);
+process.on('message', (order: Order | typeof endOfTasks) => {
+  if (order === endOfTasks) process.exit(0);
   setPriority(order.niceness);
   void perform(order)
     .then((answer): Sent => ({ answer }))
@@ -54,5 +54,5 @@ async function perform({
       }),
   };
   const run = (await tasks[task]()) as (context: TaskContext, given: unknown) => Promise<unknown>;
-  return run({ database, log, tell: (event) => void send({ event }) }, given);
+  return run({ database, log, emit: (event) => void send({ event }) }, given);
 }

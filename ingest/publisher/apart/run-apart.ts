@@ -1,11 +1,11 @@
-// Runs work on files that are not trusted, or are large, in a process of its own: with a limit of memory and of time, one at a time. Whatever
-// the file does to the process, whoever asked goes on, and a publisher makes its releases at their instants.
+// Runs work on untrusted or large files in a child process, with limits of memory and time, one task at a time. If a file ends that process,
+// the caller goes on, and a publisher makes its releases at their instants.
 import { fork, type ChildProcess } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { descriptorOf, type Log } from '../../../kernel/log/log.ts';
-import { fromSent, noMore, type Order, type Sent, type Told } from './messages.ts';
+import { fromSent, endOfTasks, type Order, type Sent, type TaskEnd } from './messages.ts';
 import type { TaskName, Tasks } from './tasks.ts';
 
 export interface RunOptions<Event> {
@@ -14,7 +14,7 @@ export interface RunOptions<Event> {
   accountId?: string;
   /** Ends the process; what it has not committed is rolled back. */
   signal?: AbortSignal;
-  /** Is told what happens meanwhile. */
+  /** Called with the events that the task emits. */
   onEvent?: (event: Event) => void;
 }
 
@@ -37,9 +37,9 @@ export interface ApartOptions {
   applicationName: string;
   log: Log;
   limits?: ReadLimits | undefined;
-  /** Of which the process gets what is for the driver of PostgreSQL, such as PGPASSWORD. */
+  /** The process gets only the variables of PostgreSQL's driver from it, such as PGPASSWORD. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The process goes on to the next task, for many small files: to start one takes as long as to load them. Default: each task has its own. */
+  /** One process does all tasks: starting one takes as long as loading a small file. Default: a process for each task. */
   isKept?: boolean;
   /** It logs nothing. */
   isQuiet?: boolean;
@@ -51,16 +51,16 @@ export interface ApartOptions {
 export interface ReadLimits {
   /** Of its heap. */
   memoryMb: number;
-  /** For one step, in which it does nothing else: such as to read a workbook. */
+  /** For one step that blocks the process, such as reading a workbook. */
   stepSeconds: number;
 }
 
 /** As the settings FILE_MEMORY_MB and FILE_SECONDS have them by default. */
-export const readLimitsUsual: ReadLimits = { memoryMb: 512, stepSeconds: 120 };
+const readLimitsUsual: ReadLimits = { memoryMb: 512, stepSeconds: 120 };
 
 /** The process has ended without an answer: for lack of memory, or because it took too long. The file is at fault. */
 export class ProcessEnded extends Error {
-  /** What whoever has the file can do. */
+  /** What the owner of the file can do. */
   readonly advice =
     'Divide it, save the sheets of a workbook as CSV, or allow more by FILE_MEMORY_MB and FILE_SECONDS.';
 }
@@ -137,24 +137,24 @@ function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Work
       child.send(order, (error) => {
         if (error !== null) child.kill('SIGKILL'); // it has ended before it could be sent
       });
-      const told = await Promise.race([watched.told, ended]).finally(() => watched.close());
-      if (typeof told === 'object') {
-        if ('answer' in told) return told.answer;
-        throw fromSent(told.failed);
+      const end = await Promise.race([watched.end, ended]).finally(() => watched.close());
+      if (typeof end === 'object') {
+        if ('answer' in end) return end.answer;
+        throw fromSent(end.failed);
       }
       stop.throwIfAborted();
       const reason =
         watched.tooLong() ??
-        `its process ended (${told}), for lack of memory perhaps: it may take ${memoryMb} MB`;
+        `its process ended (${end}), for lack of memory perhaps: it may take ${memoryMb} MB`;
       log.warn(
-        { event: 'apart_ended', task: order.task, ended: told, reason, stderr },
+        { event: 'apart_ended', task: order.task, ended: end, reason, stderr },
         'A process that read a file has ended without an answer',
       );
       throw new ProcessEnded(reason);
     },
     async end() {
       const kill = () => void child.kill('SIGKILL');
-      if (isAlive()) child.send(noMore, (error) => void (error !== null && kill()));
+      if (isAlive()) child.send(endOfTasks, (error) => void (error !== null && kill()));
       const late = setTimeout(kill, 1_000); // in the middle of a step
       await ended.catch(() => undefined);
       clearTimeout(late);
@@ -174,7 +174,7 @@ function watchTask(child: ChildProcess, { withinMs, stop, stepMs, onEvent }: Lim
   const late = withinMs === undefined ? undefined : endAfter(withinMs);
   const stuck = endAfter(stepMs);
   stop.addEventListener('abort', kill, { once: true });
-  const { promise: told, resolve } = Promise.withResolvers<Told>();
+  const { promise: end, resolve } = Promise.withResolvers<TaskEnd>();
   const hear = (message: Sent) => {
     stuck.refresh();
     if ('event' in message) onEvent?.(message.event);
@@ -182,7 +182,7 @@ function watchTask(child: ChildProcess, { withinMs, stop, stepMs, onEvent }: Lim
   };
   child.on('message', hear);
   return {
-    told,
+    end,
     tooLong: () => tooLong,
     close() {
       child.off('message', hear);
@@ -193,7 +193,7 @@ function watchTask(child: ChildProcess, { withinMs, stop, stepMs, onEvent }: Lim
   };
 }
 
-/** No secret of the publisher's but those of the database, which the driver reads. With what Node has compiled a process takes 160 ms of CPU to start instead of 400 (2026-11-24). */
+/** Only the secrets that the database driver reads. With Node's compile cache a process takes 160 ms of CPU to start instead of 400 (2026-11-24). */
 function childEnv(env: ApartOptions['env'] = {}): NodeJS.ProcessEnv {
   const compiled = getCompileCacheDir();
   const ofDatabase = Object.entries(env).filter(([name]) => /^PG[A-Z]+$/.test(name));

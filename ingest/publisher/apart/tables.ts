@@ -1,5 +1,5 @@
-// Finds and loads the tables of files in a process of its own, for whoever publishes them: a file that ends that process is a table that cannot
-// be loaded, with the reason, and the next file is read by another process.
+// Finds and loads the tables of files in a child process. A file that ends that process counts as a table that cannot be loaded, with the
+// reason; another process reads the next file.
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../load/failure.ts';
@@ -26,7 +26,7 @@ export interface TablesApart {
   load(planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>): Promise<LoadedTable>;
 }
 
-/** @throws IngestFailure, of both, also where a file has ended its process. */
+/** Both @throws IngestFailure, also if a file has ended its process. */
 export function tablesApart(apart: Apart): TablesApart {
   return {
     find: (given) => named(given.source.path, apart.run('find-tables', given, {})),
@@ -61,13 +61,13 @@ async function named<T>(path: string, work: Promise<T>): Promise<T> {
 
 /** The task. */
 export function loadTableHere(
-  { database, tell }: Pick<TaskContext, 'tell'> & { database: Database },
+  { database, emit }: Pick<TaskContext, 'emit'> & { database: Database },
   { planned, settings, now }: TableToLoad,
 ): Promise<LoadedTable> {
   return loadTableFile(database, planned, {
     ...settings,
     clock: clockFrom(now),
-    onProgress: (...read) => tell({ read } satisfies LoadEvent),
-    onWaiting: (waiting, isRelease) => tell({ waiting, isRelease } satisfies LoadEvent),
+    onProgress: (...read) => emit({ read } satisfies LoadEvent),
+    onWaiting: (waiting, isRelease) => emit({ waiting, isRelease } satisfies LoadEvent),
   });
 }

@@ -17,11 +17,11 @@ export interface TaskContext {
   /** Connections of its own. The transactions act for the account of the task, if it has one. */
   database: Database;
   log: Log;
-  /** Tells whoever asked for the task of an event of it. */
-  tell: (event: unknown) => void;
+  /** Sends an event of the task to its caller. */
+  emit: (event: unknown) => void;
 }
 
-/** By name: what a task is given, what it answers, and of which events it tells meanwhile; all go from one process to another. */
+/** By name: what a task is given, what it answers, and the events that it emits meanwhile; all go from one process to another. */
 export interface Tasks {
   'find-tables': { given: FindTables; answer: FoundTable[]; event: never };
   'load-table': { given: TableToLoad; answer: LoadedTable; event: LoadEvent };

@@ -4,7 +4,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 
 const inboxLock = 4_115_229; // an arbitrary constant
 
-/** Held until the transaction ends; waits for whoever has it. */
+/** Held until the transaction ends; waits for the present holder. */
 export async function lockInbox(on: Transaction): Promise<void> {
   await on.query('select pg_advisory_xact_lock($1)', [inboxLock]);
 }

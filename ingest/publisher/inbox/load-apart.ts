@@ -1,4 +1,4 @@
-// Works on files of the watched folder in a process of its own, clear of releases. A file that ends that process is rejected at once: the next
+// Works on files of the watched folder in a child process, clear of releases. A file that ends that process is rejected at once: the next
 // process would end as well.
 import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
 import type { TaskContext } from '../apart/tasks.ts';
@@ -18,7 +18,7 @@ export interface FileOfInbox {
   settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
 }
 
-/** `later`: as NotNow says. */
+/** `later`: for the reason of NotNow. */
 export type InboxAnswer = Outcome | { result: 'later'; reason: string };
 
 export function workingApart(deps: InboxDeps, apart: Apart): WatchDeps['work'] {
@@ -69,10 +69,10 @@ const never = new AbortController().signal;
 
 /** The task. */
 export async function workHere(
-  { database, log, tell }: TaskContext,
+  { database, log, emit }: TaskContext,
   { file, isBegun, settings }: FileOfInbox,
 ): Promise<InboxAnswer> {
-  const begun = { has: () => isBegun, add: (id: string) => tell({ begun: id }) };
+  const begun = { has: () => isBegun, add: (id: string) => emit({ begun: id }) };
   try {
     return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
   } catch (error) {

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { instantText } from '../../../kernel/clock.ts';
 import type { IngestFailure } from '../../load/failure.ts';
+import { shellWord } from '../../datasets/shell-word.ts';
 import { dateInText } from '../../publish/forms/date-in-text.ts';
 import type { ProcessEnded } from '../apart/run-apart.ts';
 import { descriptionFile } from '../../publish/description.ts';
@@ -108,10 +109,6 @@ ${reason}
 ${detail}
 
 Then put it into the folder again:
-    mv ${quoted(here)} ${quoted(path.join(directory, taken.name))}
+    mv ${shellWord(here)} ${shellWord(path.join(directory, taken.name))}
 ${appendix === undefined ? '' : `\n${appendix}`}`;
 }
-
-/** As a shell reads it as one word. */
-const quoted = (text: string) =>
-  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

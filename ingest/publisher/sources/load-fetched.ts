@@ -9,7 +9,7 @@ import { databaseClock, type ReleaseClock } from '../release-clock.ts';
 import { nextInstant } from './schedule.ts';
 import { recordSuccess, type Validators } from './sources.sql.ts';
 
-/** What one process tells another of a file that was fetched. */
+/** A fetched file, as it is passed from one process to another. */
 export interface FetchedSource {
   publication: string;
   url: string;

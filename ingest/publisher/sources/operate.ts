@@ -6,7 +6,7 @@ import { fetchDue } from './fetching.ts';
 import { deleteSource, selectSources, type Source } from './sources.sql.ts';
 
 /** There is no source of the name, or it cannot be fetched now. */
-export class WrongSource extends Error {}
+class WrongSource extends Error {}
 
 /** @throws WrongSource if there is none. */
 export async function findSource(on: Queryable, name: string): Promise<Source> {

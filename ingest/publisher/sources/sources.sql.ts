@@ -111,7 +111,7 @@ export interface LeasedSource extends Source {
 
 /**
  * Leases sources that are due, those that have been due for longest first. A lease that has ended counts as none: its process is gone.
- * @param wish.name this one, due or not, whether it was left or not, and whatever its file has done to a process.
+ * @param wish.name this source, even if it is not due, was left, or its file has ended a process.
  */
 export function leaseSources(
   on: Queryable,

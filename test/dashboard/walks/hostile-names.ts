@@ -5,8 +5,9 @@ import { setRole } from '../../../accounts-api/operator/operator-access.ts';
 import { acceptUnderEmbargo } from '../../../ingest/publisher/accept.ts';
 import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
 import { noteSecret } from '../../run/traces.ts';
-import { startReceiver, type Receiver } from '../../webhooks/receiver.ts';
+import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';
+import { addEndpoint, sendTestEvent, withReceiver } from '../endpoint-steps.ts';
 import { assert, newPerson, signUp } from '../people.ts';
 import type { Stage } from '../stage.ts';
 import type { Walk } from '../walks.ts';
@@ -23,14 +24,7 @@ const csvText = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
 export const hostileNames: Walk = {
   name: 'see hostile names on every page',
-  async run(stage, visitor) {
-    const receiver = await startReceiver();
-    try {
-      await walk(stage, visitor, receiver);
-    } finally {
-      await receiver.close();
-    }
-  },
+  run: withReceiver(walk),
 };
 
 async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise<void> {
@@ -202,15 +196,8 @@ async function seeDelivery(visitor: Visitor, receiver: Receiver): Promise<void> 
     .fill(`${receiver.url}/<img data-hostile>?${longWord}=${longWord}`.replaceAll(' ', '/'));
   await dialog.getByLabel('Description, if you like').fill(`${markup}${script} ${longWord}`);
   await dialog.getByRole('checkbox', { name: 'key.created' }).check();
-  await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
-  noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
-  await dialog.getByLabel('I have stored this secret').check();
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('button', { name: /^Manage/ }).click();
-  await dialog.getByRole('button', { name: 'Send a test event' }).click();
-  await dialog.getByText('A test event is on its way').waitFor();
-  await requireText(visitor, longWord, 'webhook-manage');
-  await dialog.getByRole('button', { name: 'Close' }).click();
+  await addEndpoint(visitor);
+  await sendTestEvent(visitor, () => requireText(visitor, longWord, 'webhook-manage'));
   await receiver.next();
   await page.getByRole('button', { name: 'webhook.test' }).click();
   await requireText(visitor, 'alert(2)', 'delivery');

@@ -1,21 +1,14 @@
 // A webhook endpoint is made, a test event is seen and resent, a failure is recovered, and the secret rotated.
-import { noteSecret } from '../../run/traces.ts';
-import { assert, assertSame, newPerson, signUp } from '../people.ts';
-import { startReceiver, type Receiver } from '../../webhooks/receiver.ts';
+import { addEndpoint, sendTestEvent, withReceiver } from '../endpoint-steps.ts';
+import { assertSame, newPerson, signUp } from '../people.ts';
+import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';
 import type { Stage } from '../stage.ts';
 import type { Walk } from '../walks.ts';
 
 export const webhooks: Walk = {
   name: 'make a webhook, see a test event, resend it',
-  async run(stage, visitor) {
-    const receiver = await startReceiver();
-    try {
-      await walk(stage, visitor, receiver);
-    } finally {
-      await receiver.close();
-    }
-  },
+  run: withReceiver(walk),
 };
 
 async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise<void> {
@@ -39,22 +32,13 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
   await dialog.getByRole('button', { name: 'Sample of series.revised' }).click();
   await dialog.getByText('"type": "series.revised"').waitFor();
   await visitor.look('webhooks-new');
-  await dialog.getByRole('button', { name: 'Add the endpoint' }).click();
-  const secret = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
-  assert(secret.startsWith('whsec_'), 'the secret is shown');
-  await visitor.look('webhooks-secret');
-  await dialog.getByLabel('I have stored this secret').check();
-  await dialog.getByRole('button', { name: 'Done' }).click();
+  await addEndpoint(visitor, () => visitor.look('webhooks-secret'));
 
   // It is not tried again by itself meanwhile.
   receiver.answer((_request, response) =>
     response.writeHead(500, { 'retry-after': '3600' }).end('The disk is full.'),
   );
-  await page.getByRole('button', { name: 'Manage' }).click();
-  await dialog.getByRole('button', { name: 'Send a test event' }).click();
-  await dialog.getByText('A test event is on its way').waitFor();
-  await visitor.look('webhooks-manage');
-  await dialog.getByRole('button', { name: 'Close' }).click();
+  await sendTestEvent(visitor, () => visitor.look('webhooks-manage'));
   const first = await receiver.next();
   assertSame((JSON.parse(first.body) as { type: string }).type, 'webhook.test', 'the type of the event');
   await page.getByRole('button', { name: 'webhook.test' }).click();

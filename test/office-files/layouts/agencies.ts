@@ -30,7 +30,7 @@ const countries = [
 ] as const;
 
 /** As SDMX writes a period. */
-export function sdmxPeriod(frequency: Frequency, { year, part, last }: Period): string {
+function sdmxPeriod(frequency: Frequency, { year, part, last }: Period): string {
   const two = String(part).padStart(2, '0');
   const forms = {
     annual: `${year}`,
@@ -267,7 +267,7 @@ export function releases(given: Statistics): Sheet {
   );
 }
 
-/** Prices with identifiers of markets and goods beside their names: the identifiers are no values. */
+/** Prices with identifiers of markets and goods beside their names: the identifiers are not values. */
 export function identifiers(given: Statistics): Sheet {
   const statistics: Statistics = { ...given, marks: noMarks };
   const { random, periods } = statistics;
@@ -297,7 +297,7 @@ export function identifiers(given: Statistics): Sheet {
   );
 }
 
-/** Keys of series, some of which differ in the case of a letter alone; each with the unit and the name of its series. */
+/** Keys of series with their unit and name. Some keys differ only in the case of a letter. */
 export function seriesKeys(statistics: Statistics): Sheet {
   const { random, periods } = statistics;
   const keys = random.pick([

@@ -50,9 +50,9 @@ export interface Layout {
   plainNumbers?: boolean;
   /** The format is this one, as the agency publishes it. */
   format?: 'csv' | 'tsv';
-  /** A row that sums the dates up may stand below. */
+  /** A total over all dates may follow the rows. */
   sumsDown?: boolean;
-  /** Nothing stands above or below the table. */
+  /** There is nothing above or below the table. */
   bare?: boolean;
 }
 

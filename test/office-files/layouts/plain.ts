@@ -3,7 +3,7 @@ import { empty, textCell, type Cell, type Sheet } from '../office-file.ts';
 import { noMarks, seriesOf, subjectsOf, valueCell, type Statistics, type Subject } from '../statistics.ts';
 
 /** The title of the column of dates. */
-export function dateTitle({ dates, names, frequency, random }: Statistics): string {
+function dateTitle({ dates, names, frequency, random }: Statistics): string {
   const [year, month, quarter, date] = names.columns;
   if (dates.title !== undefined) return dates.title;
   if (frequency === 'annual') return year;

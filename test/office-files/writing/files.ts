@@ -56,13 +56,13 @@ export function textStyle(random: Random, format: string, isCommaDecimal: boolea
 }
 
 /** An encoding that has all signs of the text. */
-export function someEncoding(random: Random, language: string, text: string): string {
+function someEncoding(random: Random, language: string, text: string): string {
   const legacy = legacyEncodings[language];
   const wanted = legacy !== undefined && random.chance(0.35) ? random.pick(legacy) : random.pick(unicode);
   return encoded(text, wanted) === null ? 'utf-8' : wanted;
 }
 
-export const delimitedFile = (text: string, encoding: string): Buffer =>
+const delimitedFile = (text: string, encoding: string): Buffer =>
   encoded(text, encoding) ?? Buffer.from(text);
 
 export interface Writing {

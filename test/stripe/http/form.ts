@@ -33,7 +33,7 @@ function put(form: Form, path: string[], value: string, name: string): void {
 const table = (): Form => Object.create(null) as Form;
 
 /** The name of a parameter as Stripe writes it in errors: `line_items[0][price]`. */
-export const nameOf = ([first, ...rest]: Path): string => first + rest.map((part) => `[${part}]`).join('');
+const nameOf = ([first, ...rest]: Path): string => first + rest.map((part) => `[${part}]`).join('');
 
 function at(form: Form, path: Path): string | Form | undefined {
   let found: string | Form | undefined = form;

@@ -15,7 +15,7 @@ test.before(async () => {
   await publish(pool, 'RATE', '2024-10-10', points);
 });
 
-/** Holds back whoever reads points, until the work is done. */
+/** Blocks the reading of points until the work is done. */
 async function withoutPoints(t: ExecutionContext, work: () => Promise<void>): Promise<void> {
   const lock = await pool.connect();
   t.teardown(() => lock.release());
@@ -25,7 +25,7 @@ async function withoutPoints(t: ExecutionContext, work: () => Promise<void>): Pr
 }
 
 test.serial(
-  'an account has one PNG drawn at a time: more are 429 at once, while those of others are drawn',
+  'an account has one PNG drawn at a time: another is 429 at once, while other accounts’ are drawn',
   async (t) => {
     const [one, other] = [proAccount, freeAccount];
     const charts = (identity: Identity, widths: readonly number[]) =>
@@ -41,7 +41,7 @@ test.serial(
         t.is((json as Envelope).error?.code, 'rate_limited');
       }
       answers.push(...charts({ ...other, accountId: '00000000-0000-4000-8000-000000000009' }, [304]));
-      // The same image again is no other one.
+      // The same image again shares the drawing.
       answers.push(...charts({ ...other, accountId: '00000000-0000-4000-8000-000000000009' }, [304]));
     });
     const statuses = (await Promise.all(answers)).map(({ status }) => status).sort();
@@ -49,7 +49,7 @@ test.serial(
   },
 );
 
-test.serial('a PNG that was drawn is answered again without being drawn, the largest too', async (t) => {
+test.serial('a PNG is drawn once and then answered from memory, even the largest', async (t) => {
   const path = '/v1/series/RATE/chart.png?width=1600&height=1200';
   const drawn = await call(path);
   t.is(drawn.status, 200);

@@ -1,4 +1,4 @@
-// What was bought with the account's e-mail address without signing in: it is taken into the account, or managed at Stripe, or let be.
+// Purchases that were made with the account's e-mail address without signing in: the holder takes them, manages them at Stripe, or ignores them.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -16,7 +16,7 @@ interface Purchase {
   created_at: string;
 }
 
-/** One note for each purchase; none where there is nothing to take. @param plans for their names. */
+/** One note for each purchase; null without purchases. @param plans for their names. */
 export function Offered({
   account,
   plans,

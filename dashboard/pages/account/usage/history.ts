@@ -1,8 +1,8 @@
 // The usage of an account by day: which range and grouping the URL asks for, and the rows of the API as bars. Pure.
 import { dayMs, utcDay } from '../../../text/amounts.ts';
 
-export const ranges = ['7d', '30d', 'month', '12m'] as const;
-export const groupings = ['status', 'endpoint', 'key'] as const;
+const ranges = ['7d', '30d', 'month', '12m'] as const;
+const groupings = ['status', 'endpoint', 'key'] as const;
 export type Range = (typeof ranges)[number];
 export type Grouping = (typeof groupings)[number];
 

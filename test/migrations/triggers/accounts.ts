@@ -1,5 +1,5 @@
 // The triggers of schema accounts, as cases.
-import type { Bench, TriggerCase } from './bench.ts';
+import type { Bench, TriggerCase } from '../bench.ts';
 
 const at = '2026-11-20T10:00:00Z';
 
