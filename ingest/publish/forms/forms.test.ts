@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { cellOf } from './cells.ts';
 import { dateTextReader, loadedText } from './date-reader.ts';
-import { numberForms, orderForms, plainExamples, readPlain } from './date-texts.ts';
+import { numberForms, orderForms, readPlain } from './date-texts.ts';
 import { languages, languagesNaming, monthNamed } from './month-names.ts';
 import { numberReader } from './numbers.ts';
 
@@ -34,8 +34,7 @@ test('usual short spellings of months are known, and beginnings that two months 
   t.deepEqual(languagesNaming(['listopad']).sort(), ['cs', 'hr', 'pl'], 'October in one, November in two');
 });
 
-test('each form of a date that the docs name is read, and gives a period of its kind', (t) => {
-  for (const example of plainExamples) t.truthy(readPlain(example, 'en'), example);
+test('texts of dates mean what they say, and texts of other kinds are no dates', (t) => {
   for (const [text, kind, to] of [
     ['T1 2023', 'quarter', '2023-03-31'],
     ['2023K1', 'quarter', '2023-03-31'],
