@@ -26,7 +26,8 @@ const anyYear = String.raw`(\d{4}|\d{2})`;
 /** Between the parts of a period. */
 const gap = String.raw`[\s./:,_'-]*`;
 const joint = String.raw`[\s./_-]*`;
-const word = String.raw`(\p{L}{3,}?)`;
+/** The name of a month, which has two words in Irish. */
+const word = String.raw`(\p{L}{3,}?(?: \p{L}{3,}?)?)`;
 const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
 const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|º|ª)?\.?`;
 /** Quarter, in the languages of offices, folded; T is trimestre, K kvartal. */

@@ -66,6 +66,12 @@ test('texts of dates mean what they say, and texts of other kinds are no dates',
   ] as const)
     // prettier-ignore
     t.like(readPlain(text, 'en'), { kind, to }, text);
+  for (const [text, to] of [
+    ['Meán Fómhair 2023', '2023-09-30'],
+    ['5 Deireadh Fómhair 2023', '2023-10-05'],
+    ['2023 Deireadh Fómhair', '2023-10-31'],
+  ] as const)
+    t.like(readPlain(text, 'ga'), { to }, `${text}: months of two words`);
   for (const text of ['2021-W53', 'Line 2020', '2023/25', '31 Feb 2023', 'Total 2021', '2024-01-02 16:30'])
     t.is(readPlain(text, 'en'), null, text);
 });
