@@ -7,7 +7,9 @@ import { endpoints as ofPublisher } from '../ingest/operator/routes.ts';
 import { loadRoutes } from '../gateway/routes.ts';
 import { programVersion, projectRoot } from '../kernel/project.ts';
 import { openApiDocument, type DeclaredEndpoint } from './document.ts';
+import { withKeys } from './almanac-keys.ts';
 import { withEvents } from './events.ts';
+import { withRecognised } from './recognised.ts';
 import { withTables } from './tables.ts';
 import type { Json } from './tidy.ts';
 import { policyAnswers } from './policies.ts';
@@ -19,6 +21,8 @@ export const writtenPages = [
   'docs/operator.md',
   'docs/webhooks.md',
   'docs/events.md',
+  'docs/publish.md',
+  'docs/recognised.md',
 ].map((page) => path.join(projectRoot, page));
 export const documentFile = path.join(projectRoot, 'openapi/openapi.json');
 
@@ -45,7 +49,8 @@ export function publishedDocument(): Json {
   return openApiDocument({ version: programVersion, endpoints: declaredEndpoints(), routes });
 }
 
-/** The page with its parameter tables and its catalogue of events up to date. */
-export const pageOf = (text: string, document: Json): string => withEvents(withTables(text, document));
+/** The page with the parts that are written from the code up to date. */
+export const pageOf = (text: string, document: Json): string =>
+  withKeys(withRecognised(withEvents(withTables(text, document))));
 
 export const textOf = (document: Json): string => `${JSON.stringify(document, null, 1)}\n`;

@@ -25,7 +25,8 @@ const groups: { title: string; guides: Record<string, string> }[] = [
   {
     title: 'Running Almanac',
     guides: {
-      publish: 'A folder of CSV files and workbooks in, an API out: what is found and what is guessed.',
+      publish: 'A folder of CSV files and workbooks in, an API out: what happens, almanac.yml and limits.',
+      recognised: 'Forms of dates and numbers, encodings, kinds of files and scales, each with an example.',
       ingest: 'Loading CSV files: datasets, vintages, revisions and dry runs.',
       corrections: 'Retracting a load; renaming, deleting and restoring a series.',
       embargo: 'Loading in advance, to become visible at an instant.',

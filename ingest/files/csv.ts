@@ -226,7 +226,11 @@ async function* unpacked(pieces: AsyncGenerator<Buffer>, bytesMax = Infinity): A
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (!code.startsWith('Z_')) throw error;
-    throw new IngestFailure('invalid_file', 'The gzip file is damaged or cut short.', { cause: error });
+    throw new IngestFailure(
+      'invalid_file',
+      'The gzip file is damaged or cut short: fetch it or pack it again.',
+      { cause: error },
+    );
   }
 }
 
@@ -243,7 +247,7 @@ function refuseOthers(start: Buffer): void {
   if (format === undefined) return;
   throw new IngestFailure(
     'invalid_file',
-    `The file is ${format}, not CSV. Save it as CSV, or load a workbook by "almanac publish", under a name that ends in .xlsx or .xls.`,
+    `The file is ${format}, not CSV: save it as CSV, or load a workbook by "almanac publish".`,
   );
 }
 
@@ -291,6 +295,6 @@ function checkedUtf8(bytes: Buffer): Buffer {
   if (isUtf8(bytes)) return bytes;
   throw new IngestFailure(
     'invalid_file',
-    'The file begins as UTF-8 but holds bytes that are not; name its encoding, such as --encoding latin1.',
+    'The file begins as UTF-8, but later bytes are not. Name its encoding: --encoding latin1 or, in almanac.yml, encoding: windows-1252.',
   );
 }

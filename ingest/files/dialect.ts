@@ -8,7 +8,7 @@ export interface Dialect {
 }
 
 /** A comma and a point are also within numbers and texts, so the others go first where several divide the lines alike. */
-const delimiters = ['\t', ';', '|', ','];
+export const delimiters: readonly string[] = ['\t', ';', '|', ','];
 
 /**
  * The sign that divides the most lines into as many cells; titles and notes may be divided otherwise. A first line `sep=;` names it.

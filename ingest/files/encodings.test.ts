@@ -12,7 +12,7 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'windows-1257': ['Metai Šiauliai Panevėžys'],
   'koi8-r': ['Месяц Москва Казань'],
   'iso-8859-2': ['Miesiąc Łódź Śląsk'],
-  'iso-8859-15': ['Preço 5€'],
+  'iso-8859-15': ['Année Sœur Œuvres'],
   cp850: ['Mois Région Rhône'],
   macintosh: ['Mois Région Rhône', 'Päivä Häme heinäkuu'],
   gb18030: ['月份 地区 北京 上海'],

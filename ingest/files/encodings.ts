@@ -24,31 +24,36 @@ export interface Decoder {
 const byLibrary = new Set(['cp437', 'cp850', 'cp852', 'cp857', 'cp858', 'cp862', 'cp865']);
 
 /**
- * Encodings of one byte a letter that are tried, with the languages whose texts they were made for, and how much rarer the files are than those
- * of windows-1252: among encodings that explain a text alike, the most common one is taken.
+ * Encodings of one byte a letter that are tried, with the languages whose texts they were made for, how much rarer the files are than those
+ * of windows-1252 (among encodings that explain a text alike, the most common one is taken), and words of one of the languages for the docs.
  */
-const singleByte: readonly [name: string, languages: readonly string[], rarity: number][] = [
-  ['windows-1252', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi', 'ca', 'et'], 0],
-  ['windows-1252', ['is'], 0.06],
-  ['iso-8859-15', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi', 'ca', 'et'], 0.05],
-  ['windows-1250', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.02],
-  ['windows-1251', ['ru', 'uk', 'bg', 'sr'], 0],
-  ['windows-1254', ['tr'], 0.03],
-  ['windows-1253', ['el'], 0.02],
-  ['windows-1257', ['lt', 'lv', 'et'], 0.04],
-  ['windows-1255', ['he'], 0.02],
-  ['windows-1256', ['ar'], 0.02],
-  ['iso-8859-2', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.05],
-  ['koi8-r', ['ru'], 0.05],
-  ['iso-8859-5', ['ru', 'bg', 'sr'], 0.08],
-  ['ibm866', ['ru', 'bg'], 0.06],
-  ['x-mac-cyrillic', ['ru', 'uk', 'bg', 'sr'], 0.08],
-  ['cp850', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi'], 0.06],
-  ['cp852', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.07],
-  ['cp857', ['tr'], 0.09],
-  ['macintosh', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi'], 0.07],
-  ['cp437', ['de', 'fr', 'es', 'sv', 'fi'], 0.08],
-];
+const singleByte: readonly [
+  name: string,
+  languages: readonly string[],
+  rarity: number,
+  example: string,
+][] = [
+  ['windows-1252', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi', 'ca', 'et'], 0, 'Mois Région Île-de-France Rhône'],
+  ['windows-1252', ['is'], 0.06, 'Mánuður Þjóðskrá Reykjavík'],
+  ['iso-8859-15', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi', 'ca', 'et'], 0.05, 'Année Sœur Œuvres'],
+  ['windows-1250', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.02, 'Miesiąc Łódź Śląsk'],
+  ['windows-1251', ['ru', 'uk', 'bg', 'sr'], 0, 'Месяц Москва Казань'],
+  ['windows-1254', ['tr'], 0.03, 'Yıl Muğla İstanbul'],
+  ['windows-1253', ['el'], 0.02, 'Μήνας Αθήνα Θεσσαλονίκη'],
+  ['windows-1257', ['lt', 'lv', 'et'], 0.04, 'Metai Šiauliai Panevėžys'],
+  ['windows-1255', ['he'], 0.02, 'חודש ירושלים חיפה'],
+  ['windows-1256', ['ar'], 0.02, 'الشهر القاهرة الرياض'],
+  ['iso-8859-2', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.05, 'Miesiąc Łódź Śląsk'],
+  ['koi8-r', ['ru'], 0.05, 'Месяц Москва Казань'],
+  ['iso-8859-5', ['ru', 'bg', 'sr'], 0.08, 'Месяц Москва Казань'],
+  ['ibm866', ['ru', 'bg'], 0.06, 'Месяц Москва Казань'],
+  ['x-mac-cyrillic', ['ru', 'uk', 'bg', 'sr'], 0.08, 'Месяц Москва Казань'],
+  ['cp850', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi'], 0.06, 'Mois Région Rhône'],
+  ['cp852', ['pl', 'cs', 'hu', 'hr', 'sl', 'ro', 'sk'], 0.07, 'Miesiąc Łódź Śląsk'],
+  ['cp857', ['tr'], 0.09, 'Yıl Muğla İstanbul'],
+  ['macintosh', ['de', 'fr', 'es', 'pt', 'it', 'nl', 'sv', 'da', 'fi'], 0.07, 'Mois Région Rhône'],
+  ['cp437', ['de', 'fr', 'es', 'sv', 'fi'], 0.08, 'Jahr Köln München Düsseldorf'],
+]; // prettier-ignore
 
 /** The letters beside a to z of each language, in small letters. */
 const lettersOf: Readonly<Record<string, string>> = {
@@ -63,16 +68,28 @@ const lettersOf: Readonly<Record<string, string>> = {
 // oxlint-disable-next-line no-control-regex -- all of ASCII
 const commonSigns = /[\s\u0000-\u007f\u00a0€£¥§°±²³¹·«»“”„‘’‚–—…•©®™µ½¼¾×%ºª]/u;
 
-/** Encodings of several bytes a letter: the letters of their language, and those that tables of statistics have most. */
-const multiByte: readonly [name: string, script: RegExp, frequent: string][] = [
-  ['gb18030', /\p{Script=Han}/u, '年月日期地区数指标全国省市人口男女合计总值生产内业工农居民消费价格比上增长率万元亿单位北京海天津广东江苏浙山河南湖西安重庆四川收入支出就行食品住房贷款利进口额货币'],
-  ['big5', /\p{Script=Han}/u, '年月日期地區數指標全國省市縣人口男女合計總值生產內業工農居民消費者物價格比上增長率萬元億單位臺北高雄中南新收入支出就食品住房貸款利進口額貨幣'],
-  ['shift_jis', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u, '年月日期地域数指標全国都道府県市区町村人口男女合計総値生産業工農消費者物価格比前増減率万円億単位東京大阪北海神奈川愛知福岡収入支出就食品住居貸金利輸出額貨'],
-  ['euc-jp', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u, '年月日期地域数指標全国都道府県市区町村人口男女合計総値生産業工農消費者物価格比前増減率万円億単位東京大阪北海神奈川愛知福岡収入支出就食品住居貸金利輸出額貨'],
-  ['euc-kr', /\p{Script=Hangul}/u, '년월일기간지역수지표전국시도군구인구남여합계총생산업농소비자물가격비상증감율만원억단위서울부산대인천광주경기강충청전라북제수입지출취식품주거'],
+/** Encodings of several bytes a letter: the letters of their language, those that tables of statistics have most, and words for the docs. */
+const multiByte: readonly [
+  name: string,
+  script: RegExp,
+  frequent: string,
+  language: string,
+  example: string,
+][] = [
+  ['gb18030', /\p{Script=Han}/u, '年月日期地区数指标全国省市人口男女合计总值生产内业工农居民消费价格比上增长率万元亿单位北京海天津广东江苏浙山河南湖西安重庆四川收入支出就行食品住房贷款利进口额货币', 'zh-Hans', '月份 地区 北京 上海'],
+  ['big5', /\p{Script=Han}/u, '年月日期地區數指標全國省市縣人口男女合計總值生產內業工農居民消費者物價格比上增長率萬元億單位臺北高雄中南新收入支出就食品住房貸款利進口額貨幣', 'zh-Hant', '月 地區 臺北 高雄'],
+  ['shift_jis', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u, '年月日期地域数指標全国都道府県市区町村人口男女合計総値生産業工農消費者物価格比前増減率万円億単位東京大阪北海神奈川愛知福岡収入支出就食品住居貸金利輸出額貨', 'ja', '年月 地域 東京 大阪'],
+  ['euc-jp', /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u, '年月日期地域数指標全国都道府県市区町村人口男女合計総値生産業工農消費者物価格比前増減率万円億単位東京大阪北海神奈川愛知福岡収入支出就食品住居貸金利輸出額貨', 'ja', '年月 地域 消費者物価指数 総合'],
+  ['euc-kr', /\p{Script=Hangul}/u, '년월일기간지역수지표전국시도군구인구남여합계총생산업농소비자물가격비상증감율만원억단위서울부산대인천광주경기강충청전라북제수입지출취식품주거', 'ko', '연도 지역 서울 부산'],
 ]; // prettier-ignore
 
 const detectedBytes = 64 * 1024;
+
+/** The encodings that are detected by letters, with the languages whose texts they were made for, and words of one of them. */
+export const detectedByLetters: readonly { name: string; languages: readonly string[]; example: string }[] = [
+  ...singleByte.map(([name, languages, , example]) => ({ name, languages, example })),
+  ...multiByte.map(([name, , , language, example]) => ({ name, languages: [language], example })),
+];
 
 /**
  * The encoding of a text, by its byte order mark, its nulls, whether it is UTF-8, and else by the letters that each encoding makes of its bytes.
@@ -288,6 +305,12 @@ function isKnown(name: string): boolean {
   }
 }
 
+/** What an entry may name, for messages and docs; and every other label of the Encoding Standard. */
+export const encodingsNamed: readonly string[] = [
+  'utf-8', 'utf-16le', 'utf-16be', 'windows-1250 to 1258', 'iso-8859-1 to 16', 'koi8-r', 'macintosh', 'ibm866', 'shift_jis', 'euc-jp', 'euc-kr', 'gb18030', 'big5',
+  ...byLibrary,
+]; // prettier-ignore
+
 /** The encoding by its usual name. @throws IngestFailure if it is not known. */
 export function knownEncoding(name: string): string {
   if (byLibrary.has(name.toLowerCase())) return name.toLowerCase();
@@ -295,8 +318,6 @@ export function knownEncoding(name: string): string {
     return new TextDecoder(name).encoding;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return misuse(
-      `The encoding ${name} is not known. Allowed are utf-8, utf-16le, utf-16be, windows-1250 to 1258, iso-8859-1 to 16, koi8-r, macintosh, shift_jis, euc-jp, euc-kr, gb18030, big5, ${[...byLibrary].join(', ')}.`,
-    );
+    return misuse(`The encoding ${name} is not known. Allowed are ${encodingsNamed.join(', ')}.`);
   }
 }

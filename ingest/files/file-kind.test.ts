@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { fileKind } from './file-kind.ts';
+import { fileKind, otherFormats, refusalOf, splitEndings, tableEnding, tableEndings } from './file-kind.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
 const written = (content: string | Buffer, name = 'file.xls') => {
@@ -22,12 +22,25 @@ test('the content of a file decides its kind, not its name', (t) => {
   t.is(fileKind(written(Buffer.from('d0cf11e0a1b11ae10000', 'hex'))), 'workbook');
 });
 
+test('every ending that is read is one, and is split off the name with all others', (t) => {
+  for (const ending of tableEndings) {
+    t.regex(`gold${ending.toUpperCase()}`, tableEnding);
+    t.deepEqual(splitEndings(`gold.v2${ending}`), { stem: 'gold.v2', endings: ending });
+  }
+  t.deepEqual(splitEndings('gold.csv.gz.txt'), { stem: 'gold', endings: '.csv.gz.txt' });
+  t.deepEqual(splitEndings('gold.pdf'), { stem: 'gold.pdf', endings: '' });
+  t.notRegex('gold.pdf', tableEnding);
+});
+
 test('a format that is not read is refused by its name, with what to do', (t) => {
+  for (const format of otherFormats)
+    t.throws(() => fileKind(written(format.example)), { message: refusalOf(format) });
   for (const [content, message] of [
     ['{"data":[{"date":"2023-01"}]}', /is JSON, which is not read: save the table as CSV\./],
     ['CHARSET="ANSI";\nAXIS-VERSION="2010";\n', /is a PC-Axis file \(\.px\), which is not read/],
     ['ID;PWXL;N;E\n', /is a SYLK file/],
     ['%PDF-1.7\n', /is a PDF document/],
+    ['<?xml version="1.0"?><rss/>', /is an XML file, which is not read: save its table/],
     [Buffer.from('504b03041400000000000000', 'hex'), /is a zip archive, which is not read: unpack it/],
   ] as const)
     t.throws(() => fileKind(written(content, 'file.csv')), { message });

@@ -12,18 +12,51 @@ const isBinary = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   (text.match(/[\u0000-\u0008\u000e-\u001b]/g)?.length ?? 0) * 100 > text.length;
 
-/** Formats that are not read, by the beginning of their text. */
-const otherFormats: readonly [expression: RegExp, name: string, advice: string][] = [
-  [/^\s*[[{]\s*(?:"|\{|\[|\])/, 'JSON', 'save the table as CSV'],
-  [/^\s*(?:CHARSET|AXIS-VERSION|CODEPAGE|LANGUAGE|CREATION-DATE|MATRIX|TITLE)\s*=\s*"/i, 'a PC-Axis file (.px)', 'save the table as CSV or as a workbook in PxWeb'],
-  [/^\s*<\?xml[^>]*\?>\s*<(?:\w+:)?(?:Structure|GenericData|StructureSpecificData|MessageGroup|CompactData)\b/, 'SDMX-ML', 'ask the service for SDMX-CSV (application/vnd.sdmx.data+csv)'],
-  [/^%PDF-/, 'a PDF document', 'ask the office for the table as CSV or a workbook'],
-  [/^PAR1/, 'a Parquet file', 'save the table as CSV'],
-  [/^(?:<stata_dta>|\$FL2@\(#\) SPSS)/, 'a data file of Stata or SPSS', 'save the table as CSV'],
-  [/^ID;P/, 'a SYLK file', 'save the table as CSV or .xlsx'],
-  [/^TABLE\r?\n0,1\r?\n/, 'a DIF file', 'save the table as CSV or .xlsx'],
-  [/^\{\\rtf/, 'a text document (RTF)', 'ask the office for the table as CSV or a workbook'],
+/** The endings of the names of files that are read. What a file is, its content says. */
+export const tableEndings = ['.csv', '.tsv', '.txt', '.csv.gz', '.tsv.gz', '.xlsx', '.xlsm', '.xlsb', '.xls', '.ods'] as const; // prettier-ignore
+const alternatives = (endings: readonly string[]) => endings.map((each) => RegExp.escape(each)).join('|');
+export const tableEnding = new RegExp(`(?:${alternatives(tableEndings)})$`, 'i');
+const everyEnding = new RegExp(`(?:${alternatives(['.gz', ...tableEndings])})+$`, 'i');
+/** The name without its endings, however many it has, and those: `gold.csv.gz` is `gold` and `.csv.gz`. */
+export function splitEndings(name: string): { stem: string; endings: string } {
+  const [endings = ''] = everyEnding.exec(name) ?? [];
+  return { stem: name.slice(0, name.length - endings.length), endings };
+}
+
+interface OtherFormat {
+  /** Matches the beginning of its text. */
+  expression: RegExp;
+  name: string;
+  advice: string;
+  /** A beginning of such a file, for docs/recognised.md. */
+  example: string;
+}
+
+const asCsv = 'save the table as CSV';
+const byOffice = 'ask the office for the table as CSV or a workbook';
+/** Text and XML that are not read. The last fits every other XML. */
+export const otherFormats: readonly OtherFormat[] = [
+  { name: 'JSON', advice: asCsv, expression: /^\s*[[{]\s*(?:"|\{|\[|\])/, example: '{"data":[{"date":"2023-01","value":1}]}' },
+  { name: 'a PC-Axis file (.px)', advice: 'save the table as CSV or as a workbook in PxWeb', expression: /^\s*(?:CHARSET|AXIS-VERSION|CODEPAGE|LANGUAGE|CREATION-DATE|MATRIX|TITLE)\s*=\s*"/i, example: 'CHARSET="ANSI";\nAXIS-VERSION="2010";\n' },
+  { name: 'SDMX-ML', advice: 'ask the service for SDMX-CSV (application/vnd.sdmx.data+csv)', expression: /^\s*<\?xml[^>]*\?>\s*<(?:\w+:)?(?:Structure|GenericData|StructureSpecificData|MessageGroup|CompactData)\b/, example: '<?xml version="1.0"?>\n<message:GenericData>' },
+  { name: 'a PDF document', advice: byOffice, expression: /^%PDF-/, example: '%PDF-1.7\n' },
+  { name: 'a Parquet file', advice: asCsv, expression: /^PAR1/, example: 'PAR1\u0015\u0004' },
+  { name: 'a data file of Stata or SPSS', advice: asCsv, expression: /^(?:<stata_dta>|\$FL2@\(#\) SPSS)/, example: '<stata_dta><header>' },
+  { name: 'a SYLK file', advice: 'save the table as CSV or .xlsx', expression: /^ID;P/, example: 'ID;PWXL;N;E\n' },
+  { name: 'a DIF file', advice: 'save the table as CSV or .xlsx', expression: /^TABLE\r?\n0,1\r?\n/, example: 'TABLE\n0,1\n"EXCEL"\n' },
+  { name: 'a text document (RTF)', advice: byOffice, expression: /^\{\\rtf/, example: '{\\rtf1\\ansi' },
+  { name: 'an XML file', advice: 'save its table as CSV or .xlsx', expression: /^\s*<\?xml(?![^>]*>\s*(?:<!doctype html|(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b))/i, example: '<?xml version="1.0"?>\n<rss version="2.0">' },
 ]; // prettier-ignore
+
+/** Archives of zip that are not read, and what is neither text nor a workbook. */
+export const otherFiles = {
+  document: 'The file is an OpenDocument that is no spreadsheet: save its table as CSV or .ods.',
+  archive: 'The file is a zip archive, which is not read: unpack it, and publish the files that are in it.',
+  binary: 'The file is neither text nor a workbook of Excel or OpenDocument: save its table as CSV or .xlsx.',
+} as const;
+
+export const refusalOf = ({ name, advice }: OtherFormat): string =>
+  `The file is ${name}, which is not read: ${advice}.`;
 
 /** @throws IngestFailure if the file is of a format that is not read; the message names it. */
 export function fileKind(file: string): FileKind {
@@ -32,22 +65,12 @@ export function fileKind(file: string): FileKind {
   if (start.subarray(0, 8).toString('hex') === 'd0cf11e0a1b11ae1' || isOldWorkbook(start)) return 'workbook';
   const unpacked = start[0] === 0x1f && start[1] === 0x8b ? beginningUnpacked(start) : start;
   const decoder = decoderOf(detectEncoding(unpacked).name);
-  const text = decoder.write(unpacked);
-  for (const [expression, name, advice] of otherFormats)
-    if (expression.test(text.replace(/^\ufeff+/, '')))
-      throw new IngestFailure('invalid_file', `The file is ${name}, which is not read: ${advice}.`);
-  if (isBinary(text))
-    throw new IngestFailure(
-      'invalid_file',
-      'The file is neither text nor a workbook of Excel or OpenDocument: save its table as CSV or .xlsx.',
-    );
+  const text = decoder.write(unpacked).replace(/^\ufeff+/, '');
+  const other = otherFormats.find(({ expression }) => expression.test(text));
+  if (other !== undefined) throw new IngestFailure('invalid_file', refusalOf(other));
+  if (isBinary(text)) throw new IngestFailure('invalid_file', otherFiles.binary);
   if (/^\s*<\?xml[^>]*>\s*(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b/i.test(text)) return 'workbook';
-  if (/^\s*<\?xml(?![^>]*>\s*<!doctype html)/i.test(text))
-    throw new IngestFailure(
-      'invalid_file',
-      'The file is an XML file, which is not read: save its table as CSV or .xlsx.',
-    );
-  return /^\s*(?:\ufeff)?(?:<!doctype html|<html|<head|<body|<table|<meta|<div|<\?xml[^>]*>\s*<!doctype html|<!--)/i.test(
+  return /^\s*(?:<!doctype html|<html|<head|<body|<table|<meta|<div|<\?xml[^>]*>\s*<!doctype html|<!--)/i.test(
     text,
   )
     ? 'web page'
@@ -72,14 +95,8 @@ function zipKind(file: string, start: Buffer): FileKind {
   )
     return 'workbook';
   if (/mimetypeapplication\/vnd\.oasis\.opendocument/.test(names))
-    throw new IngestFailure(
-      'invalid_file',
-      'The file is an OpenDocument file, but not a spreadsheet: save its table as CSV or .ods.',
-    );
-  throw new IngestFailure(
-    'invalid_file',
-    'The file is a zip archive, which is not read: unpack it, and publish the files that are in it.',
-  );
+    throw new IngestFailure('invalid_file', otherFiles.document);
+  throw new IngestFailure('invalid_file', otherFiles.archive);
 }
 
 function beginningOf(file: string): Buffer {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';
 import { instantText } from '../../kernel/clock.ts';
-import { tableEnding } from '../publish/plan.ts';
+import { tableEnding, tableEndings } from '../files/file-kind.ts';
 
 const findingSchema = z.object({
   path: z.string().describe('A key of the entry, such as `series.unit`.'),
@@ -49,8 +49,6 @@ export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
   tables: z.array(tableSchema).parse(upload.tables),
 });
 
-const endings = '.csv, .tsv, .txt, .csv.gz, .tsv.gz, .xlsx, .xlsm, .xlsb or .xls';
-
 /** A label, of which the ending and a date in it say how the file is read. */
 export const nameParam = z
   .string()
@@ -61,7 +59,7 @@ export const nameParam = z
     'must be the name of a file, without a folder and without control characters',
   )
   .refine((name) => !name.startsWith('.'), 'must not begin with a dot')
-  .refine((name) => tableEnding.test(name), `must end with ${endings}`);
+  .refine((name) => tableEnding.test(name), `must end with one of ${tableEndings.join(', ')}`);
 
 export const publicationParam = z
   .string()

@@ -29,7 +29,7 @@ const furtherFacts = Object.fromEntries(
 );
 
 const template =
-  'May hold {Title of a column}, {column} (the title of the column that the value is in), {line 3} (the cell of the column in that line above the data) and {file} (the name of the file)';
+  'Texts may hold {Title of a column}, {column} (the title of the column of the value), {line 3} (its cell in that line above the data) and {file} (the name of the file)';
 
 function isExpression(text: string): boolean {
   try {
@@ -45,65 +45,65 @@ const dateForm = {
     .string()
     .regex(/^[a-z]{2,3}(?:-[A-Za-z]{4})?$/, 'a language such as de, fr or sr-Latn')
     .optional()
-    .describe('Of the names of months; left out: English'),
+    .describe('The language of the names of months, such as de; left out: English'),
   marks: z
     .record(title, z.string().max(16).nullable())
     .optional()
-    .describe('Signs behind a date → the status of its points, as p in 2023p; null: none'),
-  fill: z.literal(true).optional().describe('The year is only in the first row of its periods'),
+    .describe('Signs behind a date, as p in 2023p → the status of its points; null: none'),
+  fill: z.literal(true).optional().describe('true: the year is only in the first row of its periods'),
 };
 
 const dates = z.union([
   z.strictObject({
     column: z
       .union([title, z.array(title).min(1).max(5)])
-      .describe(
-        'The column that has the dates; a list: their texts, joined by a space, are the date, as in [Year, Month]',
-      ),
+      .describe('The column of the dates. Of a list, such as [Year, Month], the texts are joined by spaces'),
     format: z
       .string()
       .optional()
-      .describe('A named form or a pattern as in --date-format; left out: ISO 8601 and forms of one meaning'),
+      .describe('A named form such as D/M/YYYY, or a pattern; left out: forms with one meaning'),
     ...dateForm,
   }),
   z.strictObject({
-    across: z.literal('columns').describe('Each column whose title is a date is a period'),
+    across: z.literal('columns').describe('columns: each column whose title is a date is a period'),
     year: title
       .optional()
-      .describe('The column of the years, of which the titles are the months or quarters'),
+      .describe('With across: the column of the years, if the titles are months or quarters'),
     format: z
       .string()
       .optional()
-      .describe('Of the titles; with "year" of the year, a space and the title: YYYY/M'),
+      .describe('As of a column; with year, of the year, a space and the title: YYYY/M'),
     ...dateForm,
   }),
   z.strictObject({
     in: z
       .enum(['title', 'file name'])
-      .describe('The file is of one day, which stands in the lines above the data, or in its name'),
+      .describe(
+        'title or file name: the file is of one day, which is in the lines above the data or in its name',
+      ),
   }),
-  z.strictObject({ value: z.string().describe('The file is of this day or period') }),
+  z.strictObject({ value: z.string().describe('The day or period that the whole file is of') }),
 ]);
 
 const tableShape = z.strictObject({
   file: z
     .union([title, z.array(title).min(1)])
     .describe(
-      'The file, below the folder of almanac.yml, or a URL; * stands for any text: all files of that name are loaded in this way',
+      'A file below the folder of almanac.yml, a URL, or a list of them. * stands for any text, so that files of one form share an entry',
     ),
-  sheet: title.optional().describe('The sheet of a workbook; left out: its first'),
+  sheet: title.optional().describe('The sheet of a workbook; left out: the first'),
   schedule: z
     .string()
     .regex(schedulePattern, scheduleRule)
     .optional()
     .describe(
-      'Of a URL: it is fetched anew by the publisher, at these times in SERIES_TIME_ZONE: every 15 minutes, hourly, daily 10:30, weekly mon 06:00',
+      'When the publisher fetches the URL anew, in SERIES_TIME_ZONE: every 15 minutes, hourly, daily 10:30, weekly mon 06:00',
     ),
   skip: z
     .string()
     .optional()
     .describe(
-      'The file is not loaded, for this reason; with "guessed", the exit code is 1 until somebody confirms it',
+      'The reason why the file is not loaded. With "guessed" the exit code is 1 until somebody confirms it',
     ),
   encoding: z.string().optional().describe('utf-8, utf-16le, windows-1252 …; left out: detected'),
   delimiter: z.string().optional().describe('The sign between the cells; left out: detected'),
@@ -115,36 +115,41 @@ const tableShape = z.strictObject({
   header: z
     .union([line, z.array(line).min(1).max(10)])
     .optional()
-    .describe('The line of the column names, from 1; a list: the names are made of several lines'),
+    .describe('The line of the column names, from 1. The names of a list of lines are joined'),
   first: line.optional().describe('The first line of data'),
   date: dates.optional().describe('Where the dates are'),
   values: z
     .union([title, titles])
     .optional()
-    .describe('The columns of values; "*": every column that the entry does not name'),
+    .describe('The column of values, or a list; "*": every column that the entry does not name'),
   decimal: z.enum(['.', ',']).optional().describe('The decimal mark; left out: a point'),
-  thousands: z.enum(['.', ',', "'", '_', ' ']).optional().describe('The sign between groups of three digits'),
+  thousands: z
+    .enum(['.', ',', "'", '_', ' '])
+    .optional()
+    .describe('The sign between groups of digits; left out: none'),
   missing: z.array(z.string()).optional().describe('Texts that mean missing, beside the empty cell'),
   flags: z
     .record(title, z.string().max(16).nullable())
     .optional()
-    .describe('Signs beside a number, or in its place → the status that they mean; null: none'),
+    .describe('Signs beside a number or in its place → the status that they mean; null: none'),
   multiples: z
     .record(title, z.string().refine(isFactor, 'is not a factor'))
     .optional()
-    .describe('Signs after a number → the factor by which they multiply it, as M: 1000000'),
+    .describe('Signs behind a number → its factor, as M: 1000000'),
   negative: z
     .array(z.enum(['parentheses', 'trailing']))
     .optional()
-    .describe('Numbers below zero are written (5), or 5-'),
+    .describe('How numbers below zero are written beside -5: parentheses for (5), trailing for 5-'),
   multiply: z
     .union([z.string(), z.number().transform(String)])
     .optional()
     .describe('The factor of all values, such as 1000000'),
   series: z
-    .strictObject({ id: title.describe(`The id of the series. ${template}`), ...facts, ...furtherFacts })
+    .strictObject({ id: title.describe(template), ...facts, ...furtherFacts })
     .optional()
-    .describe(`The facts of the series. ${template}`),
+    .describe(
+      `The id of the series, and its facts: name, unit, frequency, source and all others of the dataset series. ${template}`,
+    ),
   columns: z
     .record(
       title,
@@ -158,7 +163,7 @@ const tableShape = z.strictObject({
       }),
     )
     .optional()
-    .describe('Facts of the series of single columns of values, by their titles'),
+    .describe('Title of a column of values → facts of its series, as usdprice: { unit: USD }'),
   dimensions: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/), title)
     .optional()
@@ -167,18 +172,18 @@ const tableShape = z.strictObject({
     .union([title, z.strictObject({ beside: z.literal('values') })])
     .optional()
     .describe(
-      'The column of the observation status; beside values: the column to the right of each column of values',
+      'The column of the status; { beside: values }: the column to the right of each column of values',
     ),
   fill: titles.optional().describe('Columns whose empty cells repeat the cell above'),
   ignore: titles.optional().describe('Columns that are not loaded'),
   only: z
     .record(title, z.string().refine(isExpression, 'is no regular expression'))
     .optional()
-    .describe('Rows are left out whose cell in the column does not match the expression'),
+    .describe('Column → regular expression: rows that do not match it are left out'),
   leave_out: z
     .record(title, z.array(z.string()))
     .optional()
-    .describe('Rows are left out that have one of these texts in the column'),
+    .describe('Column → texts: rows that have one of them are left out'),
   vintage: z
     .union([
       z.string(),
@@ -187,28 +192,30 @@ const tableShape = z.strictObject({
     ])
     .optional()
     .describe(
-      'The day of publication: a date, the date in the name of the file, or a column; left out: the day of the load',
+      'The day of publication: a date, { in: file name } or { column: Published }; left out: the day of the load',
     ),
   full: z
     .boolean()
     .optional()
     .describe(
-      'The file states its series completely: points that it leaves out are deleted as of the vintage',
+      'true: the file states its series completely, and points that it lacks are deleted as of the vintage',
     ),
   repeated: z
     .literal('first')
     .optional()
     .describe(
-      'Of rows that state one point, the first is loaded, and the others are left out and reported; left out: they stop the load',
+      'first: of rows that state one point, the first is loaded and the others are reported; left out: they stop the load',
     ),
   skip_invalid: z
     .boolean()
     .optional()
-    .describe('Rows that are not valid are left out and reported, instead of nothing being loaded'),
+    .describe('true: rows that are not valid are left out and reported; left out: they stop the load'),
   guessed: z
     .array(z.string())
     .optional()
-    .describe('What nobody has confirmed yet: the entry is loaded by --yes, or once this line is deleted'),
+    .describe(
+      'The guesses that nobody has confirmed: the entry is loaded by --yes, or once this line is deleted',
+    ),
 });
 
 export const tableSchema = tableShape.refine(
@@ -220,11 +227,13 @@ export type TableDescription = z.infer<typeof tableSchema>;
 
 export const descriptionSchema = z
   .strictObject({
-    version: z.literal(1).describe('Of this form'),
+    version: z.literal(1).describe('The version of the format of this file'),
     name: z
       .string()
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$/, 'letters, digits and . _ - are allowed, at most 80')
-      .describe('What the database remembers the loads of this folder by, on whatever machine they are made'),
+      .describe(
+        'The name under which the database remembers the loads of this folder, from whatever machine',
+      ),
     tables: z.array(tableSchema).describe('The tables, one entry for each file or for files of one form'),
   })
   .describe('How almanac publish loads the tables of a folder');

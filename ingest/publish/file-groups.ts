@@ -1,4 +1,5 @@
 // Files of one form: those whose names differ in a date or a number, and whose tables are alike, share an entry. Finds the entry of a file.
+import { splitEndings } from '../files/file-kind.ts';
 import { dateInText } from './forms/date-in-text.ts';
 import type { TableDescription } from './description.ts';
 import type { NewEntry } from './description-file.ts';
@@ -147,13 +148,12 @@ function signatureOf(table: FoundTable): string {
 export function shapeOf(path: string): string {
   const name = fileNameOf(path);
   const folder = path.slice(0, path.length - name.length);
-  const [, bare = name, ending = ''] =
-    /^(.*?)((?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|ods|gz))+)$/is.exec(name) ?? [];
+  const { stem: bare, endings } = splitEndings(name);
   const date = dateInText(bare)?.text;
   const shape = (date === undefined ? bare : bare.replace(date, '*'))
     .replaceAll(/(?<![0-9a-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![0-9a-z])/g, '*')
     .replaceAll(/\d+/g, date === undefined ? '*' : '$&');
-  return `${folder}${shape}${ending
+  return `${folder}${shape}${endings
     .replace(/\.gz$/i, '*')
     .replace(/(\.csv|\.tsv|\.txt)$/i, '$1*')
     .replace(/\.xls[xmb]?$/i, '.xls*')}`;

@@ -5,6 +5,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
+import { tableEnding, tableEndings } from '../files/file-kind.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { descriptionFile, type TableDescription } from './description.ts';
 import {
@@ -111,8 +112,6 @@ export function planMovedFile(
   return planFolder(on, given, { ...options, targets: [], moved, find: findTables });
 }
 
-/** Of the names of files that are read. */
-export const tableEnding = /\.(?:csv|tsv|txt|csv\.gz|tsv\.gz|xlsx|xlsm|xlsb|xls|ods)$/i;
 const filesMax = 20_000;
 
 /** isWhole: the target is the folder, not a file of it. */
@@ -152,7 +151,7 @@ async function planFolder(
   if (paths.length === 0 && written === null)
     throw new IngestFailure(
       'usage',
-      `${folder} has no CSV file and no workbook: .csv, .tsv, .txt, .csv.gz, .xlsx and .xls are read.`,
+      `${folder} has no CSV file and no workbook: ${tableEndings.join(', ')} are read.`,
     );
   const fetched: FetchedFile[] = [];
   const plan: Plan = {

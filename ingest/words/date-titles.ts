@@ -6,13 +6,13 @@ export type TitleKind =
 
 /** The words of each kind, as titles have them. */
 export const titleWords: Readonly<Record<TitleKind, string>> = {
-  date: 'date dates datum fecha fechas data dato päivämäärä pvm kuupäev datums dátum дата ημερομηνία dáta datë tarih tanggal 日期 日付 날짜',
+  date: 'date dates datum fecha fechas data dato päivämäärä pvm kuupäev datums dátum дата ημερομηνία dáta datë tarih tanggal תאריך التاريخ تاريخ 日期 日付 날짜',
   day: 'day days tag jour jours día dia giorno dag päivä diena dzień den deň dan ден nap ziua ημέρα jum gün hari день 日 일',
   week: 'week weeks wk woche wochen kw semaine semana semanas settimana vecka uke uge viikko nädal nedēļa savaitė tydzień týden týždeň teden tjedan неделя седмица hét săptămâna εβδομάδα seachtain ġimgħa hafta minggu 周 週 주',
-  month: 'month months mon mm monat monate mois mes meses mês mese mesi maand maanden månad månader måned måneder kuukausi kuu kuud mēnesis mėnuo mėn miesiąc miesiące měsíc měsíce mesiac mesiace mesec meseci mjesec mjeseci месец месеци hónap hónapok luna lună luni μήνας μήνες mí míonna xahar xhur ay aylar bulan месяц месяцы місяць 月 月份 월',
-  quarter: 'quarter quarters qtr q trimestre trimestres trimester trim trimestru trimestrul trimestri quartal quartale kvartal kvartaler kvartāls kwartaal kwartalen kwartał kvartál čtvrtletí štvrťrok četrtletje tromjesečje tromesečje negyedév neljännes vuosineljännes ceturksnis ketvirtis тримесечие тримесечје квартал τρίμηνο ráithe çeyrek kuartal kwartal triwulan 季度 季 四半期 분기',
+  month: 'month months mon mm monat monate mois mes meses mês mese mesi maand maanden månad månader måned måneder kuukausi kuu kuud mēnesis mėnuo mėn miesiąc miesiące měsíc měsíce mesiac mesiace mesec meseci mjesec mjeseci месец месеци hónap hónapok luna lună luni μήνας μήνες mí míonna xahar xhur ay aylar bulan месяц месяцы місяць חודש الشهر شهر 月 月份 월',
+  quarter: 'quarter quarters qtr q trimestre trimestres trimester trim trimestru trimestrul trimestri quartal quartale kvartal kvartaler kvartāls kwartaal kwartalen kwartał kvartál čtvrtletí štvrťrok četrtletje tromjesečje tromesečje negyedév neljännes vuosineljännes ceturksnis ketvirtis тримесечие тримесечје квартал τρίμηνο ráithe çeyrek kuartal kwartal triwulan רבעון الربع ربع 季度 季 四半期 분기',
   half: 'half halves halfyear semester semestre semestres semestru halbjahr halvår halfjaar półrocze pololetí polrok polletje polugodište полугодие félév εξάμηνο yarıyıl 半期 半年 반기',
-  year: 'year years yr yrs jahr jahre année années an ans año años ano anos anno anni jaar jaren år vuosi vuodet aasta aastad gads gadi metai rok roky lata leto leta godina godine год годы година години év évek anul ani έτος έτη bliain bliana sena snin yıl yıllar tahun рік роки 年 年份 年度 연도 년도 년',
+  year: 'year years yr yrs jahr jahre année années an ans año años ano anos anno anni jaar jaren år vuosi vuodet aasta aastad gads gadi metai rok roky lata leto leta godina godine год годы година години év évek anul ani έτος έτη bliain bliana sena snin yıl yıllar tahun рік роки שנה السنة سنة 年 年份 年度 연도 년도 년',
   period: 'period periods periodo período periodos períodos periode période périodes perioden periodi periood laikotarpis okres období obdobie obdobje razdoblje период időszak perioada περίοδος tréimhse perjodu dönem time temps zeit zeitraum zeitpunkt tiempo tijd tid aika aeg laiks laikas czas čas vreme vrijeme время idő timp χρόνος żmien zaman waktu 期間 時点 期间 时间 年月 기간 시점',
   fiscal: 'fiscal financial fy',
   epoch: 'epoch unix timestamp ts',

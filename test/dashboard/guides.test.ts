@@ -9,6 +9,7 @@ import { projectRoot } from '../../kernel/project.ts';
 const guides = ['api', 'transforms', 'funds', 'errors', 'accounts', 'webhooks', 'events'];
 const forOperators = [
   'publish',
+  'recognised',
   'ingest',
   'corrections',
   'embargo',

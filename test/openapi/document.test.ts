@@ -31,7 +31,7 @@ test('the document is what the services declare (npm run openapi writes it)', (t
   t.true(written === textOf(document));
 });
 
-test('the parameter tables and the events of the docs are those of the code (npm run openapi writes them)', (t) => {
+test('the parameter tables, the events, the keys of almanac.yml and what is recognised are in the docs as in the code (npm run openapi writes them)', (t) => {
   for (const page of writtenPages) {
     const text = readFileSync(page, 'utf8');
     t.true(text === pageOf(text, document), path.relative(projectRoot, page));

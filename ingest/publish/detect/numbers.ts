@@ -131,7 +131,7 @@ const tallied = (tally: Tally): string =>
     .map(([text, times]) => `${text} (${times})`)
     .join(', ') + (tally.size > 8 ? ' …' : '');
 
-const factors: Readonly<Record<string, string>> = {
+export const factors: Readonly<Record<string, string>> = {
   k: '1000', thousand: '1000', m: '1000000', mn: '1000000', mln: '1000000', mio: '1000000', million: '1000000', b: '1000000000', bn: '1000000000',
   bln: '1000000000', mrd: '1000000000', mld: '1000000000', billion: '1000000000', t: '1000000000000', tn: '1000000000000', trn: '1000000000000',
   trillion: '1000000000000', lakh: '100000', lac: '100000', crore: '10000000', cr: '10000000',

@@ -20,14 +20,37 @@ const bound: Cell = { kind: 'bound' };
 const mark: Cell = { kind: 'mark' };
 const word: Cell = { kind: 'word' };
 
-/** ISO 4217 codes that are written beside amounts, and currency signs. */
-const currency =
-  '(?:(?:US|A|C|HK|NZ|S|R|NT|Mex)?\\$|[€£¥₹₽₩₺₴₦₱฿₫₪₸₼₾]|Rs\\.?|INR|PKR|USD|EUR|GBP|JPY|CHF|CNY|BRL|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|TRY|RUB|UAH|IDR|MYR|MXN|ZAR|EGP|NGN|KES|KRW|Kč|zł|Ft|kr\\.?|lei|лв\\.?|руб\\.?)';
-/** Marks in the place of a number; most mean missing, suppressed, not yet known or not applicable. */
-const markText =
-  /^(?:n\.?\s?a\.?n?\.?|n\.?[/\\]\.?[a-z]\.?|#n\/a|#(?:div\/0!|value!|ref!|name\?|num!|null!)|nan|null|none|nil|nd|n\.d\.|n\.v\.|k\.\s?a\.?|s\.\s?o\.?|nc|n\.?e\.?c?|not (?:available|applicable|reported|collected|published)|no data|no disponible|no aplica|data not available|missing|suppressed|confidential|secret|keine angaben?|non disponible|nav|-+|[\u2010-\u2015]+|\.+|…|:+|[*^@#$~†‡§/\\]{1,2}|\?|[xuczsdf.:]|[[({]\s?[a-z/*.-]{1,6}\s?[\])}])$/i;
-/** Less than, at least, between: a bound is not a value. */
-const boundText = /^(?:<|>|≤|≥|<=|>=|under |less than |fewer than |over |more than )\s?\d[\d.,]*\s?%?$/i;
+/** Signs and codes of currencies that stand beside amounts; a longer one before that with which it begins. */
+export const currencySigns: readonly string[] = [
+  'US$', 'A$', 'C$', 'HK$', 'NZ$', 'S$', 'R$', 'NT$', 'Mex$', '$', '€', '£', '¥', '₹', '₽', '₩', '₺', '₴', '₦', '₱', '฿', '₫', '₪', '₸', '₼', '₾', 'Rs.', 'Rs',
+  'INR', 'PKR', 'USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'BRL', 'AUD', 'CAD', 'SEK', 'NOK', 'DKK', 'PLN', 'CZK', 'HUF', 'RON', 'BGN', 'TRY', 'RUB', 'UAH',
+  'IDR', 'MYR', 'MXN', 'ZAR', 'EGP', 'NGN', 'KES', 'KRW', 'Kč', 'zł', 'Ft', 'kr.', 'kr', 'lei', 'лв.', 'лв', 'руб.', 'руб',
+]; // prettier-ignore
+const currency = `(?:${currencySigns.map((each) => RegExp.escape(each)).join('|')})`;
+/** In the place of a number: most mean that it is missing, suppressed, not yet known or not applicable. The examples are for docs/recognised.md. */
+const marks: readonly (readonly [examples: readonly string[], expression: string])[] = [
+  [['n.a.', 'NA', 'NaN'], String.raw`n\.?\s?a\.?n?\.?`],
+  [['n/a', 'N/E'], String.raw`n\.?[/\\]\.?[a-z]\.?`],
+  [['#N/A'], '#n\\/a'],
+  [['#DIV/0!', '#VALUE!', '#REF!', '#NAME?', '#NUM!', '#NULL!'], String.raw`#(?:div\/0!|value!|ref!|name\?|num!|null!)`],
+  [['null', 'none', 'nil', 'nd', 'n.d.', 'n.v.', 'k.A.', 's.o.'], String.raw`nan|null|none|nil|nd|n\.d\.|n\.v\.|k\.\s?a\.?|s\.\s?o\.?`],
+  [['nc', 'n.e.', 'n.e.c'], String.raw`nc|n\.?e\.?c?`],
+  [['not available', 'not applicable', 'not reported', 'not collected', 'not published'], 'not (?:available|applicable|reported|collected|published)'],
+  [['no data', 'data not available', 'missing', 'nav'], 'no data|data not available|missing|nav'],
+  [['suppressed', 'confidential', 'secret'], 'suppressed|confidential|secret'],
+  [['no disponible', 'no aplica', 'keine Angabe', 'non disponible'], 'no disponible|no aplica|keine angaben?|non disponible'],
+  [['-', '–', '—', '.', '..', '...', '…', ':'], String.raw`-+|[\u2010-\u2015]+|\.+|…|:+`],
+  [['*', '^', '@', '#', '~', '†', '/'], String.raw`[*^@#$~†‡§/\\]{1,2}`],
+  [['?'], String.raw`\?`],
+  [['x', 'c', 'u', 'z', 's', 'd', 'f'], '[xuczsdf.:]'],
+  [['[c]', '[low]', '(D)', '{x}'], String.raw`[[({]\s?[a-z/*.-]{1,6}\s?[\])}]`],
+]; // prettier-ignore
+const markText = new RegExp(`^(?:${marks.map(([, expression]) => expression).join('|')})$`, 'i');
+export const markExamples: readonly string[] = marks.flatMap(([examples]) => examples);
+/** Less than, at least: a bound is no value. */
+const bounds = ['<', '>', '≤', '≥', '<=', '>=', 'under ', 'less than ', 'fewer than ', 'over ', 'more than '];
+const boundText = new RegExp(String.raw`^(?:${bounds.join('|')})\s?\d[\d.,]*\s?%?$`, 'i');
+export const boundExamples: readonly string[] = bounds.map((each) => `${each}5`);
 const digitsText = `(?:\\d[\\d.,'\\u2019\\u02bc\\u00b4\`_${groupBlanks}]*\\d|\\d)[.,]?|[.,]\\d+`;
 const sign = '[-+\\u2010-\\u2015\\u2212\\ufe63\\uff0d]';
 const approximate = '(?:~|≈|c(?:a|irca)?\\.?|about|approx\\.?)';

@@ -15,12 +15,10 @@ export interface DatedText {
 type Read = (parts: readonly string[], language: string) => DatedText | null;
 
 interface DateTextForm {
-  /** A text of the form, for the docs and for almanac.yml. */
-  example: string;
+  /** Texts of the form that mean the same, for docs/recognised.md. */
+  examples: readonly string[];
   expression: RegExp;
   read: Read;
-  /** Reads numbers alone, whose order or meaning only the column shows: used if almanac.yml names it. */
-  isNamedOnly?: true;
 }
 
 const year = String.raw`(\d{4})`;
@@ -30,8 +28,9 @@ const namedYear = String.raw`(\d{4})(?:[\s./:,_'-]*(?:gada|g|m|metu|ev|r|roku|р
 /** Between the parts of a period. */
 const gap = String.raw`[\s./:,_'-]*`;
 const joint = String.raw`[\s./_-]*`;
-/** The name of a month. In Irish two of them are of two words. */
-const word = String.raw`(\p{L}{3,}?(?: fomhair)?)`;
+/** The name of a month, which has two words in Irish. */
+const word = String.raw`(\p{L}{3,}?(?: \p{L}{3,}?)?)`;
+/** Between the first and the last month of a period. */
 const rangeSign = String.raw`\s*(?:[-\u2010-\u2015/]|to|bis|a|au|al)\s*`;
 const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
 const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|ο|º|ª)?\.?`;
@@ -118,44 +117,44 @@ function fiscalYearOf(first: string, second: string): DatedText | null {
   return span === null ? null : { ...span, kind: 'fiscal year' };
 }
 
-const form = (example: string, expression: string, read: Read): DateTextForm => ({
-  example,
+const form = (examples: string | readonly string[], expression: string, read: Read): DateTextForm => ({
+  examples: [examples].flat(),
   expression: new RegExp(`^${expression}$`, 'u'),
   read,
 });
 
 /** Forms of one meaning, read from folded text: small letters, no accents, and for names no points. */
 const plainForms: readonly DateTextForm[] = [
-  form('2024 Q1', `${year}${gap}${quarterLead}[\\s.]*0?([1-4])`, ([y = '', q = '']) => quarterOf(y, q)),
-  form('Q1 2024', `(?:${quarterLead}|r)${joint}0?([1-4])${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
-  form('1Q24', `([1-4])${ordinal}${joint}${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) =>
+  form(['2024 Q1', '2024Q1', '2024-T1', '2024K1'], `${year}${gap}${quarterLead}[\\s.]*0?([1-4])`, ([y = '', q = '']) => quarterOf(y, q)),
+  form(['Q1 2024', 'Q1-24', 'T1 2024', 'Qtr 1 2024'], `(?:${quarterLead}|r)${joint}0?([1-4])${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form(['1Q24', '1. Quartal 2024', '1er trimestre de 2024', '1 кв. 2024'], `([1-4])${ordinal}${joint}${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
   ),
-  form('2024 1. Quartal', `${namedYear}${gap}([1-4])${ordinal}${joint}${quarterWord}`, ([y = '', q = '']) =>
+  form(['2024 1. Quartal', '2024 1e kwartaal', '2024. gada 1. ceturksnis'], `${namedYear}${gap}([1-4])${ordinal}${joint}${quarterWord}`, ([y = '', q = '']) =>
     quarterOf(y, q),
   ),
-  form('First quarter 2024', `${ordinalWord} ${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form(['First quarter 2024', 'erstes Quartal 2024'], `${ordinalWord} ${quarterWord}${gap}${of}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
   form('First half 2024', `${ordinalWord} ${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
-  form('I/2024', `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
+  form(['I/2024', 'I kwartał 2024'], `${roman}${joint}(?:${quarterWord}${joint})?${of}${anyYear}`, ([q = '', y = '']) =>
     quarterOf(y, q),
   ),
   form('Β΄ τρίμηνο 2024', `([αβγδ])['\\s\u0384\u00b4\u2019\u02b9]*τριμηνο${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
-  form('Quarter IV 2024', `${quarterLead}[\\s.]+${roman}${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
+  form(['Quarter IV 2024', 'Triwulan IV 2024'], `${quarterLead}[\\s.]+${roman}${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
   form('2024 IV', `${namedYear}${gap}${roman}(?:${joint}${quarterWord})?`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024年第1季度', `${year}年?\\s*第?\\s*([1-4一二三四])\\s*(?:季度?|四半期)`, ([y = '', q = '']) => quarterOf(y, q)),
   form('2024년 1분기', `${year}년?\\s*([1-4])\\s*분기`, ([y = '', q = '']) => quarterOf(y, q)),
-  form('2024-H1', `${year}${gap}${halfWord}[\\s.]*0?([12])`, ([y = '', h = '']) => halfOf(y, h)),
-  form('H1 2024', `${halfWord}${joint}0?([12])${gap}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
-  form('1H24', `([12]|i{1,2})${ordinal}${joint}${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
+  form(['2024 H1', '2024-S1', '2024 Sem 1'], `${year}${gap}${halfWord}[\\s.]*0?([12])`, ([y = '', h = '']) => halfOf(y, h)),
+  form(['H1 2024', 'S1/2024'], `${halfWord}${joint}0?([12])${gap}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
+  form(['1H24', '1. Halbjahr 2024', 'I półrocze 2024'], `([12]|i{1,2})${ordinal}${joint}${halfWord}${gap}${of}${anyYear}`, ([h = '', y = '']) => halfOf(y, h)),
   form('2024 1. Halbjahr', `${namedYear}${gap}([12]|i{1,2})${ordinal}${joint}${halfWord}`, ([y = '', h = '']) =>
     halfOf(y, h),
   ),
-  form('2024-W05', `${year}${gap}${weekWord}${joint}(\\d{1,2})`, ([y = '', w = '']) => weekOf(y, w)),
-  form('Week 5 2024', `${weekWord}${joint}(\\d{1,2})${gap}${year}`, ([w = '', y = '']) => weekOf(y, w)),
-  form('2024M1', `${year}${joint}m{1,2}${joint}(\\d{1,2})`, ([y = '', m = '']) => monthOf(y, Number(m))),
+  form(['2024-W05', '2024W5'], `${year}${gap}${weekWord}${joint}(\\d{1,2})`, ([y = '', w = '']) => weekOf(y, w)),
+  form(['Week 5 2024', 'KW 5 2024'], `${weekWord}${joint}(\\d{1,2})${gap}${year}`, ([w = '', y = '']) => weekOf(y, w)),
+  form(['2024M1', '2024-M01', '2024MM01'], `${year}${joint}m{1,2}${joint}(\\d{1,2})`, ([y = '', m = '']) => monthOf(y, Number(m))),
   form('M01 2024', `m(\\d{1,2})${gap}${year}`, ([m = '', y = '']) => monthOf(y, Number(m))),
-  form('2024年1月', `${year}年?\\s*(\\d{1,2}|[一二三四五六七八九十]{1,2})月(?:分|份)?`, ([y = '', m = '']) => monthOf(y, numeral(m))),
-  form('2024年1-3月', `${year}年?\\s*(\\d{1,2})\\s*[-~〜～–]\\s*(\\d{1,2})月期?`, ([y = '', a = '', b = '']) =>
+  form(['2024年1月', '2024年一月'], `${year}年?\\s*(\\d{1,2}|[一二三四五六七八九十]{1,2})月(?:分|份)?`, ([y = '', m = '']) => monthOf(y, numeral(m))),
+  form(['2024年1-3月'], `${year}年?\\s*(\\d{1,2})\\s*[-~〜～–]\\s*(\\d{1,2})月期?`, ([y = '', a = '', b = '']) =>
     rangeOf(y, Number(a), Number(b)),
   ),
   form('2024年1月5日', `${year}年\\s*(\\d{1,2})月\\s*(\\d{1,2})日`, ([y = '', m = '', d = '']) =>
@@ -166,25 +165,25 @@ const plainForms: readonly DateTextForm[] = [
     dayOf(y, Number(m), d),
   ),
   form('2024年', `${year}(?:年|년)`, ([y = '']) => yearOf(y)),
-  form('FY2024', `fy${joint}${anyYear}`, ([y = '']) => {
+  form(['FY2024', 'FY24'], `fy${joint}${anyYear}`, ([y = '']) => {
     const span = yearOf(y);
     return span === null ? null : { ...span, kind: 'fiscal year' };
   }),
-  form('FY2023-24', `fy${joint}${year}[\\s/-]+${anyYear}`, ([a = '', b = '']) => fiscalYearOf(a, b)),
-  form('Jan-Mar 2024', `${word}${rangeSign}${word}${gap}${of}${anyYear}`, ([a = '', b = '', y = ''], language) =>
+  form(['FY2023-24', 'FY 2023/24'], `fy${joint}${year}[\\s/-]+${anyYear}`, ([a = '', b = '']) => fiscalYearOf(a, b)),
+  form(['Jan-Mar 2024', 'January to March 2024'], `${word}${rangeSign}${word}${gap}${of}${anyYear}`, ([a = '', b = '', y = ''], language) =>
     rangeOf(y, monthNamed(a, language), monthNamed(b, language)),
   ),
   form('2024 Jan-Mar', `${year}${gap}${word}${rangeSign}${word}`, ([y = '', a = '', b = ''], language) =>
     rangeOf(y, monthNamed(a, language), monthNamed(b, language)),
   ),
-  form('Jan 2024', `${word}${gap}${of}${anyYear}`, ([m = '', y = ''], language) =>
+  form(['Jan 2024', 'January 2024', 'Jan-24', 'janv. 2024', 'enero de 2024', 'Январь 2024'], `${word}${gap}${of}${anyYear}`, ([m = '', y = ''], language) =>
     monthOf(y, monthNamed(m, language)),
   ),
-  form('2024 Jan', `${namedYear}${gap}${word}`, ([y = '', m = ''], language) => monthOf(y, monthNamed(m, language))),
-  form('5 Jan 2024', `(\\d{1,2})${ordinal}${joint}${of}${word}${gap}${of}${anyYear}`, ([d = '', m = '', y = ''], language) =>
+  form(['2024 Jan', '2024-January'], `${namedYear}${gap}${word}`, ([y = '', m = ''], language) => monthOf(y, monthNamed(m, language))),
+  form(['5 Jan 2024', '05-JAN-24', '5. Januar 2024', '5 de enero de 2024'], `(\\d{1,2})${ordinal}${joint}${of}${word}${gap}${of}${anyYear}`, ([d = '', m = '', y = ''], language) =>
     dayOf(y, monthNamed(m, language), d),
   ),
-  form('January 5, 2024', `${word}${joint}(\\d{1,2})${ordinal}[\\s,./-]+${year}`, ([m = '', d = '', y = ''], language) =>
+  form(['January 5, 2024', 'Jan 5 2024'], `${word}${joint}(\\d{1,2})${ordinal}[\\s,./-]+${year}`, ([m = '', d = '', y = ''], language) =>
     dayOf(y, monthNamed(m, language), d),
   ),
   form('2024 Jan 5', `${namedYear}${gap}${word}${joint}(\\d{1,2})(?:\\s*d)?`, ([y = '', m = '', d = ''], language) =>
@@ -192,17 +191,17 @@ const plainForms: readonly DateTextForm[] = [
   ),
 ]; // prettier-ignore
 
-const isoKinds: readonly [expression: RegExp, kind: PeriodKind][] = [
-  [/^\d{4}-\d{2}-\d{2}$/, 'day'],
-  [/^\d{4}-\d{2}$/, 'month'],
-  [/^\d{4}-Q\d$/, 'quarter'],
-  [/^\d{4}-H\d$/, 'half'],
-  [/^\d{4}$/, 'year'],
+const isoKinds: readonly [example: string, expression: RegExp, kind: PeriodKind][] = [
+  ['2024-01-05', /^\d{4}-\d{2}-\d{2}$/, 'day'],
+  ['2024-01', /^\d{4}-\d{2}$/, 'month'],
+  ['2024-Q1', /^\d{4}-Q\d$/, 'quarter'],
+  ['2024-H1', /^\d{4}-H\d$/, 'half'],
+  ['2024', /^\d{4}$/, 'year'],
 ];
 
 function readIso(text: string): DatedText | null {
   const range = parsePeriod(text);
-  const kind = isoKinds.find(([expression]) => expression.test(text))?.[1];
+  const kind = isoKinds.find(([, expression]) => expression.test(text))?.[2];
   return range === null || kind === undefined ? null : { kind, ...range };
 }
 
@@ -212,19 +211,25 @@ function readIso(text: string): DatedText | null {
  */
 const dayTime =
   /[T\s]+(?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00(?:\.0+)?)?(?:\s*[AP]\.?M\.?)?)\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
-const withoutMidnight = (text: string): string => text.replace(dayTime, '');
+export const withoutMidnight = (text: string): string => text.replace(dayTime, '');
+const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05 12:00:00 AM +02:00'];
+
+/** Years that begin in one calendar year and end in the next. What could be a month, such as 2010/11, is none of them. */
+const fiscalYears: readonly [example: string, expression: RegExp][] = [
+  ['2023/24', /^(\d{4})\/(?!0[1-9]|1[0-2])(\d{2})$/],
+  ['2023/2024', /^(\d{4})\s*[/\u2013-]\s*(\d{4})$/],
+  ['2023-24', /^(\d{4})-(\d{2})$/],
+];
 
 /** What the text means by the forms of one meaning; null if no form reads it. */
 export function readPlain(text: string, language: string): DatedText | null {
   const day = withoutMidnight(text);
   const iso = readIso(day);
   if (iso !== null) return iso;
-  if (/^\d{4}\/\d{2}$/.test(day) && !isMonthNumber(day.slice(5)))
-    return fiscalYearOf(day.slice(0, 4), day.slice(5));
-  const fiscal = /^(\d{4})\s*[/\u2013-]\s*(\d{4})$/.exec(day);
-  if (fiscal !== null) return fiscalYearOf(fiscal[1] ?? '', fiscal[2] ?? '');
-  const dashed = /^(\d{4})-(\d{2})$/.exec(day);
-  if (dashed !== null) return fiscalYearOf(dashed[1] ?? '', dashed[2] ?? '');
+  for (const [, expression] of fiscalYears) {
+    const [, first, second] = expression.exec(day) ?? [];
+    if (first !== undefined && second !== undefined) return fiscalYearOf(first, second);
+  }
   if (!/\d/.test(day) || day.length > 40) return null;
   const plain = foldLetters(day).replaceAll(/\s+/g, ' ').trim();
   // In German KW is the calendar week, in Dutch the quarter.
@@ -237,27 +242,28 @@ export function readPlain(text: string, language: string): DatedText | null {
   return null;
 }
 
-const isMonthNumber = (text: string) => Number(text) >= 1 && Number(text) <= 12;
-
 /** Numbers in an order: the letters are those of `--date-format`. */
-const orders: Readonly<Record<string, Read>> = {
-  'D/M/YYYY': ([d = '', m = '', y = '']) => dayOf(y, Number(m), d),
-  'M/D/YYYY': ([m = '', d = '', y = '']) => dayOf(y, Number(m), d),
-  'YYYY/M/D': ([y = '', m = '', d = '']) => dayOf(y, Number(m), d),
-  'D/M/YY': ([d = '', m = '', y = '']) => dayOf(y, Number(m), d),
-  'M/D/YY': ([m = '', d = '', y = '']) => dayOf(y, Number(m), d),
-  'YY/M/D': ([y = '', m = '', d = '']) => dayOf(y, Number(m), d),
-  'YYYY/M': ([y = '', m = '']) => monthOf(y, Number(m)),
-  'YYYY/Q': ([y = '', q = '']) => quarterOf(y, q.replace(/^0/, '')),
-  'YYYY/H': ([y = '', h = '']) => halfOf(y, h.replace(/^0/, '')),
-  'YYYY/W': ([y = '', w = '']) => weekOf(y, w),
-  'YYYY/YY': ([a = '', b = '']) => fiscalYearOf(a, b),
-  'M/YYYY': ([m = '', y = '']) => monthOf(y, Number(m)),
-  'Q/YYYY': ([q = '', y = '']) => quarterOf(y, q.replace(/^0/, '')),
-  'YYYY–YYYY': ([a = '', b = '']) =>
-    Number(b) > Number(a) && Number(b) - Number(a) < 30
-      ? { kind: 'years', from: `${a}-01-01`, to: `${b}-12-31` }
-      : null,
+const orders: Readonly<Record<string, readonly [example: string, read: Read]>> = {
+  'D/M/YYYY': ['05/01/2024', ([d = '', m = '', y = '']) => dayOf(y, Number(m), d)],
+  'M/D/YYYY': ['01/05/2024', ([m = '', d = '', y = '']) => dayOf(y, Number(m), d)],
+  'YYYY/M/D': ['2024.01.05', ([y = '', m = '', d = '']) => dayOf(y, Number(m), d)],
+  'D/M/YY': ['5.1.24', ([d = '', m = '', y = '']) => dayOf(y, Number(m), d)],
+  'M/D/YY': ['1/5/24', ([m = '', d = '', y = '']) => dayOf(y, Number(m), d)],
+  'YY/M/D': ['24-01-05', ([y = '', m = '', d = '']) => dayOf(y, Number(m), d)],
+  'YYYY/M': ['2024/01', ([y = '', m = '']) => monthOf(y, Number(m))],
+  'YYYY/Q': ['2024/01', ([y = '', q = '']) => quarterOf(y, q.replace(/^0/, ''))],
+  'YYYY/H': ['2024/01', ([y = '', h = '']) => halfOf(y, h.replace(/^0/, ''))],
+  'YYYY/W': ['2024/05', ([y = '', w = '']) => weekOf(y, w)],
+  'YYYY/YY': ['2011-12', ([a = '', b = '']) => fiscalYearOf(a, b)],
+  'M/YYYY': ['01/2024', ([m = '', y = '']) => monthOf(y, Number(m))],
+  'Q/YYYY': ['1/2024', ([q = '', y = '']) => quarterOf(y, q.replace(/^0/, ''))],
+  'YYYY–YYYY': [
+    '2021–2023',
+    ([a = '', b = '']) =>
+      Number(b) > Number(a) && Number(b) - Number(a) < 30
+        ? { kind: 'years', from: `${a}-01-01`, to: `${b}-12-31` }
+        : null,
+  ],
 };
 
 const pieceOf: Readonly<Record<string, string>> = {
@@ -270,20 +276,28 @@ const pieceOf: Readonly<Record<string, string>> = {
   W: String.raw`(\d{1,2})`,
 };
 
+/** A form that almanac.yml names under `format` of a date. */
+interface NamedForm {
+  format: string;
+  /** A text of the form, for docs/recognised.md. */
+  example: string;
+  read: (text: string) => DatedText | null;
+}
+
 /** The forms of numbers alone, which almanac.yml names; `/` is any sign between the numbers, the same in all texts. */
-export const orderForms: readonly { format: string; read: (text: string) => DatedText | null }[] =
-  Object.entries(orders).map(([format, read]) => {
-    const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
-    const expression = new RegExp(`^${pieces.join(String.raw`(?:\s?[/.:\s–-]\s?)`)}\\.?$`, 'u');
-    const isDays = format.includes('D');
-    return {
-      format,
-      read: (text) => {
-        const [, ...parts] = expression.exec(isDays ? withoutMidnight(text) : text) ?? [];
-        return parts.length === 0 ? null : read(parts, 'en');
-      },
-    };
-  });
+export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
+  const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
+  const expression = new RegExp(`^${pieces.join(String.raw`(?:\s?[/.:\s–-]\s?)`)}\\.?$`, 'u');
+  const isDays = format.includes('D');
+  return {
+    format,
+    example,
+    read: (text) => {
+      const [, ...parts] = expression.exec(isDays ? withoutMidnight(text) : text) ?? [];
+      return parts.length === 0 ? null : read(parts, 'en');
+    },
+  };
+});
 
 /** Days since 30 December 1899 (or 1 January 1904), as Excel counts them. */
 function serialDay(text: string, epoch: string): DatedText | null {
@@ -323,25 +337,22 @@ const monthDecimals = (text: string): DatedText | null => {
 };
 
 /** The forms of single numbers, which almanac.yml names. */
-export const numberForms: readonly { format: string; read: (text: string) => DatedText | null }[] = [
-  { format: 'YYYYMMDD', read: (text) => (/^\d{8}$/.test(text) ? dayOf(text.slice(0, 4), Number(text.slice(4, 6)), text.slice(6)) : null) },
-  { format: 'YYYYMM', read: (text) => (/^\d{6}$/.test(text) ? monthOf(text.slice(0, 4), Number(text.slice(4))) : null) },
-  { format: 'YYYYQ', read: (text) => (/^\d{4}[1-4]$/.test(text) ? quarterOf(text.slice(0, 4), text.slice(4)) : null) },
-  { format: 'YYYY.MM', read: monthDecimals },
-  { format: 'decimal quarter', read: decimalQuarter },
-  { format: 'decimal year', read: decimalYear },
-  { format: 'Excel serial', read: (text) => serialDay(text, '1899-12-30') },
-  { format: 'epoch seconds', read: (text) => epochDay(text, 1) },
-  { format: 'epoch milliseconds', read: (text) => epochDay(text, 1000) },
+export const numberForms: readonly NamedForm[] = [
+  { format: 'YYYYMMDD', example: '20240105', read: (text) => (/^\d{8}$/.test(text) ? dayOf(text.slice(0, 4), Number(text.slice(4, 6)), text.slice(6)) : null) },
+  { format: 'YYYYMM', example: '202401', read: (text) => (/^\d{6}$/.test(text) ? monthOf(text.slice(0, 4), Number(text.slice(4))) : null) },
+  { format: 'YYYYQ', example: '20241', read: (text) => (/^\d{4}[1-4]$/.test(text) ? quarterOf(text.slice(0, 4), text.slice(4)) : null) },
+  { format: 'YYYY.MM', example: '2024.1', read: monthDecimals },
+  { format: 'decimal quarter', example: '2024.25', read: decimalQuarter },
+  { format: 'decimal year', example: '2024.083', read: decimalYear },
+  { format: 'Excel serial', example: '45296', read: (text) => serialDay(text, '1899-12-30') },
+  { format: 'epoch seconds', example: '1704412800', read: (text) => epochDay(text, 1) },
+  { format: 'epoch milliseconds', example: '1704412800000', read: (text) => epochDay(text, 1000) },
 ]; // prettier-ignore
 
-/** Examples of the forms of one meaning. */
-export const plainExamples: readonly string[] = [
-  '2024-03-05',
-  '2024-03-05 00:00:00',
-  '2024-03',
-  '2024-Q1',
-  '2024',
-  '2023/24',
-  ...plainForms.map(({ example }) => example),
+/** Texts of the forms of one meaning: those of a list mean the same. */
+export const plainExamples: readonly (readonly string[])[] = [
+  ...isoKinds.map(([example]) => [example]),
+  timeExamples,
+  ...plainForms.map(({ examples }) => examples),
+  fiscalYears.map(([example]) => example),
 ];

@@ -1,9 +1,10 @@
 // What the name of a file says of its table.
+import { splitEndings } from '../../files/file-kind.ts';
 import { dateInText } from './date-in-text.ts';
 
 /** The name of a file without its endings, and without a date in it; the date. */
 export function namesIn(fileName: string): { stem: string; dateInName: string | null } {
-  const bare = fileName.replace(/(?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|ods|gz))+$/i, '');
+  const { stem: bare } = splitEndings(fileName);
   const found = dateInText(bare);
   if (found === null) return { stem: bare, dateInName: null };
   const without = bare

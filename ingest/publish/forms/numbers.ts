@@ -37,6 +37,22 @@ export function groupSigns(thousands: string): string {
 export const groupedWhole = (sign: string): string =>
   String.raw`\d{1,3}(?:${sign}\d{3})+|\d{1,2}(?:${sign}\d{2})+${sign}\d{3}`;
 
+/** Texts of numbers by what they have, for docs/recognised.md, which states what each is found to be. */
+export const numberExamples: readonly (readonly [what: string, texts: readonly string[]])[] = [
+  ['decimal point or comma', ['1234.5', '1234,5']],
+  ['groups of three digits', ['1,234,567.8', '1.234,50', '1 234,5', "1'234.5", '1’234.5', '1_234_567']],
+  ['groups as in India', ['12,34,567.8']],
+  ['three digits behind the only comma', ['1,234']],
+  ['sign before', ['-5', '−5', '–5', '- 5', '+5']],
+  ['below zero otherwise', ['(1,234.5)', '123.5-']],
+  ['exponent', ['1e-05', '2.5E+3']],
+  ['currency', ['$ 1,234.5', '-$5', '1.234,50 €', 'Rs. 250.50', 'USD 7']],
+  ['percent', ['5 %', '0.5‰', '0.2 pp']],
+  ['flag', ['131.0 p', '131.0p', '11.0 bp', '140 [p]', '3(r)', '7.5*', '12.5¹', '~40']],
+  ['multiple', ['1.2M', '950.5K', '3 bn', '2.5 lakh']],
+  ['letters that may be a unit', ['3 kg']],
+];
+
 /** @returns what a cell means in the style; undefined if it is neither a number nor a mark of the style. */
 export function numberReader(style: NumberStyle): (text: string) => NumberRead | undefined {
   const { decimal = '.', thousands, flags = {}, multiples = {}, negative = [] } = style;

@@ -1,6 +1,7 @@
 // Scales: words and numbers that say by which power of ten the numbers of a table are to be multiplied. The numbers stay as published.
 
-const words: Readonly<Record<string, number>> = {
+/** A word, and the power of ten that it says. */
+export const scales: Readonly<Record<string, number>> = {
   unit: 0, units: 0, one: 0, ones: 0, none: 0, tens: 1, hundred: 2, hundreds: 2, thousand: 3, thousands: 3, tausend: 3, milliers: 3, miles: 3, migliaia: 3,
   'hundred thousand': 5, 'hundred thousands': 5, lakh: 5, lakhs: 5, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, mio: 6, mln: 6, mn: 6,
   crore: 7, crores: 7, billion: 9, billions: 9, milliarden: 9, milliards: 9, mrd: 9, bn: 9, trillion: 12, trillions: 12,
@@ -10,11 +11,11 @@ const words: Readonly<Record<string, number>> = {
 export function scaleIn(cell: string): number | null {
   const text = cell.trim().toLowerCase();
   const number = /^(-?\d{1,2})(?::.*)?$/.exec(text)?.[1];
-  return number !== undefined ? Number(number) : (words[text.replace(/\.$/, '')] ?? null);
+  return number !== undefined ? Number(number) : (scales[text.replace(/\.$/, '')] ?? null);
 }
 
-const scaleWords = Object.keys(words)
-  .filter((word) => (words[word] ?? 0) > 1)
+const scaleWords = Object.keys(scales)
+  .filter((word) => (scales[word] ?? 0) > 1)
   .toSorted((a, b) => b.length - a.length)
   .join('|');
 /** In words that say that all numbers are in the scale, and not that something else is so large. */
@@ -23,6 +24,11 @@ const stated = new RegExp(
   'i',
 );
 const noughts = /(?:^|[\s(['’])['’]?(000(?:[\s,]?000)?)\s*(?:s\b|[\])]|$)/;
+
+/** Lines and titles that state a scale, for docs/recognised.md. */
+export const scaleExamples: readonly string[] = [
+  'In millions of dollars', 'Value in thousands', 'Rs. in crore', 'billions of euros', 'Exports (million)', 'GDP, billions', 'USD millions', '(000)', "Sales ('000s)",
+]; // prettier-ignore
 
 /** The scale that lines above a table, or its titles, state. Unsure if they state several. */
 export function scaleAbove(
@@ -36,7 +42,7 @@ export function scaleAbove(
       .find((part) => part !== undefined)
       ?.toLowerCase();
     const zeros = noughts.exec(text.trim())?.[1]?.replaceAll(/\D/g, '').length;
-    const exponent = word === undefined ? zeros : words[word];
+    const exponent = word === undefined ? zeros : scales[word];
     return exponent === undefined ? [] : [{ exponent, text: text.trim() }];
   });
   const [first] = found;

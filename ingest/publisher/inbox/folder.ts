@@ -4,6 +4,7 @@ import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rmdir, writeFile, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { splitEndings } from '../../files/file-kind.ts';
 import { descriptionFile } from '../../publish/description.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
@@ -239,10 +240,9 @@ async function moveTo(directory: string, taken: TakenFile, target: string): Prom
 
 /** `gold.2026-11-23T101500Z.csv`, with a number if that is there. Room is left for a report's ending. */
 async function freeName(folder: string, name: string, at: Date): Promise<string> {
-  const [, base = '', ending = ''] =
-    /^(.*?)((?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|gz))*)$/is.exec(name) ?? [];
+  const { stem: base, endings } = splitEndings(name);
   for (let number = 1; ; number++) {
-    const end = `.${stampOf(at)}${number === 1 ? '' : `.${number}`}${ending}`;
+    const end = `.${stampOf(at)}${number === 1 ? '' : `.${number}`}${endings}`;
     const free = shortened(base, nameBytesMax - Buffer.byteLength(end + reportEnding)) + end;
     if ((await statsOf(path.join(folder, free))) === null) return free;
   }

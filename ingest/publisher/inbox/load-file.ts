@@ -3,6 +3,7 @@
 import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
 import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log/log.ts';
+import { tableEnding, tableEndings } from '../../files/file-kind.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import { relaxLimits } from '../../load/statements.sql.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { bytesMaxUsual } from '../../publish/fetch.ts';
 import { entriesFor } from '../../publish/file-groups.ts';
 import { loadTableFile, type LoadedTable } from '../../publish/load-table-file.ts';
-import { planMovedFile, tableEnding, type Plan } from '../../publish/plan.ts';
+import { planMovedFile, type Plan } from '../../publish/plan.ts';
 import { mayPass } from '../passing-faults.ts';
 import { dropStage } from '../prepared-loads.sql.ts';
 import type { ReleaseClock } from '../release-clock.ts';
@@ -147,7 +148,7 @@ async function loadTaken(
   if (!tableEnding.test(taken.name))
     throw new IngestFailure(
       'invalid_file',
-      'The ending of its name is none of .csv, .tsv, .txt, .csv.gz, .tsv.gz, .xlsx, .xlsm, .xlsb and .xls, which are read.',
+      `The ending of its name is none of ${tableEndings.join(', ')}, which are read.`,
     );
   if (taken.attempts > attemptsMax)
     throw new Rejected({

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '../../../kernel/database.ts';
 import { UrlRefused, type AddressGuard } from '../../../kernel/outbound/address-guard.ts';
+import { splitEndings } from '../../files/file-kind.ts';
 import { lackingIn, type Description } from '../../publish/description.ts';
 import { withoutQuery } from '../../publish/file-groups.ts';
 import { nextInstant } from './schedule.ts';
@@ -131,9 +132,7 @@ const nameLengthMax = 180;
 
 /** The publication, the name of the file and the sheet; with a number if another source has that name. */
 function freeName({ publication, url, sheet }: Wanted, taken: ReadonlySet<string>): string {
-  const file = new URL(url).pathname
-    .replace(/^.*\//s, '')
-    .replace(/(?:\.(?:csv|tsv|txt|xlsx|xlsm|xlsb|xls|gz))+$/i, '');
+  const { stem: file } = splitEndings(new URL(url).pathname.replace(/^.*\//s, ''));
   const name = [publication, file, sheet]
     .map((part) => part.replaceAll(/[^A-Za-z0-9._-]+/g, '-'))
     .filter((part) => part !== '')

@@ -10,7 +10,7 @@ import type { Queryable } from '../../../kernel/database.ts';
 import { makeTemporaryFolder, removeLeftFolders } from '../../files/temporary-folder.ts';
 import { IngestFailure } from '../../load/failure.ts';
 import { bytesMaxUsual } from '../../publish/fetch.ts';
-import { tableEnding } from '../../publish/plan.ts';
+import { tableEnding } from '../../files/file-kind.ts';
 import { readUploadPieces } from './uploads.sql.ts';
 
 /** What a task needs to know of an upload. */

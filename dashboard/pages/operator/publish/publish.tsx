@@ -11,7 +11,7 @@ import '../../../styles/publish.css';
 import { FreshProblem, OperatorPage } from '../operator-page.tsx';
 
 /** What the API reads, for the dialog that chooses a file. */
-const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls';
+const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls,.ods';
 
 export function OperatorPublish() {
   return <OperatorPage>{() => <Upload />}</OperatorPage>;
@@ -101,7 +101,7 @@ function DropZone({ onFiles, isBusy }: DropZoneProps) {
       </label>
       <p class="sm">or drop it here</p>
       <p class="xs dim" id={`${id}-kinds`}>
-        .csv, .tsv, .txt, also as .gz; .xlsx, .xlsm, .xlsb, .xls
+        .csv, .tsv, .txt, also as .gz; .xlsx, .xlsm, .xlsb, .xls, .ods
       </p>
     </div>
   );
