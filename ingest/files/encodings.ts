@@ -10,6 +10,13 @@ export interface EncodingFound {
   isSure: boolean;
   /** What the text is by this encoding, and by the next likely. */
   evidence: string;
+  /** If it is not sure: the encodings by which the text reads differently, the likeliest first, each with words of the text. */
+  candidates: EncodingCandidate[];
+}
+
+export interface EncodingCandidate {
+  name: string;
+  words: string;
 }
 
 /** Turns bytes into text, piece by piece. */
@@ -76,7 +83,9 @@ const detectedBytes = 64 * 1024;
  * @param start its first bytes; those of UTF-8 may end within a character.
  */
 export function detectEncoding(start: Buffer): EncodingFound {
-  const sure = (name: string, evidence: string): EncodingFound => ({ name, isSure: true, evidence });
+  const sure = (name: string, evidence: string): EncodingFound => ({
+    ...{ name, isSure: true, evidence, candidates: [] },
+  });
   if (start[0] === 0xff && start[1] === 0xfe) return sure('utf-16le', 'its byte order mark');
   if (start[0] === 0xfe && start[1] === 0xff) return sure('utf-16be', 'its byte order mark');
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf)
@@ -98,6 +107,9 @@ function utf16Of(start: Buffer): string | null {
   if (pairs < 4 || Math.max(even, odd) * 3 < pairs * 2) return null;
   return odd > even ? 'utf-16le' : 'utf-16be';
 }
+
+/** How much less likely than the best a candidate may be, and how many there are. */
+const [candidatesWithin, candidatesMax] = [0.6, 5];
 
 interface Reading {
   name: string;
@@ -123,9 +135,17 @@ function byLetters(start: Buffer): EncodingFound {
       .slice(0, 3)
       .map(([word]) => word.slice(0, 30))
       .join(' ');
+  const differing = readings.filter(
+    (reading, at) =>
+      reading.score > best.score - candidatesWithin &&
+      !readings.slice(0, at).some((other) => example(other.text) === example(reading.text)),
+  );
   return {
     name: best.name,
     isSure,
+    candidates: isSure
+      ? []
+      : differing.slice(0, candidatesMax).map(({ name, text }) => ({ name, words: example(text) })),
     evidence: `it is not UTF-8; "${example(best.text)}" in ${best.name}${isSure || rival === undefined ? '' : `, or "${example(rival.text)}" in ${rival.name}`}`,
   };
 }

@@ -13,7 +13,7 @@ import {
 } from '../../publish/description-file.ts';
 import { entriesFor } from '../../publish/file-groups.ts';
 import { planMovedFile, type Plan } from '../../publish/plan.ts';
-import { valueAt } from '../../publish/preview.ts';
+import { valueAt } from '../../publish/preview/preview-text.ts';
 import { samplesOf, type Sample } from '../../publish/table-rows.ts';
 import type { TaskContext } from '../apart/tasks.ts';
 import { withFile, type UploadToRead } from './spool.ts';
