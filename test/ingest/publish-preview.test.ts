@@ -201,7 +201,7 @@ test('what is left out may be made to stop the load', async (t) => {
   t.is(ran.code, 1);
   t.regex(
     ran.stderr,
-    /leave_out: Rows such as line 5 with "Total" in Year:\n {2}1 {2}they are left out\n {2}2 {2}the load stops at those of Year\n/,
+    /leave_out: Rows such as line 5, with "Total" in Year:\n {2}1 {2}they are left out\n {2}2 {2}the load stops at them\n/,
   );
   t.regex(ran.stderr, /as you have settled it\n(?:.*\n)* {2}refused: line 5, Year: "Total", expected a date/);
   t.is(await seriesRow(database, 'stop'), undefined);
@@ -265,4 +265,72 @@ test('a table whose entry was edited is shown as the edit reads it, before it is
   t.regex(ran.stderr, /its entry was edited/);
   t.deepEqual(rowsShown(ran.stderr)[1], ['3', 'reedited', '2024-02-29', '2']);
   t.regex(ran.stderr, /not loaded|left out|as it will be served, of 2 points/);
+});
+
+test('an id that gets a number, as another file has it, is shown with the number', async (t) => {
+  const file = 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n';
+  const folder = folderOf('numbered', { 'twice.csv': file });
+  mkdirSync(path.join(folder, 'below'));
+  writeFileSync(path.join(folder, 'below', 'twice.csv'), file);
+  const ran = await almanac(['publish', folder, ...facts]);
+  t.is(ran.code, 0, ran.stderr);
+  t.deepEqual(rowsShown(ran.stderr)[1], ['2', 'twice.2', '2024-01-31', '1']);
+  t.is((await published(database, 'twice.2'))['2024-01-31'], '1');
+});
+
+test('an id that a series has already is kept by Enter, or another one is typed', async (t) => {
+  const file = 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n';
+  t.is((await almanac(['publish', folderOf('first', { 'taken.csv': file }), ...facts])).code, 0);
+  const folder = folderOf('second', { 'taken.csv': file.replaceAll(',1', ',9') });
+  const ran = await almanac(['publish', folder, ...facts], { stdin: 'taken.other\ny\n', isTerminal: true });
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(ran.stderr, /The series taken, "taken", exists, and would be revised:\n {2}1 {2}it is this series/);
+  t.is((await published(database, 'taken'))['2024-01-31'], '1');
+  t.is((await published(database, 'taken.other'))['2024-01-31'], '9');
+});
+
+test('files of one form share their choices and show the vintage of the first, by the date in its name', async (t) => {
+  const file = (last: number) => `Month,Price\n2023-11,1\n2023-12,2\n2024-01,${last}\n`;
+  const folder = folderOf('editions', { 'edition-2024-02.csv': file(3), 'edition-2024-03.csv': file(4) });
+  const ran = await almanac(['publish', folder, ...facts], { stdin: '1\ny\n', isTerminal: true });
+  t.is(ran.code, 0, ran.stderr);
+  t.is(ran.stderr.match(/vintage: The values/g)?.length, 1);
+  t.deepEqual(rowsShown(ran.stderr)[1], ['2', 'edition', '2023-11-30', '1', '2024-02-29']);
+  t.is((await published(database, 'edition'))['2024-01-31'], '4');
+});
+
+/** A year of months with these prices at its end. */
+const priced = (...last: string[]) =>
+  `Month,Price\n${[...Array.from({ length: 12 - last.length }, (_, at) => `${at + 1}.5`), ...last]
+    .map((price, at) => `2024-${String(at + 1).padStart(2, '0')},${price}\n`)
+    .join('')}`;
+
+test('a sign alone in a cell is missing, a status or a stop, as somebody picks', async (t) => {
+  for (const [pick, name] of [
+    ['2', 'signs-a'],
+    ['3', 'signs-b'],
+  ] as const) {
+    const folder = folderOf(name, { [`${name}.csv`]: priced('@', '@') });
+    const ran = await almanac(['publish', folder, ...facts], { stdin: `${pick}\ny\n`, isTerminal: true });
+    t.regex(ran.stderr, /"@" alone in a cell, as in "@" in Price, line 12, means:\n {2}1 {2}missing\n/);
+    if (pick === '3') {
+      t.is(ran.code, 1);
+      t.regex(ran.stderr, /refused: line 12, Price: "@", expected a number/);
+      continue;
+    }
+    t.is(ran.code, 0, ran.stderr);
+    t.deepEqual(rowsShown(ran.stderr).at(-1), ['13', name, '2024-12-31', 'missing', '@']);
+    t.is((await published(database, name))['2024-12-31'], null);
+  }
+});
+
+test('letters after numbers multiply them, are a status or a unit, as somebody picks', async (t) => {
+  const folder = folderOf('letters', { 'letters.csv': priced('1.5 M', '2.5 M') });
+  const ran = await almanac(['publish', folder, ...facts], { stdin: '3\ny\n', isTerminal: true });
+  t.is(ran.code, 0, ran.stderr);
+  t.regex(
+    ran.stderr,
+    /"M" after a number, as in "1\.5 M" in Price, line 12:\n {2}1 {2}multiplies it: M is 1000000\n/,
+  );
+  t.is((await published(database, 'letters'))['2024-12-31'], '2.5');
 });

@@ -229,7 +229,9 @@ test('a file is right, asked about, refused or wrong by what was stored and by w
     guessed: string[],
     reasons: string[] = [],
     questions: Question[] = [],
-  ) => judged({ series: [truth], questions }, { stored: series, guessed, reasons, entries: [] }).verdict;
+  ) =>
+    judged({ series: [truth], questions }, { stored: series, guessed, reasons, entries: [], shown: [] })
+      .verdict;
   t.is(verdict([right], []), 'right');
   t.is(verdict([right], ['date']), 'right, asked');
   t.is(verdict([right], [], ['a sheet of words']), 'right, asked');

@@ -140,16 +140,16 @@ function leaveOutChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
     const at = plan.titles.indexOf(title);
     const row = rows.findIndex((cells) => leftOut.includes((cells[at] ?? '').trim()));
     if (row >= 0)
-      shown.push(`line ${lines[row] ?? 0} with "${(rows[row]?.[at] ?? '').trim().slice(0, 60)}" in ${title}`);
+      shown.push(
+        `line ${lines[row] ?? 0}, with "${(rows[row]?.[at] ?? '').trim().slice(0, 60)}" in ${title}`,
+      );
     const { [title]: _, ...rest } = all;
     const set = { leave_out: Object.keys(rest).length === 0 ? null : (rest as EntryValue) };
+    const which = Object.keys(all).length === 1 ? '' : ` of those that ${title} names`;
     const isDimension = plan.dimensions.includes(at);
-    options.push([
-      isDimension ? `they are loaded, those of ${title} too` : `the load stops at those of ${title}`,
-      set,
-    ]);
+    options.push([`${isDimension ? 'they are loaded' : 'the load stops at them'}${which}`, set]);
   }
-  return choiceBetween(entry, 'leave_out', `Rows such as ${shown.join(', ')}`, options);
+  return choiceBetween(entry, 'leave_out', `Rows such as ${shown.join('; ')}`, options);
 }
 
 function onlyChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
@@ -165,7 +165,7 @@ function onlyChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
     'only',
     row < 0
       ? `Rows by their text in ${title}`
-      : `Rows such as line ${lines[row] ?? 0} with "${text}" in ${title}`,
+      : `Rows such as line ${lines[row] ?? 0}, with ${text === '' ? 'no text' : `"${text}"`} in ${title}`,
     [
       ['they are left out', null],
       ['they are loaded, or stop the load where the cell is empty', { only: null }],

@@ -18,7 +18,7 @@ export function Choices({ choices, picks, isBusy, onPick, children }: ChoicesPro
   if (open.length === 0) return null;
   return (
     <section aria-labelledby="choices">
-      <h2 id="choices">What may be meant</h2>
+      <h2 id="choices">Which reading is right</h2>
       <p class="sm below">
         The file can be read in more than one way. Pick what is right: the rows below follow.
       </p>

@@ -32,6 +32,7 @@ export function Rows({ preview }: { preview: Preview }) {
           rows={points}
           keyOf={(point) => `${point.line} ${point.series} ${JSON.stringify(point.dims)} ${point.date}`}
           dense
+          cards={columnsOf(points).length > columnsOfPhone}
           columns={columnsOf(points)}
         />
       )}
@@ -39,6 +40,9 @@ export function Rows({ preview }: { preview: Preview }) {
     </section>
   );
 }
+
+/** So many stay a table on a phone. */
+const columnsOfPhone = 4;
 
 /** Columns that no point has are left away. */
 function columnsOf(points: readonly Point[]): Column<Point>[] {
