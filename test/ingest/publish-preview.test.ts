@@ -158,6 +158,18 @@ test('a question that several tables share is asked once, and the answer is for 
     t.like(await seriesRow(database, id), { unit: 'Index, 2015 = 100', source: 'Office' });
 });
 
+test('tables with the same readings share a question, whatever cell shows the difference in each', async (t) => {
+  const folder = folderOf('alike', {
+    'alike-rice.csv': twelve('Rice'),
+    'alike-wheat.csv': twelve('Wheat').replaceAll('/2023', '/2022'),
+  });
+  const ran = await almanac(['publish', folder, ...facts], { stdin: '2\ny\n', isTerminal: true });
+  t.is(ran.code, 0, ran.stderr);
+  t.is(ran.stderr.match(/^date: "/gm)?.length, 1);
+  t.is((await published(database, 'alike-rice'))['2023-12-31'], '12');
+  t.is((await published(database, 'alike-wheat'))['2022-12-31'], '12');
+});
+
 test('a point before three digits is a guess whose readings show what the number would be', async (t) => {
   const folder = folderOf('marks', {
     'marks.csv': 'Month;Price\n2024-01;45.512\n2024-02;46.1\n2024-03;47.001\n'.replace('46.1\n', '46.100\n'),
@@ -333,4 +345,29 @@ test('letters after numbers multiply them, are a status or a unit, as somebody p
     /"M" after a number, as in "1\.5 M" in Price, line 12:\n {2}1 {2}multiplies it: M is 1000000\n/,
   );
   t.is((await published(database, 'letters'))['2024-12-31'], '2.5');
+});
+
+test('what no load takes of an edited entry is named in place of its rows, and a month as the vintage is its last day', async (t) => {
+  const file = 'Month,Price\n2024-01,1\n2024-02,2\n2024-03,3\n';
+  const folder = folderOf('odd', { 'odd-a.csv': file, 'odd-b.csv': file.replace('Price', 'Rate') });
+  t.is((await almanac(['publish', folder, ...facts])).code, 0);
+  const entry = descriptionOf(folder);
+  for (const [line, shown] of [
+    ['multiply: ten', /its rows cannot be shown: multiply: ten is no factor/],
+    ['vintage: "2024-13"', /its rows cannot be shown: The vintage 2024-13 is no date/],
+    ['vintage: 2024-05', /\n {4}2 {5}odd-b {3}2024-01-31 {2}1 {6}2024-05-31\n/],
+  ] as const) {
+    writeFileSync(
+      path.join(folder, 'almanac.yml'),
+      entry.replace(/^ {4}values: Rate$/m, `    values: Rate\n    ${line}`),
+    );
+    const ran = await almanac(['publish', folder, '--dry-run']);
+    t.regex(ran.stderr, shown);
+  }
+  writeFileSync(
+    path.join(folder, 'almanac.yml'),
+    entry.replace(/^( +)id: odd-b$/m, '$1id: odd-b\n$1fiscal_year_end: 6-30'),
+  );
+  const ran = await almanac(['publish', folder, '--dry-run']);
+  t.regex(ran.stderr, /refused: line 2, fiscal_year_end: "6-30", expected a month and day such as 06-30/);
 });

@@ -1,5 +1,6 @@
 // Choices of when points are: the form of dates, the end of fiscal years, the frequency, and the day of publication.
 import { frequencies, type Frequency } from '../../../domain/periods.ts';
+import { isDate } from '../../../kernel/dates.ts';
 import { pointDate, dateReader } from '../../files/dates.ts';
 import { detectDates } from '../detect/dates.ts';
 import { detectFrequency } from '../detect/frequency.ts';
@@ -8,6 +9,7 @@ import { dateTextReader, loadedText, type DateStyle, type ReadDate } from '../fo
 import { namesIn } from '../forms/file-name.ts';
 import { dateOf } from '../long-rows.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
+import { isYearEnd } from './rows.ts';
 import type { Choice, EntryChange } from './settle.ts';
 
 type Labelled = readonly [label: string, set: EntryChange | null];
@@ -105,7 +107,7 @@ function labelOf(span: ReadDate | null, { format, language }: DateStyle): string
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 const monthFormat = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-const dayText = (day: string) => dayFormat.format(new Date(`${day}T00:00:00Z`));
+const dayText = (day: string) => (isDate(day) ? dayFormat.format(new Date(`${day}T00:00:00Z`)) : day);
 
 /** The days of a date, in words. */
 export function spanText({ kind, from, to }: ReadDate): string {
@@ -190,7 +192,8 @@ export function frequencyChoice(guessed: Guessed): Choice | null {
     .map((text) => read(text))
     .filter((span) => span !== null);
   const load = dateReader();
-  const end = factOf(entry, 'fiscal_year_end') ?? '12-31';
+  const stated = factOf(entry, 'fiscal_year_end') ?? '12-31';
+  const end = isYearEnd(stated) ? stated : '12-31';
   const isFitting = (frequency: Frequency) => {
     const dates = spans.map((span) => {
       const range = load(loadedText(span));

@@ -1,11 +1,19 @@
 // The rows of a table as they will be served, and what of the table is not loaded: made of the rows that detection has sampled, by the code
 // that loads them. So the preview of a file cannot read a date or a number otherwise than its load.
 import { frequencies, type Frequency } from '../../../domain/periods.ts';
+import { isDate } from '../../../kernel/dates.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import type { CsvBatch } from '../../files/csv-batch.ts';
-import { dateReader, expectedDate, expectedVintage, PointDates, vintageReader } from '../../files/dates.ts';
-import { expectedValue, scaledReader, type ValueReader } from '../../files/values.ts';
-import { IngestFailure } from '../../load/failure.ts';
+import {
+  dateReader,
+  expectedDate,
+  expectedVintage,
+  parseVintage,
+  PointDates,
+  vintageReader,
+} from '../../files/dates.ts';
+import { expectedValue, isFactor, scaledReader, type ValueReader } from '../../files/values.ts';
+import { IngestFailure, misuse } from '../../load/failure.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from '../description.ts';
 import { isUntitled } from '../detect/head.ts';
 import { isNumberText } from '../forms/cells.ts';
@@ -129,7 +137,11 @@ class Reading {
   /** @throws IngestFailure if the entry does not fit the file. */
   async readAll(): Promise<void> {
     const of = rowsOf(this.#table, this.#about.path);
-    const vintage = vintageOf(this.#table, of.fileName, this.#about.today) ?? null;
+    const { multiply } = this.#table;
+    if (multiply !== undefined && !isFactor(multiply))
+      misuse(`multiply: ${multiply} is no factor such as 1000.`);
+    const stated = vintageOf(this.#table, of.fileName, this.#about.today);
+    const vintage = stated === undefined ? null : parseVintage(stated, this.#about.today);
     this.#countAbove();
     const { rows, constants } = reshape(this.#table, of, () => batchOf(this.#sample), {
       planned: (plan) => {
@@ -173,6 +185,7 @@ class Reading {
     const frequency = header.frequency.at < 0 ? header.frequency.constant : cell(header.frequency.at);
     if (!isFrequency(frequency)) return refuse('frequency', frequency, `one of ${frequencies.join(', ')}`);
     const end = header.yearEnd.at < 0 ? header.yearEnd.constant : cell(header.yearEnd.at);
+    if (end !== '' && !isYearEnd(end)) return refuse('fiscal_year_end', end, 'a month and day such as 06-30');
     const date = this.#dates.at(cell(1), frequency, end === '' ? '12-31' : end);
     if (date === null) return refuse('date', cell(1), expectedDate(frequency, undefined));
     const value = this.#values(cell(2));
@@ -290,6 +303,9 @@ const placeOf = ({ lines, titles, refused }: CsvBatch, at: number): Place => ({
   title: titles?.[at] ?? 'value',
   refused: refused?.get(at),
 });
+
+/** The last day of a year, as MM-DD. */
+export const isYearEnd = (text: string): boolean => /^\d\d-\d\d$/.test(text) && isDate(`2024-${text}`);
 
 const isFrequency = (text: string): text is Frequency => (frequencies as readonly string[]).includes(text);
 
