@@ -1,13 +1,16 @@
 // almanac publish: from a folder, files or URLs to series that are served. This file has the arguments, the preview and the questions; what is
 // found in the files, and how it is loaded, is in ingest/publish/.
-import { createInterface } from 'node:readline/promises';
 import { metadataNames } from '../../ingest/datasets/metadata.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
-import { planPublishing, type Plan } from '../../ingest/publish/plan.ts';
+import { planPublishing, type Plan, type PlannedTable } from '../../ingest/publish/plan.ts';
 import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
 import { tablesApart, type TablesApart } from '../../ingest/publisher/apart/tables.ts';
-import { previewOf } from '../../ingest/publish/preview.ts';
+import type { TableDescription } from '../../ingest/publish/description.ts';
+import { settleEntry } from '../../ingest/publish/description-file.ts';
+import type { Inspected, TableToInspect } from '../../ingest/publish/preview/inspect.ts';
+import { nameOf, previewOf, rowsOf } from '../../ingest/publish/preview/preview-text.ts';
 import { publish as publishPlan, toLoad, type Published } from '../../ingest/publish/publish.ts';
+import { withoutRows } from '../../ingest/publish/preview/rows.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';
@@ -15,6 +18,7 @@ import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { UsageError, collect, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
 import { withData, type Installation } from '../installation.ts';
 import { createRunProgress } from '../progress.ts';
+import { askAll, askingAt, type Asking } from '../publish/questions.ts';
 import {
   countsOf,
   linesOfTable,
@@ -67,9 +71,15 @@ export const publish: DeclareCommand = (command, terminal) => {
           ...{ databaseUrl, applicationName: 'almanac publish', log: createLog('publish', 'silent') },
           ...{ limits: settings.fileLimits, env: terminal.env, isKept: true, isQuiet: true, niceness: 0 },
         });
+        const asking = askingAt(terminal);
+        const today = dateIn(settings.seriesTimeZone, systemClock.now());
         try {
-          await publishAll({ database, installation, tables: tablesApart(apart), terminal }, wish);
+          await publishAll(
+            { database, installation, tables: tablesApart(apart), terminal, asking, today },
+            wish,
+          );
         } finally {
+          asking.close();
           await apart.close();
         }
       });
@@ -96,12 +106,14 @@ interface Run {
   /** Files are read in a process of its own, with limits: one that is too much for it stops no other. */
   tables: TablesApart;
   terminal: Terminal;
+  asking: Asking;
+  /** YYYY-MM-DD. */
+  today: string;
 }
 
 async function publishAll(run: Run, wish: Wish): Promise<void> {
-  const { database, installation, tables, terminal } = run;
+  const { database, installation, tables, terminal, today } = run;
   const { stderr } = terminal;
-  const today = dateIn(installation.settings.seriesTimeZone, systemClock.now());
   const plans = await asUsage(
     planPublishing(database, {
       targets: wish.targets,
@@ -127,14 +139,11 @@ async function publishAll(run: Run, wish: Wish): Promise<void> {
   }
 }
 
-async function publishOne(
-  { database, installation, tables: { load }, terminal }: Run,
-  plan: Plan,
-  wish: Wish,
-): Promise<Published> {
+async function publishOne(run: Run, plan: Plan, wish: Wish): Promise<Published> {
+  const { database, installation, terminal } = run;
+  const { load } = run.tables;
   const { stderr } = terminal;
-  if (!wish.json) stderr.write(previewOf(plan));
-  const acceptGuesses = wish.yes || (await confirmed(plan, wish, terminal));
+  const acceptGuesses = (await shown(run, plan, wish)) || wish.yes;
   const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
   const tables = toLoad(plan, acceptGuesses);
   const shared = { load, acceptGuesses, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock };
@@ -169,18 +178,75 @@ async function publishOne(
   return published;
 }
 
-/** Whether somebody at a terminal accepts the guesses. */
-async function confirmed(plan: Plan, { dryRun, json }: Wish, terminal: Terminal): Promise<boolean> {
+/** Shows what the run will do. @returns whether somebody at a terminal accepts the guesses, as they are settled then, or nothing will be kept. */
+async function shown(run: Run, plan: Plan, { dryRun, json, yes }: Wish): Promise<boolean> {
+  const { terminal } = run;
+  if (json) return dryRun;
   const guessed = plan.tables.filter(({ isGuessed, state }) => isGuessed && state !== 'unchanged');
-  if (guessed.length === 0 || terminal.stdin.isTTY !== true || json || dryRun) return dryRun;
-  const lines = createInterface({ input: terminal.stdin });
+  const isAsked = guessed.length > 0 && terminal.stdin.isTTY === true && !dryRun && !yes;
+  const inspected = await inspectAll(run, plan, { withGuessed: !yes });
+  terminal.stderr.write(previewOf(plan, { inspected, withLines: !isAsked && !yes }));
+  return isAsked ? confirmed(run, plan, guessed, inspected) : dryRun;
+}
+
+const inspectedMax = 40;
+/** Facts that change no row. */
+const saysNothingOfRows = new Set(['series.unit', 'series.source', 'series.name']);
+
+/** What is known of new tables, of edited ones, and of those whose guesses nobody has confirmed in an earlier run: these are read again. */
+async function inspectAll(
+  { tables, today }: Run,
+  plan: Plan,
+  { withGuessed }: { withGuessed: boolean },
+): Promise<Map<TableDescription, Inspected>> {
+  const inspected = new Map<TableDescription, Inspected>();
+  for (const each of plan.newEntries)
+    if (each.inspected !== undefined) inspected.set(each.entry, each.inspected);
+  const isNew = new Set(plan.newEntries.map(({ entry }) => entry));
+  const others = plan.tables.filter(
+    ({ entry, state, isGuessed }) =>
+      !isNew.has(entry) && (state === 'entry changed' || (withGuessed && isGuessed && state !== 'unchanged')),
+  );
+  for (const { entry, path, file } of others.slice(0, inspectedMax))
+    if (!inspected.has(entry)) inspected.set(entry, await inspectOne(tables, { entry, path, file, today }));
+  return inspected;
+}
+
+/** A file that cannot be read as its entry says stops no other: its load says so. */
+async function inspectOne(tables: TablesApart, table: TableToInspect): Promise<Inspected> {
   try {
-    terminal.stderr.write(`Load ${tablesOf(guessed.length)} with the guesses above? [y/N] `);
-    for await (const line of lines) return /^y(?:es)?$/i.test(line.trim());
-    return false;
-  } finally {
-    lines.close();
+    return await tables.inspect(table);
+  } catch (error) {
+    if (!(error instanceof IngestFailure)) throw error;
+    return { preview: withoutRows(error.message), choices: [] };
   }
+}
+
+/** Asks at the terminal how the guesses are settled, and whether the tables are loaded so. */
+async function confirmed(
+  { asking, tables, terminal, today }: Run,
+  plan: Plan,
+  guessed: readonly PlannedTable[],
+  inspected: ReadonlyMap<TableDescription, Inspected>,
+): Promise<boolean> {
+  const entries = [...new Set(guessed.map(({ entry }) => entry))];
+  const asked = entries.map((entry) => ({ entry, choices: inspected.get(entry)?.choices ?? [] }));
+  const settled = await askAll(asked, asking, terminal);
+  for (const { entry, change, label } of settled ?? []) settleEntry(plan.description, entry, change, label);
+  if (settled !== null && settled.length > 0) plan.isCompleted = true;
+  const reread = new Set(
+    (settled ?? []).flatMap(({ entry, change }) =>
+      Object.keys(change).every((key) => saysNothingOfRows.has(key)) ? [] : [entry],
+    ),
+  );
+  for (const { entry, path, file } of guessed
+    .filter((table) => reread.delete(table.entry))
+    .slice(0, inspectedMax)) {
+    const { preview } = await inspectOne(tables, { entry, path, file, today });
+    terminal.stderr.write(`\n${nameOf(entry)}, as you have settled it\n${rowsOf(preview).join('\n')}\n`);
+  }
+  const answer = await asking.ask(`\nLoad ${tablesOf(guessed.length)}? [y/N] `);
+  return answer !== null && /^y(?:es)?$/i.test(answer);
 }
 
 /** A wrong call is told as such, wherever it was detected. */

@@ -7849,6 +7849,103 @@ export type PostOperatorUploadsResponses = {
                  * The first ten lines.
                  */
                 sample: Array<Array<string>>;
+                /**
+                 * The guesses that are settled by picking a reading, or by a text.
+                 */
+                choices: Array<{
+                    /**
+                     * The guess that it settles, such as `date`.
+                     */
+                    key: string;
+                    /**
+                     * With a cell of the file as an example.
+                     */
+                    question: string;
+                    /**
+                     * The first is what the entry has. Empty: it is a text, given by `set` of the check.
+                     */
+                    options: Array<{
+                        /**
+                         * What it would mean.
+                         */
+                        label: string;
+                        /**
+                         * The keys of the entry that it changes, `series.unit` of a fact and `date.format` of a part of the date; null: the key is taken out.
+                         */
+                        set: {
+                            [key: string]: unknown;
+                        };
+                    }>;
+                    /**
+                     * The fact that may be another text; null: none.
+                     */
+                    text: string | null;
+                }>;
+                /**
+                 * Its rows as they will be served; null: it is no table.
+                 */
+                preview: {
+                    /**
+                     * The first points, some of the middle and the last, as they will be served.
+                     */
+                    points: Array<{
+                        /**
+                         * Of the file.
+                         */
+                        line: number;
+                        series: string;
+                        dims: {
+                            [key: string]: string;
+                        };
+                        date: string;
+                        /**
+                         * With its digits; null: missing.
+                         */
+                        value: string | null;
+                        status: string | null;
+                        /**
+                         * The day of publication; null: that of the load.
+                         */
+                        vintage: string | null;
+                    }>;
+                    /**
+                     * Of the lines that were read.
+                     */
+                    points_read: number;
+                    /**
+                     * Whether all lines were read.
+                     */
+                    is_whole: boolean;
+                    /**
+                     * Rows that are not loaded.
+                     */
+                    left_out: Array<{
+                        reason: string;
+                        count: number;
+                        examples: Array<{
+                            line: number;
+                            text: string;
+                        }>;
+                    }>;
+                    columns_left_out: Array<{
+                        title: string;
+                        reason: string;
+                    }>;
+                    /**
+                     * The first five cells that the load refuses.
+                     */
+                    refused: Array<{
+                        line: number;
+                        column: string;
+                        text: string;
+                        expected: string;
+                    }>;
+                    refused_count: number;
+                    /**
+                     * Why no rows are shown; null: they are.
+                     */
+                    fault: string | null;
+                } | null;
             }>;
         };
     };
@@ -7955,6 +8052,103 @@ export type GetOperatorUploadsByIdResponses = {
                  * The first ten lines.
                  */
                 sample: Array<Array<string>>;
+                /**
+                 * The guesses that are settled by picking a reading, or by a text.
+                 */
+                choices: Array<{
+                    /**
+                     * The guess that it settles, such as `date`.
+                     */
+                    key: string;
+                    /**
+                     * With a cell of the file as an example.
+                     */
+                    question: string;
+                    /**
+                     * The first is what the entry has. Empty: it is a text, given by `set` of the check.
+                     */
+                    options: Array<{
+                        /**
+                         * What it would mean.
+                         */
+                        label: string;
+                        /**
+                         * The keys of the entry that it changes, `series.unit` of a fact and `date.format` of a part of the date; null: the key is taken out.
+                         */
+                        set: {
+                            [key: string]: unknown;
+                        };
+                    }>;
+                    /**
+                     * The fact that may be another text; null: none.
+                     */
+                    text: string | null;
+                }>;
+                /**
+                 * Its rows as they will be served; null: it is no table.
+                 */
+                preview: {
+                    /**
+                     * The first points, some of the middle and the last, as they will be served.
+                     */
+                    points: Array<{
+                        /**
+                         * Of the file.
+                         */
+                        line: number;
+                        series: string;
+                        dims: {
+                            [key: string]: string;
+                        };
+                        date: string;
+                        /**
+                         * With its digits; null: missing.
+                         */
+                        value: string | null;
+                        status: string | null;
+                        /**
+                         * The day of publication; null: that of the load.
+                         */
+                        vintage: string | null;
+                    }>;
+                    /**
+                     * Of the lines that were read.
+                     */
+                    points_read: number;
+                    /**
+                     * Whether all lines were read.
+                     */
+                    is_whole: boolean;
+                    /**
+                     * Rows that are not loaded.
+                     */
+                    left_out: Array<{
+                        reason: string;
+                        count: number;
+                        examples: Array<{
+                            line: number;
+                            text: string;
+                        }>;
+                    }>;
+                    columns_left_out: Array<{
+                        title: string;
+                        reason: string;
+                    }>;
+                    /**
+                     * The first five cells that the load refuses.
+                     */
+                    refused: Array<{
+                        line: number;
+                        column: string;
+                        text: string;
+                        expected: string;
+                    }>;
+                    refused_count: number;
+                    /**
+                     * Why no rows are shown; null: they are.
+                     */
+                    fault: string | null;
+                } | null;
             }>;
         };
     };
@@ -7974,6 +8168,12 @@ export type PostOperatorUploadsByIdCheckData = {
          */
         set?: {
             [key: string]: string;
+        };
+        /**
+         * Choices of the table, by their keys → the number of the option that is picked, from 0: it changes the entry.
+         */
+        choose?: {
+            [key: string]: number;
         };
     };
     path: {
@@ -8043,6 +8243,75 @@ export type PostOperatorUploadsByIdCheckResponses = {
                 after: number | null;
                 percent: number | null;
             }>;
+            /**
+             * Its rows as they will be served.
+             */
+            preview: {
+                /**
+                 * The first points, some of the middle and the last, as they will be served.
+                 */
+                points: Array<{
+                    /**
+                     * Of the file.
+                     */
+                    line: number;
+                    series: string;
+                    dims: {
+                        [key: string]: string;
+                    };
+                    date: string;
+                    /**
+                     * With its digits; null: missing.
+                     */
+                    value: string | null;
+                    status: string | null;
+                    /**
+                     * The day of publication; null: that of the load.
+                     */
+                    vintage: string | null;
+                }>;
+                /**
+                 * Of the lines that were read.
+                 */
+                points_read: number;
+                /**
+                 * Whether all lines were read.
+                 */
+                is_whole: boolean;
+                /**
+                 * Rows that are not loaded.
+                 */
+                left_out: Array<{
+                    reason: string;
+                    count: number;
+                    examples: Array<{
+                        line: number;
+                        text: string;
+                    }>;
+                }>;
+                columns_left_out: Array<{
+                    title: string;
+                    reason: string;
+                }>;
+                /**
+                 * The first five cells that the load refuses.
+                 */
+                refused: Array<{
+                    line: number;
+                    column: string;
+                    text: string;
+                    expected: string;
+                }>;
+                refused_count: number;
+                /**
+                 * Why no rows are shown; null: they are.
+                 */
+                fault: string | null;
+            };
+            /**
+             * The entry that was checked, as YAML: with what was picked by `choose`.
+             */
+            entry: string;
             /**
              * That does the same in the folder of the file; an edited entry stands in its almanac.yml.
              */

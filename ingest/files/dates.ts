@@ -219,6 +219,18 @@ const exampleOf: Record<Frequency, string> = {
   irregular: 'YYYY-MM-DD, YYYY-MM or YYYY',
 };
 
+/** Reads a column of vintages: the day, or the last day of a period; null if it is not a date or is in the future. */
+export function vintageReader(pattern: string | undefined, today: string): (text: string) => string | null {
+  const read = dateReader(pattern);
+  return remembering((text) => {
+    const date = read(text);
+    return date === null || date.isFiscalYear === true || date.to > today ? null : date.to;
+  });
+}
+
+/** What a cell of a column of vintages must contain, for the message. */
+export const expectedVintage = 'the day on which the value was published, not in the future';
+
 /**
  * The vintage given by `--vintage`: a day, or the last day of a period (`2020-05` is 2020-05-31).
  * @throws IngestFailure if it is not a date, or is after `today`.

@@ -12,6 +12,13 @@ export interface EncodingFound {
   isSure: boolean;
   /** What the text is by this encoding, and by the next likely. */
   evidence: string;
+  /** If it is not sure: the encodings by which the text reads differently, the likeliest first, each with words of the text. */
+  candidates: EncodingCandidate[];
+}
+
+export interface EncodingCandidate {
+  name: string;
+  words: string;
 }
 
 /** Turns bytes into text, piece by piece. */
@@ -96,7 +103,9 @@ export const detectedByLetters: readonly { name: string; languages: readonly str
  * @param start its first bytes; those of UTF-8 may end within a character.
  */
 export function detectEncoding(start: Buffer): EncodingFound {
-  const sure = (name: string, evidence: string): EncodingFound => ({ name, isSure: true, evidence });
+  const sure = (name: string, evidence: string): EncodingFound => ({
+    ...{ name, isSure: true, evidence, candidates: [] },
+  });
   if (start[0] === 0xff && start[1] === 0xfe) return sure('utf-16le', 'its byte order mark');
   if (start[0] === 0xfe && start[1] === 0xff) return sure('utf-16be', 'its byte order mark');
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf)
@@ -119,7 +128,7 @@ export function declaredEncoding(start: Buffer): EncodingFound | null {
   if (label === '' || !isKnown(label)) return null;
   const decoder = decoderOf(label);
   if (decoder.write(start.subarray(0, completeCharacters(start))).includes('\ufffd')) return null;
-  return { name: knownEncoding(label), isSure: true, evidence: `the page says so: ${text}` };
+  return { name: knownEncoding(label), isSure: true, evidence: `the page says so: ${text}`, candidates: [] };
 }
 
 /** Text of UTF-16 without a mark has a null in every other byte of its digits and delimiters. */
@@ -133,6 +142,9 @@ function utf16Of(start: Buffer): string | null {
   if (pairs < 4 || Math.max(even, odd) * 3 < pairs * 2) return null;
   return odd > even ? 'utf-16le' : 'utf-16be';
 }
+
+/** How much less likely than the best a candidate may be, and how many there are. */
+const [candidatesWithin, candidatesMax] = [0.6, 5];
 
 interface Reading {
   name: string;
@@ -158,9 +170,17 @@ function byLetters(start: Buffer): EncodingFound {
       .slice(0, 3)
       .map(([word]) => word.slice(0, 30))
       .join(' ');
+  const differing = readings.filter(
+    (reading, at) =>
+      reading.score > best.score - candidatesWithin &&
+      !readings.slice(0, at).some((other) => example(other.text) === example(reading.text)),
+  );
   return {
     name: best.name,
     isSure,
+    candidates: isSure
+      ? []
+      : differing.slice(0, candidatesMax).map(({ name, text }) => ({ name, words: example(text) })),
     evidence: `it is not UTF-8; "${example(best.text)}" in ${best.name}${isSure || rival === undefined ? '' : `, or "${example(rival.text)}" in ${rival.name}`}`,
   };
 }

@@ -76,6 +76,12 @@ export function scaled(
   return Number.isFinite(Number(product)) ? product : undefined;
 }
 
+/** Reads numbers as a load does: by the options, and times the factor if there is one. */
+export function scaledReader(options: ValueOptions, factor: string | undefined): ValueReader {
+  const read = valueReader(options);
+  return factor === undefined ? read : (text) => scaled(read(text), factor);
+}
+
 /** The product, exact: `1.5` by `1000000` is `1500000`. Zeros that end the decimals are left out. */
 function multiplied(number: string, factor: string): string {
   const [a, b] = [digitsOf(number), digitsOf(factor)];

@@ -7,12 +7,14 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { shellWord } from '../datasets/shell-word.ts';
 import { anInstant, instantOf, type Due } from '../publisher/accept.ts';
+import { parseEntry } from '../publish/description-file.ts';
+import { changeOf, settledText, type Choice } from '../publish/preview/settle.ts';
 import { entryOf } from '../publisher/uploads/entry.ts';
 import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';
 import { beforeRelease } from './before-release.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
-import { uploadOf } from './uploads-schema.ts';
+import { previewSchema, uploadOf, type uploadSchema } from './uploads-schema.ts';
 import { requireUpload } from './uploads.ts';
 
 const count = z.int().min(0);
@@ -60,6 +62,8 @@ const checkSchema = z.object({
       }),
     )
     .describe('The twenty points that are revised most, in percent.'),
+  preview: previewSchema.describe('Its rows as they will be served.'),
+  entry: z.string().describe('The entry that was checked, as YAML: with what was picked by `choose`.'),
   command: commandSchema,
 });
 
@@ -94,6 +98,18 @@ const wish = {
     .describe('Facts of its series, such as `unit` and `source`, which win over the entry.'),
 };
 
+const choose = z
+  .record(
+    z.string(),
+    z
+      .int({ error: 'must be the number of an option, from 0' })
+      .min(0, 'must be the number of an option, from 0'),
+  )
+  .default({})
+  .describe(
+    'Choices of the table, by their keys → the number of the option that is picked, from 0: it changes the entry.',
+  );
+
 const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
 /** Below the minute that the gateway waits. */
 const checkWithinMs = 50_000;
@@ -106,22 +122,22 @@ export const checkUpload = endpoint({
     'A dry run: nothing is stored. 503 while another load is under way, or a release is due in a moment.',
   requester: 'operator',
   params,
-  body: z.strictObject(wish),
+  body: z.strictObject({ ...wish, choose }),
   answers: { 200: checkSchema },
   errors: ['conflict', 'unavailable'],
   handler:
     (deps) =>
     async ({ params: given, body, call }) => {
       const upload = await call.stage('lookup', () => requireUpload(deps, given));
-      const checked = await call.stage('compute', () =>
-        beforeRelease(deps, async (signal) =>
-          deps.apart.run('check-table', await taskOf(deps, upload, body), {
-            withinMs: checkWithinMs,
-            signal,
-          }),
-        ),
+      const { entry, checked } = await call.stage('compute', () =>
+        beforeRelease(deps, async (signal) => {
+          const picked = pickedEntry(upload, body);
+          const task = await taskOf(deps, upload, { ...body, entry: picked });
+          const limits = { withinMs: checkWithinMs, signal };
+          return { entry: picked, checked: await deps.apart.run('check-table', task, limits) };
+        }),
       );
-      return one(checkOf(checked, commandFor(upload.name, body.set, '--dry-run')));
+      return one({ ...checkOf(checked, commandFor(upload.name, body.set, '--dry-run')), entry });
     },
 });
 
@@ -169,17 +185,56 @@ function dueOf(instant: string | undefined, calendarId: string | undefined): Due
   return instant === undefined ? undefined : { instant };
 }
 
+function tableOf(upload: Upload, table: number): z.output<typeof uploadSchema>['tables'][number] {
+  const { tables } = uploadOf(upload);
+  return (
+    tables[table] ??
+    fail('invalid_body', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`, {
+      param: 'table',
+    })
+  );
+}
+
+/** The entry as it was found or edited, with what was picked. @throws Failure `invalid_body` if there is no such choice or option. */
+function pickedEntry(
+  upload: Upload,
+  {
+    table,
+    entry,
+    choose: picked,
+  }: { table: number; entry?: string | undefined; choose: Record<string, number> },
+): string {
+  const found = tableOf(upload, table);
+  const text = entry ?? found.entry;
+  const changes = Object.entries(picked).map(([key, option]) => {
+    const choice = found.choices.find((each) => each.key === key);
+    if (choice === undefined) {
+      const keys = found.choices.filter(({ options }) => options.length > 0).map((each) => each.key);
+      return fail(
+        'invalid_body',
+        `"choose": table ${table} has no choice ${key.slice(0, 40)}. ${keys.length === 0 ? 'It has none.' : `There are ${keys.join(', ')}.`}`,
+        { param: 'choose' },
+      );
+    }
+    // What an option sets was found by this service.
+    return (
+      changeOf(choice as Choice, { option }) ??
+      fail('invalid_body', `"choose": ${key} has ${choice.options.length} options, numbered from 0.`, {
+        param: 'choose',
+      })
+    );
+  });
+  if (changes.length === 0) return text;
+  parseEntry(text);
+  return settledText(text, changes);
+}
+
 async function taskOf(
   deps: OperatorDeps,
   upload: Upload,
   { table, entry, set }: { table: number; entry?: string | undefined; set: Record<string, string> },
 ): Promise<TableToPublish> {
-  const { tables } = uploadOf(upload);
-  const found = tables[table];
-  if (found === undefined)
-    fail('invalid_body', `${upload.name} has no table ${table}: the last is ${tables.length - 1}.`, {
-      param: 'table',
-    });
+  const found = tableOf(upload, table);
   const now = await deps.releaseClock.now(deps.database);
   const { id, name, publication, sha256 } = upload;
   const { seriesTimeZone, fiscalYearFirstMonth } = deps;
@@ -190,7 +245,7 @@ async function taskOf(
   };
 }
 
-function checkOf(checked: CheckedTable, command: string): z.output<typeof checkSchema> {
+function checkOf(checked: CheckedTable, command: string): Omit<z.output<typeof checkSchema>, 'entry'> {
   return {
     ...checked,
     rejects: checked.rejects.map(({ line, column, value, expected }) => ({

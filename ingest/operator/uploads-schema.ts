@@ -10,6 +10,58 @@ const findingSchema = z.object({
   evidence: z.string(),
 });
 
+const choiceSchema = z.object({
+  key: z.string().describe('The guess that it settles, such as `date`.'),
+  question: z.string().describe('With a cell of the file as an example.'),
+  options: z
+    .array(
+      z.object({
+        label: z.string().describe('What it would mean.'),
+        set: z
+          .record(z.string(), z.unknown())
+          .describe(
+            'The keys of the entry that it changes, `series.unit` of a fact and `date.format` of a part of the date; null: the key is taken out.',
+          ),
+      }),
+    )
+    .describe('The first is what the entry has. Empty: it is a text, given by `set` of the check.'),
+  text: z.string().nullable().describe('The fact that may be another text; null: none.'),
+});
+
+const lineCount = z.int().min(0);
+export const previewSchema = z.object({
+  points: z
+    .array(
+      z.object({
+        line: z.int().describe('Of the file.'),
+        series: z.string(),
+        dims: z.record(z.string(), z.string()),
+        date: z.iso.date(),
+        value: z.string().nullable().describe('With its digits; null: missing.'),
+        status: z.string().nullable(),
+        vintage: z.iso.date().nullable().describe('The day of publication; null: that of the load.'),
+      }),
+    )
+    .describe('The first points, some of the middle and the last, as they will be served.'),
+  points_read: lineCount.describe('Of the lines that were read.'),
+  is_whole: z.boolean().describe('Whether all lines were read.'),
+  left_out: z
+    .array(
+      z.object({
+        reason: z.string(),
+        count: lineCount,
+        examples: z.array(z.object({ line: z.int(), text: z.string() })),
+      }),
+    )
+    .describe('Rows that are not loaded.'),
+  columns_left_out: z.array(z.object({ title: z.string(), reason: z.string() })),
+  refused: z
+    .array(z.object({ line: z.int(), column: z.string(), text: z.string(), expected: z.string() }))
+    .describe('The first five cells that the load refuses.'),
+  refused_count: lineCount,
+  fault: z.string().nullable().describe('Why no rows are shown; null: they are.'),
+});
+
 const tableSchema = z.object({
   table: z.int().min(0).describe('Its number, from 0.'),
   sheet: z.string().nullable().describe('Of a workbook; null: its first, or the file is none.'),
@@ -19,6 +71,8 @@ const tableSchema = z.object({
   skip: z.string().nullable().describe('Why it is no table that can be published; null: it is one.'),
   entry: z.string().describe('Its entry of almanac.yml, as YAML.'),
   sample: z.array(z.array(z.string())).describe('The first ten lines.'),
+  choices: z.array(choiceSchema).describe('The guesses that are settled by picking a reading, or by a text.'),
+  preview: previewSchema.nullable().describe('Its rows as they will be served; null: it is no table.'),
 });
 
 export const uploadRowSchema = z.object({
@@ -44,9 +98,14 @@ export function rowOf(upload: Upload): z.output<typeof uploadRowSchema> {
   };
 }
 
+/** Of an upload that a version without them has read. */
+const sentBefore = { choices: [], preview: null };
+
 export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
   ...rowOf(upload),
-  tables: z.array(tableSchema).parse(upload.tables),
+  tables: z
+    .array(tableSchema)
+    .parse((upload.tables as object[]).map((table) => ({ ...sentBefore, ...table }))),
 });
 
 /** A label, of which the ending and a date in it say how the file is read. */

@@ -36,7 +36,7 @@ import {
   sumChanges,
   type LoadCounts,
 } from '../load/statements.sql.ts';
-import { scaled, valueReader, type ValueReader } from '../files/values.ts';
+import { scaledReader } from '../files/values.ts';
 import { refoldBackfill } from '../undo/refold.ts';
 import { planWide, WideReader } from './wide.ts';
 
@@ -145,7 +145,7 @@ async function readPoints(
     rejects: input.rejects,
     dates: new PointDates(dateReader(options.dateFormat)),
     dateFormat: options.dateFormat,
-    values: scaledReader(options),
+    values: scaledReader(options, options.multiply?.['value']),
     cells: cellReader(options),
     valueOptions: options,
     headerLine: input.headerLine,
@@ -167,12 +167,6 @@ async function readPoints(
   await directory.finish();
   input.notes.push(...directory.notes());
   return reader;
-}
-
-function scaledReader(options: LoadOptions): ValueReader {
-  const read = valueReader(options);
-  const factor = options.multiply?.['value'];
-  return factor === undefined ? read : (text) => scaled(read(text), factor);
 }
 
 function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {

@@ -10,7 +10,7 @@ import {
   type SourceColumn,
 } from '../datasets/columns.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
-import { dateReader, expectedDate, remembering } from '../files/dates.ts';
+import { expectedDate, expectedVintage, vintageReader } from '../files/dates.ts';
 import { misuse } from '../load/failure.ts';
 import {
   metadataConstants,
@@ -209,13 +209,7 @@ export class LongReader implements PointReader {
   #vintage(row: readonly string[], line: number, cell: Cell): string | null {
     const text = cellText(row, cell);
     const day = this.#vintageDay(text);
-    if (day === null)
-      this.#context.rejects.add(
-        line,
-        cell.title,
-        text,
-        'the day on which the value was published, not in the future',
-      );
+    if (day === null) this.#context.rejects.add(line, cell.title, text, expectedVintage);
     return day === null ? null : `${day}\t`;
   }
 
@@ -247,15 +241,6 @@ export class LongReader implements PointReader {
 
 // oxlint-disable-next-line no-control-regex -- refusing control characters is the point
 const hasControlCharacter = /[\u0000-\u001f\u007f]/;
-
-/** Reads the vintage column: the day, or the last day of a period; null if it is not a date or is in the future. */
-function vintageReader(pattern: string | undefined, today: string): (text: string) => string | null {
-  const read = dateReader(pattern);
-  return remembering((text) => {
-    const date = read(text);
-    return date === null || date.isFiscalYear === true || date.to > today ? null : date.to;
-  });
-}
 
 /** @throws IngestFailure if both a column and the option give the vintage. */
 export function checkVintage(plan: LongPlan, vintage: string | undefined): void {

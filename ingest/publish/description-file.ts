@@ -17,6 +17,8 @@ import {
 import type { z } from 'zod';
 import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../load/failure.ts';
+import type { Inspected } from './preview/inspect.ts';
+import { linesOf, settle, type Choice, type EntryChange } from './preview/settle.ts';
 import {
   descriptionSchema,
   jsonSchema,
@@ -204,15 +206,18 @@ export interface NewEntry {
   title: string;
   /** The titles of the columns of values of its only file. */
   columns?: readonly string[] | undefined;
+  /** Its rows as they will be served, and the choices of its guesses; of several files, those of the first. */
+  inspected?: Inspected | undefined;
 }
 
 /** Adds entries, with their evidence as comments. */
 export function addEntries(file: DescriptionFile, entries: readonly NewEntry[]): void {
   const tables = file.document.get('tables') as YAMLSeq;
-  for (const { entry, evidence, title } of entries) {
+  for (const { entry, evidence, title, inspected } of entries) {
     const node = file.document.createNode(entry) as YAMLMap;
     const guessed = new Set(entry.guessed ?? []);
     comment(node, '', evidence, guessed);
+    for (const choice of inspected?.choices ?? []) nameOthers(node, entry, choice);
     node.commentBefore = ` ${title}`;
     node.spaceBefore = true;
     const guesses = node.items.find(({ key }) => (key as Scalar).value === 'guessed');
@@ -242,6 +247,20 @@ function comment(
     }
     if (isSeq(pair.value) && pair.value.items.length <= 8) pair.value.flow = true;
   }
+}
+
+/** Below the guess, what else it may be, with the line to write instead. */
+function nameOthers(node: YAMLMap, entry: TableDescription, { key, options }: Choice): void {
+  const [root = '', part] = key.split('.');
+  const parent = part === undefined ? node : node.get(root);
+  const pair = isMap<Scalar>(parent)
+    ? parent.items.find((each) => each.key.value === (part ?? root))
+    : undefined;
+  if (pair === undefined) return;
+  const lines = options
+    .slice(1)
+    .map(({ label, set }) => ` or ${oneLine(linesOf(entry, set))} -- if ${oneLine(label)}`);
+  pair.key.commentBefore = [pair.key.commentBefore ?? '', ...lines].filter((line) => line !== '').join('\n');
 }
 
 /** A comment ends at the end of its line; the evidence may quote cells of the file. */
@@ -296,6 +315,18 @@ export function giveFacts(
     }
   }
   return isChanged;
+}
+
+/** Changes an entry and its text: somebody has picked one of its readings. */
+export function settleEntry(
+  file: DescriptionFile,
+  entry: TableDescription,
+  change: EntryChange,
+  label: string,
+): void {
+  const at = file.description.tables.indexOf(entry);
+  const node = (file.document.get('tables') as YAMLSeq<YAMLMap>).items[at];
+  if (node !== undefined) settle(entry, node, file.document, { change, why: oneLine(`picked: ${label}`) });
 }
 
 /** Confirms the guesses of entries. */

@@ -3,8 +3,10 @@ import { splitEndings } from '../files/file-kind.ts';
 import { dateInText } from './forms/date-in-text.ts';
 import type { TableDescription } from './description.ts';
 import type { NewEntry } from './description-file.ts';
-import { namesIn } from './forms/file-name.ts';
+import { namesIn, vintageOf } from './forms/file-name.ts';
 import type { Proposal } from './detect/proposal.ts';
+import type { Inspected } from './preview/inspect.ts';
+import { valuesAt, type Choice } from './preview/settle.ts';
 import { idPart } from './templates.ts';
 
 /** A table that was found in a file without an entry. */
@@ -15,13 +17,21 @@ export interface FoundTable {
   proposal: Proposal;
 }
 
-/** The entries for the tables, each for one file or for files of one form. @param described the files that have entries already. */
-export function groupTables(tables: readonly FoundTable[], described: readonly string[]): NewEntry[] {
+/** What else is known when tables are grouped. */
+interface Others {
+  /** The files that have entries already. */
+  described: readonly string[];
+  /** YYYY-MM-DD. */
+  today: string;
+}
+
+/** The entries for the tables, each for one file or for files of one form. */
+export function groupTables(tables: readonly FoundTable[], others: Others): NewEntry[] {
   const groups = Map.groupBy(tables, (table) =>
     isUrl(table.path) ? table.path : `${shapeOf(table.path)}\n${signatureOf(table)}`,
   );
   return [...groups.values()].map((group) =>
-    group.length === 1 ? single(group) : shared(group, tables, described),
+    group.length === 1 ? single(group) : shared(group, tables, others),
   );
 }
 
@@ -36,6 +46,7 @@ function single(group: readonly FoundTable[]): NewEntry {
     entry: { file: path, ...(sheet !== undefined && { sheet }), ...proposal.entry },
     evidence: proposal.evidence,
     columns: proposal.columns,
+    inspected: proposal.inspected,
     title: proposal.entry.skip === undefined ? `${proposal.rows} rows of data were read` : 'not loaded',
   };
 }
@@ -45,28 +56,27 @@ const nothing: FoundTable = { path: '', sheet: undefined, proposal: { entry: {},
 function shared(
   group: readonly FoundTable[],
   all: readonly FoundTable[],
-  described: readonly string[],
+  { described, today }: Others,
 ): NewEntry {
   const [first = nothing] = group;
   const { path, sheet } = first;
   const pattern = shapeOf(path);
   const members = new Set(group.map((table) => table.path));
   // A workbook that has entries already may lack the sheet that others have got.
-  const others = sheet === undefined ? [] : described;
-  const isExact = [...all.map((table) => table.path), ...others].every(
+  const beside = sheet === undefined ? [] : described;
+  const isExact = [...all.map((table) => table.path), ...beside].every(
     (each) => members.has(each) || !matches(pattern, each),
   );
   const sum = group.reduce((rows, table) => rows + table.proposal.rows, 0);
   const isDated = dateInText(fileNameOf(path)) !== null;
+  const entry = {
+    file: isExact ? pattern : [...members],
+    ...(sheet !== undefined && { sheet }),
+    ...datedByName(merged(group.map((table) => (isDated ? table.proposal.entry : withoutStem(table)))), path),
+  };
   return {
-    entry: {
-      file: isExact ? pattern : [...members],
-      ...(sheet !== undefined && { sheet }),
-      ...datedByName(
-        merged(group.map((table) => (isDated ? table.proposal.entry : withoutStem(table)))),
-        path,
-      ),
-    },
+    entry,
+    inspected: sharedInspection(entry, group, today),
     evidence: {
       // The first that has a key, as `merged` takes keys that the first file does not need.
       vintage: 'the names of the files have dates, and their rows have dates of their own',
@@ -76,6 +86,35 @@ function shared(
     title: `${sum} rows of data were read in ${members.size} files`,
   };
 }
+
+/** The rows of the first file, and the choices of any: options that would take something from a file that it needs are left out. */
+function sharedInspection(
+  entry: TableDescription,
+  group: readonly FoundTable[],
+  today: string,
+): Inspected | undefined {
+  const all = group.flatMap(({ proposal }) => proposal.inspected ?? []);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const choices = new Map(all.flatMap((each) => each.choices).map((choice) => [choice.key, choice]));
+  const own = [...choices.values()].filter(
+    ({ options: [now] }) =>
+      now === undefined || JSON.stringify(valuesAt(entry, [now.set])) === JSON.stringify(now.set),
+  );
+  if (entry.guessed?.includes('vintage') === true && !choices.has('vintage')) own.push(vintageOfNames);
+  const ofName = typeof entry.vintage === 'object' && 'in' in entry.vintage;
+  const vintage = ofName ? vintageOf(entry, fileNameOf(group[0]?.path ?? ''), today) : undefined;
+  const points = first.preview.points.map((point) => ({ ...point, vintage: vintage ?? point.vintage }));
+  return { preview: { ...first.preview, points }, choices: own };
+}
+
+const vintageOfNames: Choice = {
+  ...{ key: 'vintage', text: null, question: 'The values of each file were published on:' },
+  options: [
+    { label: 'the date in the name of the file', set: { vintage: { in: 'file name' } } },
+    { label: 'the day of the load', set: { vintage: null } },
+  ],
+};
 
 /** Files of one form whose rows have dates of their own, and whose names have a month: each is a vintage, which somebody has to confirm. */
 function datedByName(entry: Proposal['entry'], path: string): Proposal['entry'] {

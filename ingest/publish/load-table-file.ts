@@ -3,7 +3,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
-import { parsePeriod } from '../../kernel/dates.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
@@ -13,11 +12,11 @@ import { loadTable } from '../load/load-table.ts';
 import { Rejects } from '../load/rejects.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from './description.ts';
 import { factsChanged } from './entry-changes.ts';
-import { fileNameOf, withoutQuery } from './file-groups.ts';
+import { withoutQuery } from './file-groups.ts';
 import type { PlannedTable } from './plan.ts';
-import { namesIn } from './forms/file-name.ts';
 import { rememberPublished } from './published.sql.ts';
-import { reshape, type Reshaped } from './reshape.ts';
+import { vintageOf } from './forms/file-name.ts';
+import { reshape, rowsOf, type Reshaped } from './reshape.ts';
 import { tableRows } from './table-rows.ts';
 
 export interface LoadSettings {
@@ -56,10 +55,9 @@ export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stat
  */
 export function tableLoad({ entry, file, path: name }: PlannedTable, today: string): TableLoad {
   const table = loadable(entry, name);
-  const where = `almanac.yml, ${withoutQuery(name)}${entry.sheet === undefined ? '' : `, sheet ${entry.sheet}`}`;
-  const fileName = fileNameOf(withoutQuery(name));
+  const of = rowsOf(entry, name);
   let bytes = 0;
-  const { constants, rows, series, stated } = reshape(table, { fileName, where }, () =>
+  const { constants, rows, series, stated } = reshape(table, of, () =>
     tableRows({
       file,
       sheet: table.sheet,
@@ -70,7 +68,7 @@ export function tableLoad({ entry, file, path: name }: PlannedTable, today: stri
       onBytes: (bytesRead) => void (bytes = bytesRead),
     }),
   );
-  const vintage = vintageOf(table, fileName, today);
+  const vintage = vintageOf(table, of.fileName, today);
   const options = {
     dataset: 'observations',
     input: file,
@@ -137,17 +135,6 @@ function loadable(entry: TableDescription, name: string): LoadableTable {
       `almanac.yml, ${withoutQuery(name)}: the entry lacks ${lacking.join(', ')}, which a load needs.`,
     );
   return entry as LoadableTable;
-}
-
-/** A month in the name of a file that has not ended yet was published by today. */
-function vintageOf({ vintage }: LoadableTable, fileName: string, today: string): string | undefined {
-  if (vintage === undefined || typeof vintage === 'string') return vintage;
-  if ('column' in vintage) return undefined;
-  const { dateInName } = namesIn(fileName);
-  const period = dateInName === null ? null : parsePeriod(dateInName);
-  if (period === null)
-    throw new IngestFailure('usage', `almanac.yml, ${fileName}, vintage: the name of the file has no date.`);
-  return period.from <= today && period.to > today ? today : period.to;
 }
 
 /** The series exist with the facts of an earlier entry: they get those of this one. */

@@ -11,6 +11,16 @@ export type SeriesSeen = Map<string, Record<string, string>>;
 /** Beyond so many series, ids are no longer compared: memory stays flat. */
 const seriesKeptMax = 200_000;
 
+/** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or it states nothing. */
+export type LeftOut = { by: 'only' | 'leave_out'; at: number } | { by: 'no point' };
+
+/** Is told what becomes of the rows, for a preview. */
+export interface RowsWatch {
+  planned: (plan: ReshapePlan) => void;
+  /** Rows without any content are not among them. */
+  leftOut: (why: LeftOut, row: readonly string[], line: number) => void;
+}
+
 /** The long rows of the batches of one file, and what is known of their series. */
 export class LongRows {
   readonly #plan: ReshapePlan;
@@ -25,8 +35,10 @@ export class LongRows {
   #sourceOf = new Map<string, string>();
   #long: LongBatch = emptyBatch();
   readonly #above = new Map<number, string>();
+  readonly #watch: RowsWatch | undefined;
 
-  constructor(plan: ReshapePlan, of: RowsOf, series: SeriesSeen, stated: Set<string>) {
+  constructor(plan: ReshapePlan, of: RowsOf, series: SeriesSeen, stated: Set<string>, watch?: RowsWatch) {
+    this.#watch = watch;
     this.#plan = plan;
     this.#of = of;
     this.#series = series;
@@ -44,7 +56,10 @@ export class LongRows {
         this.#add([row.join(',')], line, 'row');
       else {
         const full = this.#filled(row);
+        const before = this.count;
         if (this.#isData(full)) this.#addRows(full, line);
+        if (this.#watch !== undefined && this.count === before && row.some((cell) => cell.trim() !== ''))
+          this.#watch.leftOut(this.#whyLeftOut(full), row, line);
       }
     }
     return this.#long;
@@ -63,6 +78,15 @@ export class LongRows {
       only.every(({ at, expression }) => expression.test(textAt(row, at))) &&
       !leaveOut.some(({ at, texts }) => texts.has(textAt(row, at)))
     );
+  }
+
+  #whyLeftOut(row: readonly string[]): LeftOut {
+    const { only, leaveOut, values } = this.#plan;
+    const named = leaveOut.find(({ at, texts }) => texts.has(textAt(row, at)));
+    if (named !== undefined) return { by: 'leave_out', at: named.at };
+    const unlike = only.find(({ at, expression }) => !expression.test(textAt(row, at)));
+    const isNote = values.every(({ at }) => textAt(row, at) === '');
+    return unlike === undefined || isNote ? { by: 'no point' } : { by: 'only', at: unlike.at };
   }
 
   /** The row, with empty cells of the entry's `fill` columns replaced by the cells above. */
@@ -173,7 +197,7 @@ export class LongRows {
 }
 
 /** What a row says of its date; '' if the titles of the columns say all of it. */
-function dateOf(row: readonly string[], date: ReshapePlan['date']): string {
+export function dateOf(row: readonly string[], date: ReshapePlan['date']): string {
   if ('text' in date) return date.text;
   if ('across' in date) return textAt(row, date.year);
   const [first = -1, ...others] = date.columns;

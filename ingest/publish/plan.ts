@@ -21,6 +21,7 @@ import { fetchFile, type FetchedFile } from './fetch.ts';
 import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
 import { namesIn } from './forms/file-name.ts';
 import { findTables, type FindTables } from './detect/find-tables.ts';
+import { idChoice } from './preview/choices.ts';
 import { findPublished, namesOfSeries, type PublishedFile } from './published.sql.ts';
 import { idPart } from './templates.ts';
 
@@ -190,7 +191,8 @@ async function planFolder(
         plan.unreadable.push({ path: each, reason: error.message });
       }
     }
-    plan.newEntries = await doubtTakenIds(on, uniqueIds(groupTables(found, described)), remembered);
+    const grouped = groupTables(found, { described, today: options.today });
+    plan.newEntries = await doubtTakenIds(on, uniqueIds(grouped), remembered);
     addEntries(description, plan.newEntries);
     for (const source of sources)
       for (const entry of entriesFor(source.path, description.description.tables))
@@ -268,7 +270,7 @@ async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): P
 /** No two tables propose one series, unless they are of one form but for the lines they are on: the later ones get a number. */
 function uniqueIds(entries: NewEntry[]): NewEntry[] {
   const owners = new Map<string, string>();
-  for (const { entry } of entries) {
+  for (const { entry, inspected } of entries) {
     if (entry.series === undefined || entry.series.id.startsWith('{')) continue;
     const owner = `${shapeOf([entry.file].flat()[0] ?? '')}\n${entry.sheet ?? ''}`;
     const { id } = entry.series;
@@ -276,6 +278,7 @@ function uniqueIds(entries: NewEntry[]): NewEntry[] {
     for (let number = 2; (owners.get(own) ?? owner) !== owner; number++) own = `${id}.${number}`;
     owners.set(own, owner);
     entry.series.id = own;
+    for (const point of inspected?.preview.points ?? []) point.series += own.slice(id.length);
   }
   return entries;
 }
@@ -291,7 +294,7 @@ async function doubtTakenIds(
 ): Promise<NewEntry[]> {
   const names = await namesOfSeries(on, entries.flatMap(knownIds));
   return entries.map((proposed) => {
-    const { entry, evidence } = proposed;
+    const { entry, evidence, inspected } = proposed;
     const taken = knownIds(proposed).find((id) => names.has(id));
     const files = [entry.file].flat();
     if (taken === undefined || files.some((file) => remembered.has(`${file}\n${entry.sheet ?? ''}`)))
@@ -301,6 +304,10 @@ async function doubtTakenIds(
       ...proposed,
       entry: { ...entry, guessed: [...(entry.guessed ?? []), 'series.id'] },
       evidence: { ...evidence, 'series.id': `${doubt}; ${evidence['series.id'] ?? ''}` },
+      inspected: inspected && {
+        ...inspected,
+        choices: [...inspected.choices, idChoice(entry.series?.id ?? taken, taken, names.get(taken) ?? '')],
+      },
     };
   });
 }

@@ -3,9 +3,10 @@
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
-import type { LoadableTable } from './description.ts';
+import type { LoadableTable, TableDescription } from './description.ts';
+import { fileNameOf, withoutQuery } from './file-groups.ts';
 import { namesIn } from './forms/file-name.ts';
-import { LongRows, type SeriesSeen } from './long-rows.ts';
+import { LongRows, type RowsWatch, type SeriesSeen } from './long-rows.ts';
 import { linesOf, planOf, type RowsOf } from './reshape-plan.ts';
 
 export interface Reshaped {
@@ -21,16 +22,30 @@ export interface Reshaped {
 
 const headRowsMax = 2_000;
 
+/** @param name of the file, below the folder, or a URL. */
+export function rowsOf({ sheet }: TableDescription, name: string): RowsOf {
+  const plain = withoutQuery(name);
+  return {
+    fileName: fileNameOf(plain),
+    where: `almanac.yml, ${plain}${sheet === undefined ? '' : `, sheet ${sheet}`}`,
+  };
+}
+
 /**
  * @param open reads the file from its first line; called once for each reading.
  * @throws IngestFailure, when the rows are read, if the entry names columns that the file has not, or leaves out columns that it has.
  */
-export function reshape(table: LoadableTable, of: RowsOf, open: () => AsyncGenerator<CsvBatch>): Reshaped {
+export function reshape(
+  table: LoadableTable,
+  of: RowsOf,
+  open: () => AsyncGenerator<CsvBatch>,
+  watch?: RowsWatch,
+): Reshaped {
   const constants = constantFacts(table, of);
   const series: SeriesSeen = new Map();
   const stated = new Set<string>();
   return {
-    rows: () => longRows(table, of, open(), constants, { series, stated }),
+    rows: () => longRows(table, of, open(), constants, { series, stated, watch }),
     constants,
     series,
     stated,
@@ -55,7 +70,7 @@ async function* longRows(
   of: RowsOf,
   batches: AsyncGenerator<CsvBatch>,
   constants: Readonly<Record<string, string>>,
-  { series, stated }: { series: SeriesSeen; stated: Set<string> },
+  { series, stated, watch }: { series: SeriesSeen; stated: Set<string>; watch: RowsWatch | undefined },
 ): AsyncGenerator<CsvBatch> {
   const head: CsvBatch = { rows: [], lines: [] };
   let long: LongRows | null = null;
@@ -74,7 +89,8 @@ async function* longRows(
     const rest = { rows: batch.rows.slice(firstAt), lines: batch.lines.slice(firstAt) };
     const plan = planOf(table, of, head, rest.rows, constants);
     for (const { covers } of plan.values) if (covers !== null) series.set(covers, {});
-    long = new LongRows(plan, of, series, stated);
+    watch?.planned(plan);
+    long = new LongRows(plan, of, series, stated, watch);
     yield { rows: [plan.header], lines: [lastOf(table.header)] };
     yield long.of(rest);
   }

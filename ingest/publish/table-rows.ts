@@ -3,7 +3,13 @@
 import { statSync } from 'node:fs';
 import { dialectBytes, firstBytes, readCsv, readPieces, type CsvOptions } from '../files/csv.ts';
 import { detectDialect } from '../files/dialect.ts';
-import { declaredEncoding, decoderOf, detectEncoding, type EncodingFound } from '../files/encodings.ts';
+import {
+  declaredEncoding,
+  decoderOf,
+  detectEncoding,
+  type EncodingCandidate,
+  type EncodingFound,
+} from '../files/encodings.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { isNumberText } from './forms/cells.ts';
@@ -39,6 +45,8 @@ export interface Sample {
   encoding?: string;
   /** What else its encoding may be. */
   encodingDoubt?: string;
+  /** What its encoding may be, if that is in doubt. */
+  encodings?: readonly EncodingCandidate[];
   /** Of a CSV file whose cells are not quoted by ". */
   quote?: "'";
   /** The first cell of each row holds several. */
@@ -155,10 +163,23 @@ const encodingOf = ({
   name,
   isSure,
   evidence,
-}: EncodingFound): Pick<Sample, 'encoding' | 'encodingDoubt'> => ({
+  candidates,
+}: EncodingFound): Pick<Sample, 'encoding' | 'encodingDoubt' | 'encodings'> => ({
   ...(!['utf-8', 'utf-16le', 'utf-16be'].includes(name) && { encoding: name }),
-  ...(!isSure && { encodingDoubt: evidence }),
+  ...(!isSure && { encodingDoubt: evidence, encodings: candidates }),
 });
+
+/**
+ * The sample of a table as its entry has it read, instead of as detection would.
+ * @throws IngestFailure as `tableRows` does.
+ */
+export async function sampleBy(table: TableFile): Promise<Sample> {
+  const sample: Sample = { rows: [], lines: [], isWhole: true, continued: new Set() };
+  await fillSample(sample, tableRows(table));
+  return fileKind(table.file) === 'workbook'
+    ? sample
+    : { ...sample, ...encodingOf((await beginningOf(table.file)).encoding) };
+}
 
 async function sampleOfText(file: string): Promise<Sample> {
   const start = await beginningOf(file);

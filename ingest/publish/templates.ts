@@ -79,12 +79,17 @@ export function columnsNamedIn(text: string): string[] {
     .filter((name) => !['file', 'column', frequencyOfDate].includes(name) && !/^line \d+$/.test(name));
 }
 
+const isAscii = (text: string): boolean => !/\P{ASCII}/u.test(text);
+
 /** @throws IngestFailure always. */
 export function failUnknownColumn(name: string, titles: readonly string[], of: string): never {
   const nearest = nearestName(name, titles);
   misuse(
     `${of}: the file has no column "${name}"${nearest === undefined ? '' : `; did you mean "${nearest}"?`}` +
-      ` Its columns are ${titles.map((title) => `"${title}"`).join(', ')}.`,
+      ` Its columns are ${titles.map((title) => `"${title}"`).join(', ')}.` +
+      (isAscii(name) && titles.every(isAscii)
+        ? ''
+        : ' Their names depend on the encoding: after a change of "encoding", an entry names them as they are now.'),
   );
 }
 

@@ -52,12 +52,12 @@ test('on a terminal it asks whether the guesses are right, and loads them for ye
   const folder = folderOf('asked', { 'asked.csv': monthly('Rate', 1, 2, 3) });
   const ask = (stdin: string) => almanac(['publish', folder], { stdin, isTerminal: true });
   for (const answer of ['n\n', '\n', '', 'yesterday\n']) {
-    const ran = await ask(answer);
+    const ran = await ask(`\n\n${answer}`); // the unit and the source stay as they are
     t.is(ran.code, 1, JSON.stringify(answer));
-    t.regex(ran.stderr, /Load 1 table with the guesses above\? \[y\/N\] /);
+    t.regex(ran.stderr, /Load 1 table\? \[y\/N\] /);
     t.is(await seriesRow(database, 'asked'), undefined);
   }
-  const ran = await ask('Yes\n');
+  const ran = await ask('\n\nYes\n');
   t.is(ran.code, 0, ran.stderr);
   t.is(Object.keys(await published(database, 'asked')).length, 3);
   t.notRegex(readFileSync(descriptionOf(folder), 'utf8'), /guessed:/);

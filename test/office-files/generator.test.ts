@@ -229,7 +229,9 @@ test('what was stored and what was guessed decide whether a file is right, asked
     guessed: string[],
     reasons: string[] = [],
     questions: Question[] = [],
-  ) => judged({ series: [truth], questions }, { stored: series, guessed, reasons, entries: [] }).verdict;
+  ) =>
+    judged({ series: [truth], questions }, { stored: series, guessed, reasons, entries: [], shown: [] })
+      .verdict;
   t.is(verdict([right], []), 'right');
   t.is(verdict([right], ['date']), 'right, asked');
   t.is(verdict([right], [], ['a sheet of words']), 'right, asked');

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { IngestFailure } from '../../ingest/load/failure.ts';
+import type { NewEntry } from '../../ingest/publish/description-file.ts';
 import { findTables } from '../../ingest/publish/detect/find-tables.ts';
 import { loadTableFile } from '../../ingest/publish/load-table-file.ts';
 import { planPublishing, type Plan } from '../../ingest/publish/plan.ts';
@@ -24,6 +25,8 @@ export interface Ran {
   reasons: string[];
   /** How the tables were read, to investigate a fault. */
   entries: unknown[];
+  /** What was shown of the tables that were found, before they were loaded. */
+  shown: NewEntry[];
 }
 
 /** Undoes everything that was done in the transaction. */
@@ -69,13 +72,14 @@ async function publishIn(on: Transaction, database: Database, file: string): Pro
         load: (table, settings) => loadTableFile(within, table, settings),
       });
       const entries = plan.tables.map(({ entry }) => entry);
-      return { stored: await storedIn(on), guessed: guesses, reasons: reasonsOf(plan, result), entries };
+      const reasons = reasonsOf(plan, result);
+      return { stored: await storedIn(on), guessed: guesses, reasons, entries, shown: plan.newEntries };
     } finally {
       await plan.close();
     }
   } catch (error) {
     if (!(error instanceof IngestFailure)) throw error;
-    return { stored: [], guessed: [], reasons: [error.message], entries: [] };
+    return { stored: [], guessed: [], reasons: [error.message], entries: [], shown: [] };
   }
 }
 

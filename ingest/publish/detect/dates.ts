@@ -17,6 +17,8 @@ export interface DatesFound {
   unread: string[];
   /** Other readings, in words. */
   others: string[];
+  /** Other forms that read the same texts differently, the likeliest first; those that the texts leave open, if there are any. */
+  alternatives: DateStyle[];
 }
 
 interface Candidate {
@@ -223,7 +225,17 @@ function found(
     kind,
     unread,
     others,
+    alternatives: differing(open.length > 0 ? open : rivals).map(({ style }) => style),
   };
+}
+
+const alternativesMax = 4;
+
+/** One of those that read all texts alike. */
+function differing(rivals: readonly Candidate[]): Candidate[] {
+  return rivals
+    .filter((rival, at) => !rivals.slice(0, at).some((other) => isAlike(rival, other)))
+    .slice(0, alternativesMax);
 }
 
 const formOf = ({ format, language }: DateStyle): string =>

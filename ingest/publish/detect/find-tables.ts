@@ -4,9 +4,11 @@ import path from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
 import type { TableDescription } from '../description.ts';
 import { fileNameOf, isUrl, type FoundTable } from '../file-groups.ts';
-import { contentOf, samplesOf } from '../table-rows.ts';
+import { inspect } from '../preview/inspect.ts';
+import { contentOf, samplesOf, type Sample } from '../table-rows.ts';
 import { sheetNames } from '../workbook.ts';
 import { namesIn } from '../forms/file-name.ts';
+import type { Proposal } from './proposal.ts';
 import { propose } from './propose.ts';
 
 export interface FindTables {
@@ -39,26 +41,20 @@ export async function findTables({
   const samples = await samplesOf(source.file);
   const isDescribed = (name: string | undefined, at: number) =>
     entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
-  const found = samples.flatMap(({ sheet, sample }, at) =>
-    isDescribed(sheet, at)
-      ? []
-      : [
-          {
-            path: source.path,
-            sheet: at === 0 ? undefined : sheet,
-            content: contentOf(sample),
-            proposal: propose(sample, {
-              stem:
-                samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
-              dateInName: names.dateInName,
-              sheet,
-              folder,
-              facts,
-              today,
-            }),
-          },
-        ],
-  );
+  const found: (FoundTable & { content: string })[] = [];
+  for (const [at, { sheet, sample }] of samples.entries()) {
+    if (isDescribed(sheet, at)) continue;
+    const proposal = propose(sample, {
+      stem: samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
+      dateInName: names.dateInName,
+      ...{ sheet, folder, facts, today },
+    });
+    const ownSheet = at === 0 ? undefined : sheet;
+    found.push({
+      ...{ path: source.path, sheet: ownSheet, content: contentOf(sample) },
+      proposal: await withRows(proposal, { ...source, today, sheet: ownSheet }, sample),
+    });
+  }
   const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
   // A file without any table gets one entry, not one for each sheet.
   if (entries.length === 0 && !found.some(isTable)) {
@@ -68,6 +64,17 @@ export async function findTables({
   return found
     .filter((table) => isTable(table) || table.content !== 'nothing')
     .map((table) => (isTable(table) ? table : { ...table, proposal: withoutTable(table) }));
+}
+
+/** With its rows as they will be served: the sample is in memory now. */
+async function withRows(
+  proposal: Proposal,
+  { sheet, ...source }: { path: string; file: string; today: string; sheet: string | undefined },
+  sample: Sample,
+): Promise<Proposal> {
+  if (proposal.entry.skip !== undefined) return proposal;
+  const entry = { file: source.path, ...(sheet !== undefined && { sheet }), ...proposal.entry };
+  return { ...proposal, inspected: await inspect({ ...source, entry }, sample, proposal.ignored) };
 }
 
 /** Whether a workbook with entries has a sheet without one. */

@@ -72,6 +72,13 @@ function countMark(text: string, marks: Tally, signs: Tally): void {
 const isStatusMark = (mark: string): boolean =>
   /^(?:[[({]\s?[a-z/*.]{1,6}\s?[\])}]|[a-z])$/i.test(mark) && !/na/i.test(mark);
 
+/** A mark that somebody has to say of whether it means missing; a word is one. */
+export const isDoubtfulMark = (text: string): boolean =>
+  loneSign.test(text) || errorMark.test(text) || cellOf(text).kind === 'word';
+
+/** A sign beside a number that may be its unit. */
+export const isDoubtfulSign = (sign: string): boolean => !isUnitSign(sign) && !isStatusSign(sign);
+
 function missingFound(marks: Tally): NumbersFound['missing'] {
   const plain = [...marks].filter(([mark]) => !isStatusMark(mark));
   if (plain.length === 0) return null;
@@ -116,7 +123,7 @@ function flagsFound(signs: Tally, bounds: Tally, marks: Tally): NumbersFound['fl
   ]
     .filter((part) => part !== false)
     .join('; ');
-  const doubtful = [...signs.keys()].filter((sign) => !isUnitSign(sign) && !isStatusSign(sign));
+  const doubtful = [...signs.keys()].filter(isDoubtfulSign);
   if (doubtful.length === 0) return { value, isSure: true, evidence };
   return {
     value,

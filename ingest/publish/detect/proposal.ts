@@ -1,5 +1,6 @@
 // What detection is given and what it proposes: the types that its steps share.
 import type { TableDescription } from '../description.ts';
+import type { Inspected } from '../preview/inspect.ts';
 import type { Columns } from './columns/columns.ts';
 import type { Layout } from './layout.ts';
 
@@ -29,11 +30,21 @@ export interface Proposal {
   isContents?: true;
   /** The titles of its columns of values, if they are series of their own. */
   columns?: readonly string[];
+  /** Why columns are not loaded, by their titles. */
+  ignored?: Readonly<Record<string, string>>;
+  /** Its rows as they will be served, and the choices of its guesses. */
+  inspected?: Inspected;
 }
 
 export type Entry = Proposal['entry'];
 /** A proposal in the making. */
-export type Draft = { entry: Entry; evidence: Record<string, string>; guessed: string[] };
+export type Draft = {
+  entry: Entry;
+  evidence: Record<string, string>;
+  guessed: string[];
+  /** Why columns are not loaded, by their titles. */
+  ignored?: Record<string, string>;
+};
 
 /** What is known of the table when its series are described. */
 export interface Seen {

@@ -129,9 +129,12 @@ function undividedMonths(
 /** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
 const skipped = (skip: string): Proposal => ({ entry: { skip, guessed: ['skip'] }, evidence: {}, rows: 0 });
 
-function finished({ entry, evidence, guessed }: Draft, rows: number, layout: Layout): Proposal {
+function finished({ entry, evidence, guessed, ignored }: Draft, rows: number, layout: Layout): Proposal {
   evidence['first'] = layout.evidence;
-  return { entry: guessed.length === 0 ? entry : { ...entry, guessed }, evidence, rows };
+  return {
+    ...{ entry: guessed.length === 0 ? entry : { ...entry, guessed }, evidence, rows },
+    ...(ignored !== undefined && { ignored }),
+  };
 }
 
 function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
@@ -353,7 +356,7 @@ function hasOtherDates(
 const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);
 
 /** The names under which readers select, made of the titles. */
-function namedDimensions(titles: readonly string[]): Record<string, string> {
+export function namedDimensions(titles: readonly string[]): Record<string, string> {
   const named: Record<string, string> = {};
   for (const title of titles) {
     let name = idPart(title.toLowerCase()).replaceAll(/[.-]/g, '_').slice(0, 50);

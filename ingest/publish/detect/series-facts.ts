@@ -124,12 +124,8 @@ function idOf({
 }
 
 /** Names the columns that are not loaded, so that a column which a publisher adds is noticed. */
-function addIgnored(
-  { entry, evidence, guessed }: Draft,
-  { titles }: Layout,
-  columns: Columns,
-  parts: readonly number[],
-): void {
+function addIgnored(draft: Draft, { titles }: Layout, columns: Columns, parts: readonly number[]): void {
+  const { entry, evidence, guessed } = draft;
   const title = (at: number) => entryAt(titles, at);
   const named = new Set([
     ...parts,
@@ -151,6 +147,7 @@ function addIgnored(
   const listed = ignored.filter(([at, why]) => !isUntitled(title(at), at) || isDoubtful(why));
   if (listed.length === 0) return;
   entry.ignore = listed.map(([at]) => title(at));
+  draft.ignored = Object.fromEntries(listed.map(([at, why]) => [title(at), why]));
   if (listed.some(([, why]) => isDoubtful(why))) guessed.push('ignore');
   evidence['ignore'] = listed.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
 }

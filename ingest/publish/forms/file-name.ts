@@ -1,5 +1,8 @@
 // What the name of a file says of its table.
+import { parsePeriod } from '../../../kernel/dates.ts';
 import { splitEndings } from '../../files/file-kind.ts';
+import { IngestFailure } from '../../load/failure.ts';
+import type { TableDescription } from '../description.ts';
 import { dateInText } from './date-in-text.ts';
 
 /** The name of a file without its endings, and without a date in it; the date. */
@@ -14,4 +17,22 @@ export function namesIn(fileName: string): { stem: string; dateInName: string | 
     .replaceAll(/\b(?:as )?on\s*(?=\(|$)/gi, '')
     .trim();
   return { stem: without, dateInName: found.date };
+}
+
+/**
+ * The vintage of all rows; undefined: a column has it, or it is the day of the load. A month in the name of a file that has not ended yet was
+ * published by today.
+ */
+export function vintageOf(
+  { vintage }: Pick<TableDescription, 'vintage'>,
+  fileName: string,
+  today: string,
+): string | undefined {
+  if (vintage === undefined || typeof vintage === 'string') return vintage;
+  if ('column' in vintage) return undefined;
+  const { dateInName } = namesIn(fileName);
+  const period = dateInName === null ? null : parsePeriod(dateInName);
+  if (period === null)
+    throw new IngestFailure('usage', `almanac.yml, ${fileName}, vintage: the name of the file has no date.`);
+  return period.from <= today && period.to > today ? today : period.to;
 }

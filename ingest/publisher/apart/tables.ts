@@ -7,6 +7,7 @@ import type { LoadUnderWay } from '../../load/statements.sql.ts';
 import type { FindTables } from '../../publish/detect/find-tables.ts';
 import type { FoundTable } from '../../publish/file-groups.ts';
 import { loadTableFile, type LoadedTable, type LoadSettings } from '../../publish/load-table-file.ts';
+import type { Inspected, TableToInspect } from '../../publish/preview/inspect.ts';
 import { withoutQuery } from '../../publish/file-groups.ts';
 import type { PlannedTable } from '../../publish/plan.ts';
 import { ProcessEnded, type Apart } from './run-apart.ts';
@@ -23,13 +24,16 @@ export type LoadEvent =
 
 export interface TablesApart {
   find(given: FindTables): Promise<FoundTable[]>;
+  /** Its rows as they will be served, and the choices of its guesses, as its entry is now. */
+  inspect(table: TableToInspect): Promise<Inspected>;
   load(planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>): Promise<LoadedTable>;
 }
 
-/** Both @throws IngestFailure, also if a file has ended its process. */
+/** All of them @throws IngestFailure, also if a file has ended its process. */
 export function tablesApart(apart: Apart): TablesApart {
   return {
     find: (given) => named(given.source.path, apart.run('find-tables', given, {})),
+    inspect: (table) => named(table.path, apart.run('inspect-table', table, {})),
     load(planned, { clock, onProgress, onWaiting, ...settings }) {
       const loaded = apart.run(
         'load-table',

@@ -4,6 +4,7 @@ import type { Log } from '../../../kernel/log/log.ts';
 import type { FindTables } from '../../publish/detect/find-tables.ts';
 import type { FoundTable } from '../../publish/file-groups.ts';
 import type { LoadedTable } from '../../publish/load-table-file.ts';
+import type { Inspected, TableToInspect } from '../../publish/preview/inspect.ts';
 import type { Due } from '../accept.ts';
 import type { CheckedTable, PublishedTable, TableToPublish } from '../uploads/publish-table.ts';
 import type { FoundInUpload } from '../uploads/read-upload.ts';
@@ -24,6 +25,7 @@ export interface TaskContext {
 /** By name: what a task is given, what it answers, and the events that it emits meanwhile; all go from one process to another. */
 export interface Tasks {
   'find-tables': { given: FindTables; answer: FoundTable[]; event: never };
+  'inspect-table': { given: TableToInspect; answer: Inspected; event: never };
   'load-table': { given: TableToLoad; answer: LoadedTable; event: LoadEvent };
   'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
   'load-source': { given: FetchedSource; answer: 'loaded' | 'lost'; event: never };
@@ -47,6 +49,10 @@ export const tasks: { readonly [Name in TaskName]: () => Promise<Task<Name>> } =
   'find-tables': async () => {
     const { findTables } = await import('../../publish/detect/find-tables.ts');
     return (_context, given) => findTables(given);
+  },
+  'inspect-table': async () => {
+    const { inspectTable } = await import('../../publish/preview/inspect.ts');
+    return (_context, given) => inspectTable(given);
   },
   'load-table': async () => (await import('./tables.ts')).loadTableHere,
   'inbox-file': async () => (await import('../inbox/load-apart.ts')).workHere,

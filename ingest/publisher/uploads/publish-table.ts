@@ -19,6 +19,8 @@ import {
   type TableLoad,
 } from '../../publish/load-table-file.ts';
 import type { PlannedTable } from '../../publish/plan.ts';
+import { inspectTable } from '../../publish/preview/inspect.ts';
+import type { Preview } from '../../publish/preview/rows.ts';
 import { findPublished } from '../../publish/published.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../accept.ts';
 import type { TaskContext } from '../apart/tasks.ts';
@@ -60,6 +62,8 @@ export interface CheckedTable extends Counts {
   series_changed: number;
   series: ChangedSeries[];
   largest_changes: ChangedPoint[];
+  /** Its rows as they will be served, by the entry that was checked. */
+  preview: Preview;
 }
 
 export interface PublishedTable extends Counts {
@@ -75,9 +79,12 @@ const rejectsTold = 20;
 
 /** @throws IngestFailure if the entry does not fit the file; Failure `unavailable` while another load is under way. */
 export function checkTable({ database }: TaskContext, given: TableToPublish): Promise<CheckedTable> {
-  return withFile(database, given.upload, async (file) =>
-    dryRun(database, await plannedTable(database, given, file), given),
-  );
+  return withFile(database, given.upload, async (file) => {
+    const planned = await plannedTable(database, given, file);
+    const { entry, path } = planned;
+    const { preview } = await inspectTable({ entry, path, file, today: given.upload.today });
+    return { ...(await dryRun(database, planned, given)), preview };
+  });
 }
 
 /**
@@ -124,7 +131,7 @@ async function dryRun(
   database: Database,
   planned: PlannedTable,
   given: TableToPublish,
-): Promise<CheckedTable> {
+): Promise<Omit<CheckedTable, 'preview'>> {
   let rowsRead = 0;
   return database.transaction(async (on) => {
     await relaxLimits(on);

@@ -13,7 +13,10 @@ import {
 } from '../../publish/description-file.ts';
 import { entriesFor } from '../../publish/file-groups.ts';
 import { planMovedFile, type Plan } from '../../publish/plan.ts';
-import { valueAt } from '../../publish/preview.ts';
+import { inspectTable, type Inspected } from '../../publish/preview/inspect.ts';
+import { valueAt } from '../../publish/preview/preview-text.ts';
+import type { Preview } from '../../publish/preview/rows.ts';
+import type { Choice } from '../../publish/preview/settle.ts';
 import { samplesOf, type Sample } from '../../publish/table-rows.ts';
 import type { TaskContext } from '../apart/tasks.ts';
 import { withFile, type UploadToRead } from './spool.ts';
@@ -41,6 +44,10 @@ export interface FoundTable {
   entry: string;
   /** The first ten lines. */
   sample: string[][];
+  /** Its guesses, with what else each may be. */
+  choices: Choice[];
+  /** Its rows as they will be served; null: it is no table. */
+  preview: Preview | null;
 }
 
 export type FoundInUpload = FoundTable[];
@@ -66,11 +73,25 @@ export function readUpload({ database }: TaskContext, upload: UploadToRead): Pro
         0,
         samples.findIndex((each) => each.sheet === sheet),
       );
-    return tables
-      .map(({ entry }) => entry)
-      .toSorted((a, b) => sheetOf(a) - sheetOf(b))
-      .map((entry, table) => foundTable(table, entry, newEntries, samples[sheetOf(entry)]?.sample));
+    const entries = tables.map(({ entry }) => entry).toSorted((a, b) => sheetOf(a) - sheetOf(b));
+    const found: FoundInUpload = [];
+    for (const [table, entry] of entries.entries()) {
+      const fresh = newEntries.find((each) => each.entry === entry);
+      const inspected = fresh?.inspected ?? (await inspectedAgain(entry, upload, file));
+      const known: NewEntry = fresh ?? { entry, evidence: evidenceOfKnown(entry), title: asBefore };
+      found.push(foundTable(table, { ...known, inspected }, samples[sheetOf(entry)]?.sample));
+    }
+    return found;
   });
+}
+
+/** A table whose entry is that of an earlier file of the name. */
+async function inspectedAgain(
+  entry: TableDescription,
+  { name, today }: UploadToRead,
+  file: string,
+): Promise<Inspected | undefined> {
+  return entry.skip === undefined ? inspectTable({ entry, path: name, file, today }) : undefined;
 }
 
 /** The plan of the file as of one in a folder whose almanac.yml has the entries that files of that name were loaded with before. */
@@ -104,16 +125,9 @@ async function knownEntries(on: Queryable, { publication, name }: UploadToRead):
   return [...bySheet.values()];
 }
 
-function foundTable(
-  table: number,
-  entry: TableDescription,
-  newEntries: readonly NewEntry[],
-  sample: Sample | undefined,
-): FoundTable {
-  const found = newEntries.find((each) => each.entry === entry);
-  const described: NewEntry = found ?? { entry, evidence: {}, title: asBefore };
+function foundTable(table: number, described: NewEntry, sample: Sample | undefined): FoundTable {
+  const { entry, evidence, inspected } = described;
   const guessed = new Set(entry.guessed ?? []);
-  const evidence = found === undefined ? evidenceOfKnown(entry) : found.evidence;
   const findings = Object.entries(evidence).map(([path, why]) => ({
     path: shown(path),
     value: shown(valueAt(entry, path)),
@@ -128,6 +142,8 @@ function foundTable(
     guesses: findings.filter(({ path }) => guessed.has(path)),
     skip: entry.skip === undefined ? null : shown(entry.skip),
     entry: entryText({ ...described, entry: confirmed }).toWellFormed(),
+    choices: (inspected?.choices ?? []).map(storedChoice),
+    preview: inspected === undefined ? null : everyText(inspected.preview, shown),
     sample: (sample?.rows ?? [])
       .slice(0, rowsShown)
       .map((row) => row.slice(0, cellsShown).map((cell) => shown(cell))),
@@ -141,6 +157,28 @@ function evidenceOfKnown(entry: TableDescription): Record<string, string> {
   return Object.fromEntries(
     [...keys, ...facts].map((key) => [key, 'as the file of this name was published before']),
   );
+}
+
+/** What an option changes stays as the file has it, in signs that PostgreSQL keeps in JSON. */
+function storedChoice(choice: Choice): Choice {
+  return {
+    ...everyText(choice, shown),
+    options: choice.options.map(({ label, set }) => ({
+      label: shown(label),
+      set: everyText(set, (text) => text.toWellFormed().replaceAll('\0', ' ')),
+    })),
+  };
+}
+
+/** Keys are texts of the file, too. */
+function everyText<Value>(value: Value, change: (text: string) => string): Value {
+  const walk = (each: unknown): unknown => {
+    if (typeof each === 'string') return change(each);
+    if (Array.isArray(each)) return each.map(walk);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, own]) => [change(key), walk(own)]));
+  };
+  return walk(value) as Value;
 }
 
 /** On one line, in signs that PostgreSQL keeps in JSON. */

@@ -271,6 +271,85 @@ test.serial(
   },
 );
 
+interface WithChoices {
+  id: string;
+  tables: {
+    entry: string;
+    preview: Preview | null;
+    choices: { key: string; question: string; options: { label: string }[]; text: string | null }[];
+  }[];
+}
+interface Preview {
+  points: { line: number; series: string; date: string; value: string | null }[];
+  points_read: number;
+  left_out: { reason: string; count: number; examples: { line: number; text: string }[] }[];
+  refused: { line: number; column: string; text: string }[];
+}
+const dated = `Date,Rate\n${Array.from({ length: 12 }, (_, at) => `01/${String(at + 1).padStart(2, '0')}/2023,${at + 1}\n`).join('')}`;
+
+test.serial(
+  'an upload is shown as it will be served, and a reading that is picked is what is checked, shown and published',
+  async (t) => {
+    const upload = dataOf<WithChoices>(await operator.upload('picked.csv', dated));
+    const [table] = upload.tables;
+    t.like(table?.preview, { points_read: 12, refused: [], left_out: [] });
+    t.like(table?.preview?.points[1], { line: 3, series: 'picked', date: '2023-01-02', value: '2' });
+    const date = table?.choices.find(({ key }) => key === 'date');
+    t.is(date?.question, '"01/02/2023" in Date is:');
+    t.deepEqual(
+      date?.options.map(({ label }) => label),
+      ['2 January 2023 (M/D/YYYY)', '1 February 2023 (D/M/YYYY): monthly'],
+    );
+    t.like(
+      table?.choices.find(({ key }) => key === 'series.unit'),
+      { options: [], text: 'series.unit' },
+    );
+    const wish = { table: 0, set: { unit: 'Index', source: 'Tests' } };
+    for (const [choose, why] of [
+      [{ date: 2 }, /^"choose": date has 2 options, numbered from 0\.$/],
+      [{ date: -1 }, /number of an option, from 0/],
+      [{ dates: 1 }, /^"choose": table 0 has no choice dates\. There are date\.$/],
+      [{ 'series.unit': 0 }, /^"choose": series\.unit has 0 options/],
+    ] as const) {
+      const refused = await check(upload.id, { ...wish, choose });
+      t.is(codeOf(refused), 'invalid_body', JSON.stringify(choose));
+      t.regex(messageOf(refused), why);
+    }
+    const checked = await check(upload.id, { ...wish, choose: { date: 1 } });
+    t.is(checked.status, 200, checked.text);
+    const { entry, preview } = dataOf<{ entry: string; preview: Preview }>(checked);
+    t.regex(entry, /^date: \{ column: Date, format: D\/M\/YYYY \}$/m);
+    t.regex(entry, /^ +frequency: monthly$/m);
+    t.like(preview.points[1], { line: 3, date: '2023-02-28', value: '2' });
+    const back = await check(upload.id, { ...wish, entry, choose: { date: 0 } });
+    t.regex(dataOf<{ entry: string }>(back).entry, /^date: \{ column: Date, format: M\/D\/YYYY \}$/m);
+    const answer = await publish(upload.id, { ...wish, entry });
+    t.is(answer.status, 201, answer.text);
+    t.like(await served(idOf(answer)), { '2023-02-28': 2, '2023-12-31': 12 });
+  },
+);
+
+test.serial('the preview of an upload names what is left out and what the load will refuse', async (t) => {
+  const { tables } = dataOf<WithChoices>(
+    await operator.upload(
+      'left.csv',
+      'Year,Price\n2020,1\n2021,x9x\n2022,3\n2023,4\nTotal,8\nSource: Office,\n',
+    ),
+  );
+  const [{ preview } = { preview: null }] = tables;
+  t.like(preview, { points_read: 3, refused: [{ line: 3, column: 'Price', text: 'x9x' }] });
+  t.deepEqual(
+    preview?.left_out.map(({ count, examples }) => [count, examples]),
+    [
+      [1, [{ line: 6, text: 'Total, 8' }]],
+      [1, [{ line: 7, text: 'Source: Office' }]],
+    ],
+  );
+  const words = dataOf<WithChoices>(await operator.upload('words.csv', 'a\nb\nc\n'));
+  t.like(words.tables[0], { preview: null, choices: [] });
+  await services.database.query('delete from embargo.uploads');
+});
+
 test.serial(
   'nothing waits for another load, and no release waits for a check or a publication',
   async (t) => {

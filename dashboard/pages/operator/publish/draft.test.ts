@@ -2,7 +2,11 @@
 import test from 'ava';
 import { emptyDraft, keepDraft, keptDraft, wishOf, type Draft } from './draft.ts';
 
-const draft: Draft = { facts: { unit: ' Percent ', source: '', name: 'Prices' }, entry: 'header: 2\n' };
+const draft: Draft = {
+  facts: { unit: ' Percent ', source: '', name: 'Prices' },
+  entry: 'header: 2\n',
+  picks: { date: 1 },
+};
 
 test('facts that are not filled in are not sent, so that they stay as they were found', (t) => {
   t.deepEqual(wishOf(0, emptyDraft), { table: 0 });

@@ -5,13 +5,15 @@ export interface Draft {
   facts: Readonly<Record<FactName, string>>;
   /** The entry as YAML, edited; undefined: as it was found. */
   entry: string | undefined;
+  /** By the key of a choice: the option that was picked. The entry has what it means. */
+  picks: Readonly<Record<string, number>>;
 }
 
 /** The facts that have a field. */
 export const factNames = ['unit', 'source', 'name'] as const;
 export type FactName = (typeof factNames)[number];
 
-export const emptyDraft: Draft = { facts: { unit: '', source: '', name: '' }, entry: undefined };
+export const emptyDraft: Draft = { facts: { unit: '', source: '', name: '' }, entry: undefined, picks: {} };
 
 const storedAs = 'almanac.publish-draft';
 
@@ -20,8 +22,13 @@ export function keptDraft(of: string): Draft {
   const text = sessionStorage.getItem(storedAs);
   if (text === null) return emptyDraft;
   // Written by keepDraft alone.
-  const kept = JSON.parse(text) as { of: string; facts: Draft['facts']; entry?: string };
-  return kept.of === of ? { facts: kept.facts, entry: kept.entry } : emptyDraft;
+  const kept = JSON.parse(text) as {
+    of: string;
+    facts: Draft['facts'];
+    entry?: string;
+    picks?: Draft['picks'];
+  };
+  return kept.of === of ? { facts: kept.facts, entry: kept.entry, picks: kept.picks ?? {} } : emptyDraft;
 }
 
 export function keepDraft(of: string, draft: Draft): void {

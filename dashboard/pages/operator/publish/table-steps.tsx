@@ -4,11 +4,13 @@ import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useAction } from '../../../components/forms/action.tsx';
 import { FreshProblem } from '../operator-page.tsx';
+import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
 import { keepDraft, keptDraft, wishOf, type Draft } from './draft.ts';
 import { EntryForm } from './entry-form.tsx';
 import { Found } from './found.tsx';
 import { PublishForm } from './publish-form.tsx';
+import { Rows } from './rows.tsx';
 import type { Publication, Table } from './upload.tsx';
 
 type Check = AnswerOf<'post', '/v1/operator/uploads/{id}/check'>['data'];
@@ -25,23 +27,45 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
   const [draft, setDraft] = useState<Draft>(() => keptDraft(of));
   const [checked, setChecked] = useState<{ wish: string; report: Check }>();
   const action = useAction();
+  const picking = useAction();
+  // Shown as picked while it is checked.
+  const [pending, setPending] = useState<Record<string, number>>({});
   const wish = wishOf(table.table, draft);
   const change = (next: Draft) => {
     setDraft(next);
     keepDraft(of, next);
   };
-  const check = async () => {
+  const check = async (choose: Record<string, number> = {}) => {
     const { data } = await accountApi.post('/v1/operator/uploads/{id}/check', {
       path: { id: upload },
-      body: wish,
+      body: { ...wish, choose },
     });
-    setChecked({ wish: JSON.stringify(wish), report: data });
+    const isFound = data.entry === table.entry;
+    const next = { ...draft, entry: isFound ? undefined : data.entry, picks: { ...draft.picks, ...choose } };
+    if (Object.keys(choose).length > 0) change(next);
+    setChecked({
+      wish: JSON.stringify(Object.keys(choose).length > 0 ? wishOf(table.table, next) : wish),
+      report: data,
+    });
   };
   // What was checked is what is published: after an edit it is checked anew.
   const report = checked?.wish === JSON.stringify(wish) ? checked.report : undefined;
+  const preview = report?.preview ?? checked?.report.preview ?? table.preview;
   return (
     <>
       <Found table={table} />
+      <Choices
+        choices={table.choices}
+        picks={{ ...draft.picks, ...pending }}
+        isBusy={picking.isBusy}
+        onPick={(key, option) => {
+          setPending({ [key]: option });
+          picking.run(() => check({ [key]: option }).finally(() => setPending({})));
+        }}
+      >
+        <FreshProblem of={picking.error} />
+      </Choices>
+      {preview !== null && <Rows preview={preview} />}
       <EntryForm table={table} draft={draft} onChange={change} />
       <section aria-labelledby="difference">
         <h2 id="difference">What it changes</h2>
@@ -57,7 +81,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
             class={report === undefined ? 'btn main' : 'btn'}
             type="button"
             disabled={action.isBusy}
-            onClick={() => action.run(check)}
+            onClick={() => action.run(() => check())}
           >
             {action.isBusy ? 'Checking …' : 'Check what it changes'}
           </button>

@@ -40,6 +40,7 @@ export const operatorPublish: Walk = {
     }
     await visitor.look('operator-publish');
     await refused(visitor);
+    await picked(visitor);
 
     await choose(visitor, name, edition(2100, 23));
     await page.getByRole('heading', { name, exact: true }).waitFor();
@@ -101,6 +102,34 @@ export const operatorPublish: Walk = {
     await page.locator('[data-test=state]').getByText('Under embargo').waitFor();
   },
 };
+
+/** A file whose dates have two readings: a pick by the keyboard changes the rows and the entry, and can be taken back. */
+async function picked(visitor: Visitor): Promise<void> {
+  const { page } = visitor;
+  const days = Array.from(
+    { length: 12 },
+    (_, at) => `01/${String(at + 1).padStart(2, '0')}/2023,${at + 1}\n`,
+  );
+  await choose(visitor, `dates-${visitor.width}.csv`, `Date,Rate\n${days.join('')}Total,78\n`);
+  const rows = page.getByRole('table', { name: /as they will be served/ });
+  const second = async () => (await rows.getByRole('row').nth(2).textContent()) ?? '';
+  await rows.waitFor();
+  assert((await second()).includes('2 Jan 2023'), 'the second row is of 2 January');
+  await page.getByText('line 14, “Total, 78”').waitFor();
+  await visitor.look('operator-upload-choices');
+  await page.getByRole('radio', { name: '2 January 2023 (M/D/YYYY)' }).focus();
+  await page.keyboard.press('ArrowDown');
+  await rows.getByText('28 Feb 2023', { exact: true }).waitFor();
+  assert(await page.getByRole('radio', { name: /^1 February 2023/ }).isChecked(), 'the pick is shown');
+  const entry = await page.getByLabel('Entry (YAML)').inputValue();
+  assert(entry.includes('format: D/M/YYYY'), 'the entry has the pick');
+  await page.getByRole('heading', { name: 'Publish', exact: true }).waitFor();
+  await visitor.look('operator-upload-picked');
+  await page.keyboard.press('ArrowUp');
+  await rows.getByText('2 Jan 2023', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Discard the file' }).click();
+  await page.getByText('or drop it here').waitFor();
+}
 
 /** A file with a row that is not valid: the check names the row, and nothing can be published. */
 async function refused(visitor: Visitor): Promise<void> {
