@@ -3,7 +3,7 @@ import pg from 'pg';
 import { QueryTypes, Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
-import { createDatabaseCircuit, SteadyClient } from '../kernel/database-circuit.ts';
+import { createDatabaseCircuit } from '../kernel/database-circuit.ts';
 import { createLog, type Log } from '../kernel/log/log.ts';
 import { poolMetrics } from '../kernel/metrics/database.ts';
 import { watchStatements } from '../kernel/metrics/statements.ts';
@@ -62,6 +62,8 @@ export interface ConnectOptions {
   log?: Log;
   /** What waits for a stalled PostgreSQL fails, and the log says so. */
   failsWhenStalled?: boolean;
+  /** Gives up a connection on which an answer takes longer: it may be half-open. A little more than a statement may take by default. */
+  answerWithinMs?: number;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
 }
@@ -77,13 +79,12 @@ export function connect(
     log = createLog(pool, 'silent'),
     failsWhenStalled = false,
     slowStatementMs = 0,
+    answerWithinMs = statementTimeoutMs + answerMarginMs,
   } = options;
-  const circuit = failsWhenStalled
-    ? createDatabaseCircuit(databaseUrl, log, statementTimeoutMs + answerMarginMs)
-    : undefined;
+  const circuit = createDatabaseCircuit(databaseUrl, log, answerWithinMs, failsWhenStalled);
   const sequelize = new Sequelize(databaseUrl, {
     dialect: 'postgres',
-    dialectModule: Object.create(pg, { Client: { value: circuit?.Client ?? SteadyClient } }) as object,
+    dialectModule: Object.create(pg, { Client: { value: circuit.Client } }) as object,
     schema: 'accounts',
     define: { timestamps: false, underscored: true },
     pool: { max: connectionsMax, acquire: acquireTimeoutMs },
@@ -111,7 +112,7 @@ export function connect(
     webhooks: webhookModel(sequelize),
     async close() {
       await sequelize.close();
-      circuit?.close();
+      circuit.close();
     },
   };
 }

@@ -4,6 +4,7 @@
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
+import { keepAlive } from '../kernel/database-circuit.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { runJobs } from './job-runner.ts';
 
@@ -77,6 +78,8 @@ const queueOptions = {
   deleteAfterSeconds: 24 * 3600,
 };
 const superviseSeconds = 5; // … and its jobs are retried this soon after
+/** A connection of pg-boss on which an answer takes longer is given up: it may be half-open. Its own statements take far less. */
+const connection = { ...keepAlive, query_timeout: 60_000 };
 /** Requests that are looked up by one statement. */
 const requestsOfBatch = 1000;
 
@@ -178,6 +181,7 @@ function createBoss(
   { supervise, max }: { supervise: boolean; max: number },
 ): PgBoss {
   const boss = new PgBoss({
+    ...connection,
     connectionString: databaseUrl,
     application_name: supervise ? 'almanac worker' : 'almanac jobs',
     schema: 'jobs',

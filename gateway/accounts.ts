@@ -1,7 +1,7 @@
 // The gateway's client for accounts-api: looks up keys and sessions, and tops up allotments. Hides the internal endpoints.
 // Every request may be repeated, and is repeated once after a failure. Nothing is cached here; see credentials/.
 import { randomUUID } from 'node:crypto';
-import { Agent } from 'undici';
+import { Agent, errors } from 'undici';
 import { z } from 'zod';
 import { entryAt } from '../kernel/entries.ts';
 import { Failure } from '../kernel/errors.ts';
@@ -222,11 +222,34 @@ function untilRepeated(waiting: Iterable<AllotmentTopUp>): number {
 
 function createPost({ upstreams, identitySecret }: AccountsOptions) {
   const seal = createSealer(identitySecret, 'accounts-api');
-  const agent = new Agent({ connect: { timeout: deadlineMs } });
+  const openAgent = () => new Agent({ connect: { timeout: deadlineMs } });
+  let agent = openAgent();
+
+  /** Where a connection was silent, the others may be half-open as well: what is asked from now on is asked on new ones. */
+  function connectAnew(silent: Agent): void {
+    if (agent !== silent) return;
+    agent = openAgent();
+    void silent.close(); // once what is under way on it has ended, which its deadline bounds
+  }
 
   /** Sends a request to one instance, once. @throws Error if no whole answer comes. */
   async function ask(url: string, path: string, body: object, requestId: string) {
-    const response = await agent.request({
+    const used = agent;
+    try {
+      return await askBy(used, url, path, { body: JSON.stringify(body), requestId });
+    } catch (error) {
+      if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) connectAnew(used);
+      throw error;
+    }
+  }
+
+  async function askBy(
+    by: Agent,
+    url: string,
+    path: string,
+    { body, requestId }: { body: string; requestId: string },
+  ) {
+    const response = await by.request({
       origin: url,
       path,
       method: 'POST',
@@ -235,7 +258,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
         [identityHeader]: seal(ourselves, 'POST', path),
         'x-request-id': requestId,
       },
-      body: JSON.stringify(body),
+      body,
       headersTimeout: deadlineMs,
       bodyTimeout: deadlineMs,
     });

@@ -69,6 +69,8 @@ export interface Call {
   admission: Admission | undefined;
   /** What was taken for the call from the month's quota, before it was forwarded. */
   charge: Hold | undefined;
+  /** When the month ends from which it was taken: an ISO instant. */
+  chargedUntil: string | undefined;
   /** Keeps the answer of the service; undefined: it is only forwarded. */
   capture: Capture | undefined;
   /** Where the answer is from, if the response cache was asked. */

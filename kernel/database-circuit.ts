@@ -32,13 +32,24 @@ const probeEveryMs = 500;
  */
 export class SteadyClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
-    super(config);
+    super(typeof config === 'object' ? { ...keepAlive, ...config } : config);
     this.on('error', () => undefined);
   }
 }
 
-/** @param answerWithinMs the longest that any statement may take, for a connection that is broken without being closed. */
-export function createDatabaseCircuit(url: string, log: Log, answerWithinMs: number): DatabaseCircuit {
+/** So that the machine notices within half a minute that a server has vanished which is waited for without a deadline, as by a load. */
+export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
+/**
+ * @param answerWithinMs the longest that any statement may take, for a connection that is half-open: its other end is gone and nobody has said so.
+ * @param opensWhenStalled false: the circuit never opens, and what waits for a stalled server waits so long.
+ */
+export function createDatabaseCircuit(
+  url: string,
+  log: Log,
+  answerWithinMs: number,
+  opensWhenStalled = true,
+): DatabaseCircuit {
   const clients = new Set<pg.Client>();
   // Since when, of those that wait: a statement may be under way when `connect` is emitted.
   const connecting = new Map<pg.Client, number>();
@@ -91,7 +102,7 @@ export function createDatabaseCircuit(url: string, log: Log, answerWithinMs: num
       longestMs = Math.max(longestMs, nowMs - sinceMs);
       if (nowMs - sinceMs > answerWithinMs) cut(client);
     }
-    if (longestMs > suspectAfterMs && !isProbing && !isOpen) void probe();
+    if (opensWhenStalled && longestMs > suspectAfterMs && !isProbing && !isOpen) void probe();
     if (connecting.size + answering.size > 0) return;
     clearInterval(checks);
     checks = undefined;

@@ -1,7 +1,7 @@
 // PostgreSQL for the services that speak SQL: one pool, typed rows, transactions.
 // Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
 import pg from 'pg';
-import { createDatabaseCircuit, cut, SteadyClient } from './database-circuit.ts';
+import { createDatabaseCircuit, cut, keepAlive, SteadyClient } from './database-circuit.ts';
 import type { Log } from './log/log.ts';
 import { poolMetrics } from './metrics/database.ts';
 import { watchStatements, type StatementWatch } from './metrics/statements.ts';
@@ -47,6 +47,8 @@ export interface DatabaseOptions {
   applicationName: string;
   /** Aborts any statement that takes longer; 0 for none (loads). */
   statementTimeoutMs?: number;
+  /** Gives up a connection on which an answer takes longer: it may be half-open. A little more than a statement may take by default. */
+  answerWithinMs?: number;
   /** The most connections open at once; 10 by default. */
   connectionsMax?: number;
   /** Fails what waits for a stalled PostgreSQL: for calls, which are better answered 503, not for loads, which can wait. */
@@ -65,12 +67,11 @@ export const answerMarginMs = 5_000;
 /** Opens a pool. Nothing connects before the first statement. */
 export function openDatabase(url: string, log: Log, options: DatabaseOptions): Database {
   const timeoutMs = options.statementTimeoutMs ?? statementTimeoutMs;
+  const { answerWithinMs = timeoutMs + answerMarginMs, failsWhenStalled = false } = options;
   const circuit =
-    options.failsWhenStalled === true
-      ? createDatabaseCircuit(url, log, timeoutMs + answerMarginMs)
-      : undefined;
+    timeoutMs === 0 ? undefined : createDatabaseCircuit(url, log, answerWithinMs, failsWhenStalled);
   const toCut = new Set<pg.Client>();
-  class CutClient extends SteadyClient {
+  class CutClient extends (circuit?.Client ?? SteadyClient) {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
       toCut.add(this);
@@ -79,8 +80,8 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   }
   const { applicationName, connectionsMax = 10, slowStatementMs = 0 } = options;
   const pool = new pg.Pool({
-    ...(options.cutsAtClose === true && { Client: CutClient }),
-    ...(circuit && { Client: circuit.Client }),
+    ...keepAlive,
+    ...(options.cutsAtClose === true ? { Client: CutClient } : circuit && { Client: circuit.Client }),
     connectionString: url,
     application_name: applicationName,
     max: connectionsMax,

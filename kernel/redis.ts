@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as pause } from 'node:timers/promises';
 import type * as Redis from 'redis';
 import { createDeadline, TooLate } from './deadline.ts';
 import type { Log } from './log/log.ts';
@@ -81,6 +82,9 @@ export const redisDefaults = { deadlineMs: redisDeadlineMs };
 // More would delay other callers: Redis takes a few µs per run.
 const runsMax = 100;
 const heartbeatMs = 400;
+// A connection on which an answer is missing for so long may be half-open: its other end is gone and nobody has said so.
+const silentMaxMs = 5_000;
+const connectAgainAfterMs = 1_000;
 const remindEveryMs = 60_000;
 const openWithinMs = 1_000;
 
@@ -165,7 +169,7 @@ interface Client {
   connect(): Promise<unknown>;
   eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  destroy(): void;
+  destroy(): unknown;
 }
 
 /** A run that is waiting to be sent. */
@@ -182,7 +186,8 @@ const heartbeat = script(
 
 /**
  * Opens the connection and keeps it open; no caller waits for it. While Redis cannot be used, from the start or later, a warning is
- * logged at once and then every minute. @param deadlineMs of each command. @throws Error if the URL is malformed.
+ * logged at once and then every minute. @param deadlineMs of each command. @param silentMs after which it connects anew. @throws Error if the
+ * URL is malformed.
  */
 export function openRedis(
   url: string,
@@ -190,7 +195,8 @@ export function openRedis(
   {
     deadlineMs = redisDefaults.deadlineMs,
     warnEveryMs = remindEveryMs,
-  }: { deadlineMs?: number; warnEveryMs?: number } = {},
+    silentMs = silentMaxMs,
+  }: { deadlineMs?: number; warnEveryMs?: number; silentMs?: number } = {},
 ): RedisLink {
   const target = parseRedisUrl(url);
   if (target === null) throw new Error('The URL of Redis cannot be read.');
@@ -227,10 +233,17 @@ export function openRedis(
     new RedisUnavailable('The circuit to Redis is open after a fault', { cause: lastFault });
 
   const deadline = createDeadline(deadlineMs);
+  /** Since when, of the commands that are not answered. */
+  const unanswered = new Set<{ readonly sinceMs: number }>();
 
   async function bounded<T>(work: () => Promise<T>, onLate?: (answer: T) => void): Promise<T> {
+    const asked = { sinceMs: performance.now() };
+    unanswered.add(asked);
+    const forget = () => void unanswered.delete(asked);
     try {
-      return await deadline.wait(work(), onLate);
+      const working = work();
+      working.then(forget, forget);
+      return await deadline.wait(working, onLate);
     } catch (error) {
       fault(error);
       const why = error instanceof TooLate ? `Redis was silent for ${deadlineMs} ms` : 'Redis failed';
@@ -336,12 +349,39 @@ export function openRedis(
     }
   }
 
+  let isOpen = true;
+
+  /** What was asked and is not answered fails; a half-open connection would never say so itself, as long as it is written to. */
+  async function connectAnew(): Promise<void> {
+    log.warn(`Redis has not answered for ${silentMs} ms: its connections are given up and made anew`);
+    for (;;) {
+      try {
+        if (isOpen) await client.destroy();
+        isOpen = false;
+        unanswered.clear();
+        if (closed) return;
+        isOpen = true;
+        await client.connect();
+        return;
+      } catch (error) {
+        fault((connectionFault = error));
+        await pause(connectAgainAfterMs);
+      }
+    }
+  }
+
+  /** The first in the set is the oldest. */
+  const isSilent = () => {
+    for (const { sinceMs } of unanswered) return performance.now() - sinceMs > silentMs;
+    return false;
+  };
+
   let beating = true; // nothing is sent before the connection is there
   const pulse = setInterval(() => {
     if (lastFault !== undefined && !usable) warn();
     if (beating) return;
     beating = true;
-    void beat().finally(() => void (beating = false));
+    void (isSilent() ? connectAnew().then(beat) : beat()).finally(() => void (beating = false));
   }, heartbeatMs);
   void connecting.then(beat).finally(() => void (beating = false));
 
@@ -370,7 +410,7 @@ export function openRedis(
       usable = false;
       clearInterval(pulse);
       first.resolve();
-      client.destroy();
+      if (isOpen) void client.destroy();
     },
   };
 }
@@ -384,7 +424,7 @@ function createFor(target: RedisTarget): Client {
     disableOfflineQueue: true, // fail at once while disconnected
     commandsQueueMaxLength: 10_000,
     commandOptions: { timeout: 0 }, // it creates a timer and a signal per command, and covers only commands not yet written
-    pingInterval: 1_000, // with socketTimeout: a half-open connection is detected and reopened
+    pingInterval: 1_000, // with socketTimeout: a half-open connection that is not used, as that to a node of a cluster, is opened again
     socket: {
       connectTimeout: 1_000,
       socketTimeout: 5_000,

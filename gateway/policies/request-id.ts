@@ -40,6 +40,7 @@ export function requestId(options: {
       caller: undefined,
       admission: undefined,
       charge: undefined,
+      chargedUntil: undefined,
       capture: undefined,
       cache: undefined,
       isOriginChecked: false,

@@ -40,3 +40,22 @@ test('a call is refused in the end, if those that are under way put nothing back
   t.false(granted);
   t.true(asked >= 2 && asked <= 12, `asked ${asked} times`);
 });
+
+test('a call is given no more than its own plan allows by another that still waits with the limit of before', async (t) => {
+  const limits: (number | null)[] = [];
+  const inProcess = {
+    take(_accountId: string, wanted: readonly number[], limit: number | null): Promise<Grant> {
+      limits.push(limit);
+      const holds = wanted.map(() => null);
+      return Promise.resolve({ holds, limit, used: 10, resetsAt: '2026-12-01T00:00:00Z', mayCome: false });
+    },
+    allToppedUp: () => Promise.resolve(),
+  };
+  const clock = fakeClock('2026-11-20T10:00:00.000Z');
+  const month = createMonth({ inRedis: undefined, inProcess, journal: { charge() {} }, outage: 'closed', clock });
+  await Promise.all([10, 1_000].map((limit) => month.take('acct_a', 1, limit)));
+  await Promise.all([null, 10].map((limit) => month.take('acct_a', 1, limit)));
+  await Promise.all([10, null].map((limit) => month.take('acct_a', 1, limit)));
+  await Promise.all([null, null].map((limit) => month.take('acct_a', 1, limit)));
+  t.deepEqual(limits, [10, 10, 10, null]);
+});

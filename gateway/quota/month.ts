@@ -3,7 +3,7 @@
 // topped up, QUOTA_OUTAGE decides. Hides which of them it was, and that calls share requests.
 import type { ServerResponse } from 'node:http';
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
-import { type Clock, nextUtcMonthText, utcMonth } from '../../kernel/clock.ts';
+import { type Clock, nextUtcMonthText, utcDate, utcMonth } from '../../kernel/clock.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { RedisUnavailable } from '../../kernel/redis.ts';
 import { batchedBy } from '../batched.ts';
@@ -140,7 +140,8 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
     batchMax,
     (item: Item) => item.accountId,
     async (items): Promise<Answer[]> => {
-      const { accountId, limit } = items.at(-1) as Item; // the most recent limit
+      const { accountId } = items[0] as Item;
+      const limit = leastLimit(items);
       const wanted = items.map(({ calls }) => calls);
       let grant: Grant;
       try {
@@ -188,12 +189,22 @@ export function createMonth({ inRedis, inProcess, journal, outage, clock }: Mont
       see(accountId, grant);
       return toTakes(calls, grant, clock);
     },
-    charge(call, response, { hold }) {
+    charge(call, response, { hold, resetsAt }) {
       if (hold === null) return;
       call.charge = hold;
+      call.chargedUntil = resetsAt;
       whenClosed(call, response, () => hold.end(isServed(response)));
     },
   };
+}
+
+/**
+ * Where the plan has just changed, one that waits may know an earlier one. By the least none is given more than its own plan allows, and
+ * where that is not enough, accounts-api says which limit is in force.
+ */
+function leastLimit(items: readonly Item[]): number | null {
+  const limits = items.flatMap(({ limit }) => limit ?? []);
+  return limits.length === 0 ? null : Math.min(...limits);
 }
 
 interface Answer {
@@ -235,6 +246,8 @@ interface CalendarMonth {
   monthSeconds: number;
   /** `YYYY-MM-01`. */
   month: string;
+  /** `YYYY-MM-DD`. */
+  lastDay: string;
 }
 
 let latest: CalendarMonth | undefined;
@@ -243,6 +256,15 @@ let latest: CalendarMonth | undefined;
 function monthUntil(resetsAt: string): CalendarMonth {
   if (latest?.resetsAt === resetsAt) return latest;
   const resetsAtMs = Date.parse(resetsAt);
-  const month = utcMonth(new Date(resetsAtMs - 1));
-  return (latest = { resetsAt, resetsAtMs, monthSeconds: (resetsAtMs - Date.parse(month)) / 1000, month });
+  const end = new Date(resetsAtMs - 1);
+  const [month, lastDay] = [utcMonth(end), utcDate(end)];
+  const monthSeconds = (resetsAtMs - Date.parse(month)) / 1000;
+  return (latest = { resetsAt, resetsAtMs, monthSeconds, month, lastDay });
+}
+
+/** The day, `YYYY-MM-DD`, or the nearest to it of the month that ends at that instant. */
+export function dayWithin(resetsAt: string, day: string): string {
+  const { month, lastDay } = monthUntil(resetsAt);
+  if (day < month) return month;
+  return day > lastDay ? lastDay : day;
 }

@@ -70,7 +70,8 @@ export function createUpstreamConnections(url: string, silenceMs: number): Upstr
       if (at >= 0) idle.splice(at, 1);
     },
     broke() {
-      // What broke a connection in use, such as a restart of the service, also broke the idle ones: a retry uses a new one.
+      // What broke a connection in use, such as a restart of the service, also broke the idle ones, and where one is half-open, so are they: the
+      // next call uses a new one.
       for (const connection of idle.splice(0))
         connection.destroy(new Error('Another connection to the service broke.'));
     },
@@ -108,7 +109,7 @@ interface Pool {
   readonly silenceMs: number;
   freed(connection: Connection): void;
   closed(connection: Connection): void;
-  /** A connection in use broke. */
+  /** A connection in use broke, or was silent for too long. */
   broke(): void;
 }
 
@@ -227,7 +228,7 @@ class Connection implements Sent {
   #onClose(): void {
     this.#pool.closed(this);
     const why = this.#isConnected ? this.#why : 'unsent';
-    if (this.#exchange !== undefined && why === 'cut') this.#pool.broke();
+    if (this.#exchange !== undefined && (why === 'cut' || why === 'silent')) this.#pool.broke();
     this.#exchange?.onFailed(new AttemptFailed(why, this.#error ?? new Error('The connection broke.')));
     this.#exchange = undefined;
   }

@@ -1,5 +1,5 @@
 // Forwards a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the library's own behaviour.
-import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { pipeline, type Readable, type Stream } from 'node:stream';
@@ -33,6 +33,7 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
   return {
     send(url, request, response, outgoing) {
       return new Promise((resolve, reject) => {
+        const before = response.rawListeners('close');
         const attempt: Attempt = {
           outgoing,
           timedOut: false,
@@ -41,6 +42,7 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
           fail(error) {
             // The client left, or was answered.
             if (response.destroyed || response.writableEnded) return resolve(attempt.hasHead);
+            forgetClosing(response, before);
             reject(toFailed(error, attempt));
           },
         };
@@ -58,6 +60,12 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
+}
+
+/** Removes what an attempt that has failed, ours and the library's part of it, would do when the response closes: others may follow. */
+function forgetClosing(response: ServerResponse, before: readonly unknown[]): void {
+  for (const listener of response.rawListeners('close'))
+    if (!before.includes(listener)) response.off('close', listener);
 }
 
 function proxyTo(

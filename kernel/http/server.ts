@@ -82,6 +82,8 @@ export interface ServiceOptions {
   certificate?: ServiceCertificate | undefined;
   /** How long a request may take to arrive; 0: as long as the gateway lets it take. Default: 5 minutes. */
   requestWithinMs?: number;
+  /** A connection on which nothing passes for so long during a call is closed; by default 310 s. */
+  silentMs?: number;
   /** How much memory the bodies of requests may take, all together; 64 MB by default. */
   bodiesBytesMax?: number;
 }
@@ -102,6 +104,8 @@ const serviceHeadBytesMax = headBytesMax + 16 * 1024;
 export const readyWithinMs = 1_500;
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is being closed here.
 const keepAliveTimeoutMs = 75_000;
+/** A gateway ends every answer within five minutes: where nothing passes for longer, either way, it has vanished without a word. */
+const silentMaxMs = 310_000;
 
 /** Starts a service's server. @throws Error if the port is taken. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -113,6 +117,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
   const server = createServiceServer(createAnswerer({ ...options, ready }), options.certificate);
   server.keepAliveTimeout = keepAliveTimeoutMs;
+  server.timeout = options.silentMs ?? silentMaxMs;
   server.requestTimeout = options.requestWithinMs ?? server.requestTimeout;
   return {
     url: await listen(server, options.host, options.port, options.portSetting),

@@ -14,17 +14,12 @@ import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { startPostgresUnit, startReplicaUnit, type PostgresUnit } from '../services/postgres.ts';
 import type { Caller, Question } from './calls.ts';
 import type { Cluster } from './faults.ts';
-import { startLink } from './links.ts';
+import { Ways } from './links.ts';
 import type { Victim } from './load.ts';
 import { tick } from './publisher.ts';
-import {
-  startRedisClusterUnit,
-  startRedisUnit,
-  makeService,
-  type RedisUnit,
-  type ServiceName,
-  type Unit,
-} from './units.ts';
+import { startRedisOf, type RedisKind } from './redis-units.ts';
+import { moveDatabaseClock } from './trials/database-clock.ts';
+import { makeService, type Service, type ServiceName, type Unit } from './units.ts';
 
 export interface Scene {
   cluster: Cluster;
@@ -39,13 +34,25 @@ export interface Scene {
   victims: Victim[];
   /** Has a webhook endpoint. */
   customer: Caller;
+  /** Accounts of the plan `free`, which may change. */
+  tenants: Caller[];
+  plansFile: string;
+  /** How far its clocks are ahead of the machine's. */
+  clockAheadMs: number;
 }
 
 /** Calls a month of the accounts that are driven over their limit. */
 export const smallLimit = 150;
 
+/** Calls a month of the plans between which accounts change. */
+export const tenantLimits = { free: smallLimit, middle: 400, large: 1_000 };
+
+const tenantCount = 6;
+
 const plans = `plans:
   - { id: free, name: Free, price_usd_month: 0, calls_month: ${smallLimit}, calls_second: 1000000, concurrency: 100000, features: [] }
+  - { id: middle, name: Middle, price_usd_month: 0, calls_month: ${tenantLimits.middle}, calls_second: 1000000, concurrency: 100000, features: [] }
+  - { id: large, name: Large, price_usd_month: 0, calls_month: ${tenantLimits.large}, calls_second: 1000000, concurrency: 100000, features: [] }
   - { id: big, name: Big, price_usd_month: 0, calls_month: 10000000, calls_second: 1000000, concurrency: 100000, features: [webhooks] }
 `;
 
@@ -53,13 +60,17 @@ export interface SceneOptions {
   directory: string;
   gateways: number;
   dataApis: number;
-  redis: 'none' | 'one' | 'cluster';
+  redis: RedisKind;
   /** Whether every data-api reads from a streaming replica of PostgreSQL. */
   hasReplica: boolean;
   seconds: number;
   /** Of every service. */
   drainDelayMs: number;
   logDirectory: string | null;
+  /** How far the clocks of PostgreSQL and of every service are ahead of the machine's, in ms; 0 by default. */
+  clockAheadMs?: number | undefined;
+  /** Whether every way between services, PostgreSQL and one Redis can go silent: all connections are passed on by the run itself. */
+  hasLinks?: boolean;
   /** More settings, of every service. */
   env?: Record<string, string>;
   /** Nothing is started any more. */
@@ -85,7 +96,8 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     return unit;
   };
   const postgres = keep(await startPostgresUnit(path.join(directory, 'postgres'), over));
-  const redis = await startRedisOf(options, keep);
+  const redis = await startRedisOf(options.redis, keep, over);
+  if (options.clockAheadMs !== undefined) await moveDatabaseClock(postgres.url, options.clockAheadMs);
   await migrate(postgres.url);
   await openServiceRoles(postgres.url, true);
   const replica = options.hasReplica
@@ -97,7 +109,6 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     seconds,
   );
   const env = {
-    ...(redis && { REDIS_URL: redis.url }),
     IDENTITY_SECRET: testIdentitySecret,
     PLANS_FILE: plansFile,
     PUBLIC_CALLS_SECOND: '100000', // all clients have one IP address,
@@ -110,51 +121,50 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
     LOG_LEVEL: options.logDirectory === null ? 'silent' : 'info',
     ...options.env,
   };
+  const ways = new Map<Unit, Ways>();
   const start = (
     service: ServiceName,
     count: number,
-    more: (i: number) => Record<string, string> = () => ({}),
-  ) =>
+    more: (own: Ways) => Promise<Record<string, string>>,
+  ): Promise<Service[]> =>
     Promise.all(
       Array.from({ length: count }, async (_, i) => {
-        const unit = keep(await makeService(service, i + 1, { ...env, ...more(i) }, options));
+        const own = new Ways(options.hasLinks === true);
+        // The servers of a set say themselves where they are reached.
+        const toRedis = options.redis === 'one' ? (url: string) => own.to(url) : (url: string) => Promise.resolve(url);
+        const asks = { ...(redis && { REDIS_URL: await toRedis(redis.url) }), ...(await more(own)) };
+        const unit = keep(await makeService(service, i + 1, { ...env, ...asks }, options));
+        ways.set(unit, own);
         await unit.start();
         return unit;
       }),
     );
-  const accounts = { DATABASE_URL: serviceUrl(postgres.url, 'almanac_accounts_api') };
+  const accounts = async (own: Ways) => ({
+    DATABASE_URL: await own.to(serviceUrl(postgres.url, 'almanac_accounts_api')),
+  });
   const [dataApis, accountsApis, workers] = await Promise.all([
-    start('data-api', options.dataApis, () => dataDatabases(postgres, replica)),
-    start('accounts-api', 2, () => accounts),
-    start('worker', 2, () => accounts),
+    start('data-api', options.dataApis, (own) => dataDatabases(own, postgres, replica)),
+    start('accounts-api', 2, accounts),
+    start('worker', 2, accounts),
   ]);
-  const linksOf = () => Promise.all(dataApis.map(({ url }) => startLink(url)));
-  const links = await Promise.all(Array.from({ length: options.gateways }, linksOf));
-  const gateways = await start('gateway', options.gateways, (i) => ({
-    DATA_API_URL: (links[i] ?? []).map(({ url }) => url).join(),
-    ACCOUNTS_API_URL: accountsApis.map(({ url }) => url).join(),
+  const gateways = await start('gateway', options.gateways, async (own) => ({
+    DATA_API_URL: (await Promise.all(dataApis.map(({ url }) => own.toData(url)))).join(),
+    ACCOUNTS_API_URL: (await Promise.all(accountsApis.map(({ url }) => own.to(url)))).join(),
   }));
-  const toData = new Map(gateways.map((gateway, i) => [gateway, links[i] ?? []]));
-  const cluster = { gateways, dataApis, toData, accountsApis, workers, postgres, replica, redis };
-  return { cluster, databaseUrl: postgres.url, ...people };
-}
-
-async function startRedisOf(
-  { redis, over }: SceneOptions,
-  keep: <T extends Unit>(unit: T) => T,
-): Promise<RedisUnit | undefined> {
-  if (redis === 'none') return undefined;
-  if (redis === 'one') return keep(await startRedisUnit(over));
-  const { unit, rest } = await startRedisClusterUnit(over);
-  keep(rest);
-  return keep(unit);
+  const cluster = { gateways, dataApis, ways, accountsApis, workers, postgres, replica, redis };
+  const { clockAheadMs = 0 } = options;
+  return { cluster, databaseUrl: postgres.url, plansFile, clockAheadMs, ...people };
 }
 
 /** The replica alone is never read: what it lacks when the primary is killed is judged as well. */
-function dataDatabases(postgres: PostgresUnit, replica: PostgresUnit | undefined): Record<string, string> {
-  const urlOf = ({ url }: PostgresUnit) => serviceUrl(url, 'almanac_data_api');
-  const read = replica && { DATABASE_READ_URL: urlOf(replica), REPLICA_LAG_MAX_MS: '0' };
-  return { DATABASE_URL: urlOf(postgres), ...read };
+async function dataDatabases(
+  own: Ways,
+  postgres: PostgresUnit,
+  replica: PostgresUnit | undefined,
+): Promise<Record<string, string>> {
+  const urlOf = ({ url }: PostgresUnit) => own.to(serviceUrl(url, 'almanac_data_api'));
+  const read = replica && { DATABASE_READ_URL: await urlOf(replica), REPLICA_LAG_MAX_MS: '0' };
+  return { DATABASE_URL: await urlOf(postgres), ...read };
 }
 
 /** A short series, one whose answer takes many writes, and one that will be loaded again and again, long enough to be compressed. */
@@ -179,7 +189,7 @@ async function loadSeries(databaseUrl: string): Promise<void> {
 async function makeAccounts(
   deps: Deps,
   seconds: number,
-): Promise<Pick<Scene, 'scout' | 'readers' | 'watchers' | 'small' | 'victims' | 'customer'>> {
+): Promise<Pick<Scene, 'scout' | 'readers' | 'watchers' | 'small' | 'victims' | 'customer' | 'tenants'>> {
   let made = 0;
   async function account(plan: string, keys: number): Promise<(Caller & { keyId: string })[]> {
     const { id: accountId } = await createAccount(deps, { email: `chaos-${(made += 1)}@example.org`, plan });
@@ -197,13 +207,14 @@ async function makeAccounts(
   if (scout === undefined || customer === undefined) throw new Error('There is no scout, or no customer.');
   const small: Caller[] = [];
   for (let i = 0; i < seconds * 2; i += 1) small.push(...(await account('free', 1)));
+  const tenants = (await Promise.all(Array.from({ length: tenantCount }, () => account('free', 1)))).flat();
   const victims: Victim[] = [];
   for (let i = 0; i < seconds * 4; i += 1) {
     const [manager, ...others] = await account('big', 3);
     if (manager !== undefined) victims.push(...others.map((victim) => ({ ...victim, manager })));
   }
   await deps.db.close();
-  return { scout, readers, watchers, small, victims, customer };
+  return { scout, readers, watchers, small, victims, customer, tenants };
 }
 
 /** Everything the readers ask, with the answers as they are while all is well. */

@@ -1,15 +1,16 @@
 // The faults of the chaos run and their times: a list drawn from the seed before the run, and carried out as drawn.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Link } from './links.ts';
+import type { Ways } from './links.ts';
 import type { Random } from './random.ts';
+import type { RedisUnit } from './redis-units.ts';
 import { until } from '../run/until.ts';
-import type { RedisUnit, Service, Unit } from './units.ts';
+import type { Service, Unit } from './units.ts';
 
 export interface Cluster {
   gateways: Service[];
   dataApis: Service[];
-  /** The ways of each gateway to the data-apis. */
-  toData: ReadonlyMap<Unit, readonly Link[]>;
+  /** From each service to what it asks. */
+  ways: ReadonlyMap<Unit, Ways>;
   accountsApis: Service[];
   workers: Service[];
   postgres: Unit;
@@ -19,10 +20,14 @@ export interface Cluster {
   redis: RedisUnit | undefined;
 }
 
-type What =
+export type What =
   | ('killed' | 'stopped' | 'stalled')
   // Of Redis.
   | ('emptied' | 'scripts forgotten' | 'read-only')
+  // Of Redis with a replica: its master is killed, and comes back when the replica has taken its place.
+  | 'failed over'
+  // Of a service: none of its connections passes a byte any more, and neither end hears that the other has closed. New ones are well.
+  | 'connections lost'
   // Of a gateway: its connections to every data-api break, or it hears of nothing any more. It reaches accounts-api.
   | ('cut off' | 'deafened')
   // Of a gateway: it hears of another data-api meanwhile. What this one had read by then arrives at the end.
@@ -72,7 +77,10 @@ const toDataApi: readonly What[] = ['cut off', 'deafened', 'deafened to one', 'd
 
 function waysOf(unit: Unit, { gateways, dataApis, redis }: Cluster): readonly What[] {
   const ways: What[] = ['killed', 'stopped', 'stalled'];
-  if (unit === redis) return [...ways, 'emptied', 'scripts forgotten', 'read-only'];
+  if (unit === redis) {
+    const more: What[] = redis?.failOver === undefined ? [] : ['failed over', 'failed over', 'failed over'];
+    return [...ways, 'emptied', 'scripts forgotten', 'read-only', ...more];
+  }
   if (dataApis.some((each) => each === unit)) return [...ways, 'stalled', 'clock moved'];
   if (!gateways.some((each) => each === unit)) return ways;
   return [...ways, 'stalled', ...toDataApi, 'clock moved', 'clock moved'];
@@ -84,8 +92,16 @@ function durationOf(random: Random, unit: Unit, what: What, { postgres, redis }:
   return random.between(0, 2) < 1 ? longStallMs : random.between(shortestMs, longestMs);
 }
 
+export interface Drawing {
+  seconds: number;
+  /** Whether services lose connections, every fourth fault of one. */
+  losesConnections?: boolean;
+  without?: What;
+}
+
 /** Draws the faults of a run. A unit has one at a time; several units may have theirs at once. */
-export function drawFaults(random: Random, cluster: Cluster, seconds: number): Fault[] {
+export function drawFaults(random: Random, cluster: Cluster, drawing: Drawing): Fault[] {
+  const { seconds, losesConnections = false, without } = drawing;
   const faults: Fault[] = [];
   const busyUntilMs = new Map<Unit, number>();
   for (let atMs = 300; atMs < seconds * 1000 - quietAtEndMs; atMs += random.between(200, 1_000)) {
@@ -100,11 +116,12 @@ export function drawFaults(random: Random, cluster: Cluster, seconds: number): F
       ...(cluster.redis === undefined ? [] : [cluster.redis]),
     ];
     const unit = random.pick(units);
-    const what = random.pick(waysOf(unit, cluster));
+    const isLost = losesConnections && cluster.ways.has(unit) && random.below(4) === 0;
+    const what = isLost ? 'connections lost' : random.pick(waysOf(unit, cluster));
     const forMs = durationOf(random, unit, what, cluster);
     // As often by less than a second as by more: both ways.
     const aheadMs = random.pick([-1, 1]) * random.between(1, random.pick([1_000, clockMaxMs]));
-    if ((busyUntilMs.get(unit) ?? 0) > atMs) continue;
+    if ((busyUntilMs.get(unit) ?? 0) > atMs || what === without) continue;
     busyUntilMs.set(unit, atMs + forMs + restartMs);
     faults.push({ atMs, unit, what, forMs, aheadMs });
   }
@@ -145,10 +162,12 @@ export async function carryOut(
 
 async function inflict({ what, unit, aheadMs }: Fault, cluster: Cluster): Promise<void> {
   const { redis } = cluster;
-  const links = cluster.toData.get(unit) ?? [];
+  const links = cluster.ways.get(unit)?.data ?? [];
   if (what === 'killed') await unit.kill();
   else if (what === 'stopped') await unit.stop();
   else if (what === 'stalled') unit.stall();
+  else if (what === 'failed over') await redis?.failOver?.();
+  else if (what === 'connections lost') for (const link of cluster.ways.get(unit)?.all ?? []) link.loseAll();
   else if (what === 'cut off') for (const link of links) link.cut();
   else if (what === 'deafened') for (const link of links) link.deafen();
   else if (what === 'deafened to one') links[0]?.deafen();
@@ -160,10 +179,10 @@ async function inflict({ what, unit, aheadMs }: Fault, cluster: Cluster): Promis
 
 async function mend({ what, unit }: Fault, cluster: Cluster): Promise<void> {
   const { redis } = cluster;
-  if (what === 'killed' || what === 'stopped') await unit.start();
+  if (what === 'killed' || what === 'stopped' || what === 'failed over') await unit.start();
   else if (what === 'stalled') unit.goOn();
   else if (what === 'cut off' || what === 'deafened' || what === 'deafened to one')
-    for (const link of cluster.toData.get(unit) ?? []) link.mend();
+    for (const link of cluster.ways.get(unit)?.data ?? []) link.mend();
   else if (what === 'clock moved') clockOf(unit, cluster)?.moveClock(0);
   else if (what === 'read-only') await redis?.redis.command('config', 'set', 'min-replicas-to-write', '0');
 }

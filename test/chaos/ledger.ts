@@ -21,9 +21,14 @@ export interface Account {
 const noteWithinMs = 50;
 
 /** When a kill of a gateway may have taken an answer along: from the last turn that was surely noted until it was gone. */
-function lostSpans(
-  troubles: readonly Trouble[],
-): { gateway: string; fromMs: number; killedMs: number; goneMs: number }[] {
+export interface LostSpan {
+  gateway: string;
+  fromMs: number;
+  killedMs: number;
+  goneMs: number;
+}
+
+export function lostSpans(troubles: readonly Trouble[]): LostSpan[] {
   return troubles
     .filter(({ unit, what }) => what === 'killed' && unit.startsWith('gateway'))
     .map(({ unit: gateway, fromMs: killedMs, doneMs: goneMs }) => ({
@@ -34,6 +39,19 @@ function lostSpans(
     }));
 }
 
+/** What the ledger may say of a call. `unnoted`: it was served, in the moment that its gateway was killed; `cut off` by that. */
+export type Fate = 'served' | 'unnoted' | 'cut off' | 'not served';
+
+export function fateOf(
+  { gateway, status, beganAtMs, endedAtMs }: Seen,
+  spans: readonly LostSpan[],
+): Fate {
+  const own = spans.filter((span) => span.gateway === gateway && beganAtMs <= span.goneMs);
+  if (status === null) return own.some(({ killedMs }) => endedAtMs >= killedMs) ? 'cut off' : 'not served';
+  if (status >= 300 && status !== 304) return 'not served';
+  return own.some(({ fromMs }) => endedAtMs >= fromMs) ? 'unnoted' : 'served';
+}
+
 export async function balance(
   databaseUrl: string,
   seen: readonly Seen[],
@@ -41,7 +59,8 @@ export async function balance(
 ): Promise<Account[]> {
   const spans = lostSpans(troubles);
   const accounts = new Map<string, Account>();
-  for (const { accountId, gateway, status, calls, beganAtMs, endedAtMs } of seen) {
+  for (const one of seen) {
+    const { accountId, calls } = one;
     const account = accounts.get(accountId) ?? {
       accountId,
       served: 0,
@@ -51,21 +70,18 @@ export async function balance(
       charged: 0,
     };
     accounts.set(accountId, account);
-    const own = spans.filter((span) => span.gateway === gateway && beganAtMs <= span.goneMs);
-    if (status === null) {
-      if (own.some(({ killedMs }) => endedAtMs >= killedMs)) account.cutOff += calls;
-    } else if (status < 300 || status === 304) {
-      account.served += calls;
-      if (own.some(({ fromMs }) => endedAtMs >= fromMs)) account.unnoted += calls;
-    }
+    const fate = fateOf(one, spans);
+    if (fate === 'cut off') account.cutOff += calls;
+    if (fate === 'served' || fate === 'unnoted') account.served += calls;
+    if (fate === 'unnoted') account.unnoted += calls;
   }
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ account_id: string; billed: number; charged: number }>(
-    `select account_id, used::int as charged,
+    `select account_id, sum(used)::int as charged,
             coalesce((select sum(billed) from accounts.usage_daily as usage
                       where usage.account_id = month.account_id), 0)::int as billed
-     from accounts.quota_months as month`,
+     from accounts.quota_months as month group by account_id`,
   );
   await client.end();
   for (const { account_id, billed, charged } of rows) {

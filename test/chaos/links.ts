@@ -1,4 +1,4 @@
-// The TCP connections from one gateway to one data-api, which the chaos run can break or make silent while both are well and reach all
+// The TCP connections from one service to what it asks, which the chaos run can break or make silent while both ends are well and reach all
 // others. Hides that bytes are passed on with backpressure, and an end only after them: nothing but a fault may fail a call.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
@@ -8,8 +8,45 @@ export interface Link {
   cut(): void;
   /** What the service sends is kept back: it does what it is asked, and nobody hears of it. */
   deafen(): void;
-  /** All is well again; what was kept back arrives. */
+  /**
+   * Every connection is half-open for good, as after the fall of a machine or of a firewall: neither end hears of the other any more, not even
+   * that it closes. Connections that are opened later are well.
+   */
+  loseAll(): void;
+  /** All is well again; what was kept back arrives. What was lost stays lost. */
   mend(): void;
+}
+
+/** The ways of one service. */
+export class Ways {
+  readonly all: Link[] = [];
+  /** To data-apis. */
+  readonly data: Link[] = [];
+  readonly #hasLinks: boolean;
+
+  /** @param hasLinks false: only the ways to data-apis are links. */
+  constructor(hasLinks: boolean) {
+    this.#hasLinks = hasLinks;
+  }
+
+  /** @returns the URL at which the service reaches the given one. */
+  async to(url: string): Promise<string> {
+    return this.#hasLinks ? (await this.#link(url)).through : url;
+  }
+
+  async toData(url: string): Promise<string> {
+    const { link, through } = await this.#link(url);
+    this.data.push(link);
+    return through;
+  }
+
+  async #link(url: string): Promise<{ link: Link; through: string }> {
+    const link = await startLink(url);
+    this.all.push(link);
+    const through = new URL(url);
+    through.port = new URL(link.url).port;
+    return { link, through: url.endsWith('/') ? through.href : through.href.replace(/\/$/, '') };
+  }
 }
 
 /** @param url of the service. */
@@ -31,10 +68,9 @@ export async function startLink(url: string): Promise<Link> {
     client.pipe(service);
     if (!isDeaf) service.pipe(client);
     // After an end that was passed on, the other side closes by itself; without one the connection was broken.
-    client.once('close', () => client.readableEnded || service.destroy());
+    client.once('close', () => !pairs.has(pair) || client.readableEnded || service.destroy());
     service.once('close', () => {
-      pairs.delete(pair);
-      if (!service.readableEnded) client.destroy();
+      if (pairs.delete(pair) && !service.readableEnded) client.destroy();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -51,6 +87,13 @@ export async function startLink(url: string): Promise<Link> {
     deafen() {
       isDeaf = true;
       for (const { client, service } of pairs) service.unpipe(client).pause();
+    },
+    loseAll() {
+      for (const { client, service } of pairs) {
+        service.unpipe(client).pause().unref(); // nobody may wait for their end, nor this process
+        client.unpipe(service).pause().unref();
+      }
+      pairs.clear();
     },
     mend() {
       if (isDeaf) for (const { client, service } of pairs) service.pipe(client);

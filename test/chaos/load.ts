@@ -91,16 +91,31 @@ export interface Revocations extends Load {
   readonly calledAfter: number;
   /** Of those, the accepted ones. */
   readonly accepted: readonly string[];
+  /** Revocations that were not answered 204, and were asked for again. */
+  readonly repeated: number;
+  readonly revokedVictims: readonly Victim[];
+  /** Asked to be revoked, and not answered that they are. */
+  readonly unanswered: ReadonlySet<Victim>;
 }
 
-/** Revokes key after key, each in use by then, and goes on calling with all that were revoked. */
-export function revoke(options: LoadOptions, victims: readonly Victim[], question: Question): Revocations {
+/**
+ * Revokes key after key, each in use by then, and goes on calling with all that were revoked.
+ * @param atOnce how many are being revoked at any time.
+ */
+export function revoke(
+  options: LoadOptions,
+  victims: readonly Victim[],
+  question: Question,
+  atOnce = 2,
+): Revocations {
   const { clients, gateways } = options;
   const random = options.random.fork();
   const until = { stopped: false };
   let calledAfter = 0;
+  let repeated = 0;
   const accepted: string[] = [];
   const revoked: { victim: Victim; atMs: number }[] = [];
+  const unanswered = new Set<Victim>();
 
   async function revokeOne(victim: Victim): Promise<void> {
     let atMs = Infinity;
@@ -126,12 +141,15 @@ export function revoke(options: LoadOptions, victims: readonly Victim[], questio
     await pause(random.between(20, 150));
     const deletion: Question = { path: `/v1/keys/${victim.keyId}`, method: 'DELETE', status: 204, calls: 0 };
     while (!until.stopped) {
+      unanswered.add(victim);
       const answer = await clients.ask(random.pick(gateways), victim.manager, deletion);
       if (answer?.status === 204) {
+        unanswered.delete(victim);
         atMs = answer.endedAtMs;
         revoked.push({ victim, atMs });
         break;
       }
+      repeated += 1;
       await pause(refusedPauseMs);
     }
     await pause(100);
@@ -155,9 +173,9 @@ export function revoke(options: LoadOptions, victims: readonly Victim[], questio
     }
   }
 
-  const lanes = [0, 1].map(async (lane) => {
+  const lanes = Array.from({ length: atOnce }, async (_, lane) => {
     for (const [i, victim] of victims.entries())
-      if (i % 2 === lane && !until.stopped) await revokeOne(victim);
+      if (i % atOnce === lane && !until.stopped) await revokeOne(victim);
   });
   const work = Promise.all([...lanes, tryAgain()]);
   return {
@@ -168,6 +186,13 @@ export function revoke(options: LoadOptions, victims: readonly Victim[], questio
       return calledAfter;
     },
     accepted,
+    get repeated() {
+      return repeated;
+    },
+    get revokedVictims() {
+      return revoked.map(({ victim }) => victim);
+    },
+    unanswered,
     async stop() {
       until.stopped = true;
       await work;

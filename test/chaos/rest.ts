@@ -51,40 +51,42 @@ export async function killWithCallsUnderWay(options: RestOptions, who: Caller): 
 }
 
 /**
- * Calls for each account until its limit is served; after a fault that takes up to two minutes. @returns how long it took, in ms, and
- * the accounts that were refused until then.
+ * Calls for each account until its limit is served; after a fault that takes up to two minutes. @param sinceMs calls that were begun before
+ * do not count. @returns how long it took, in ms, and the accounts that were refused until then.
  */
 export async function spendTheRest(
   { cluster, clients, question }: RestOptions,
   who: readonly Caller[],
-  limit: number,
+  limit: number | ((who: Caller) => number),
+  sinceMs = -Infinity,
 ): Promise<{ tookMs: number; refused: Caller[] }> {
   const beganAtMs = performance.now();
-  const answered = countOf(clients);
+  const answered = countOf(clients, sinceMs);
+  const limitOf = typeof limit === 'number' ? () => limit : limit;
   let refused = [...who];
   let at = 0;
   while (refused.length > 0 && performance.now() - beganAtMs < comesBackWithinMs) {
     for (const account of refused) {
-      for (let goesOn = true; goesOn && answered(account) < limit;) {
+      for (let goesOn = true; goesOn && answered(account) < limitOf(account);) {
         const gateway = cluster.gateways[(at += 1) % cluster.gateways.length];
         const answer = gateway && (await clients.ask(gateway, account, question, [402]));
         goesOn = answer?.status === 200;
       }
     }
-    refused = refused.filter((account) => answered(account) < limit);
+    refused = refused.filter((account) => answered(account) < limitOf(account));
     if (refused.length > 0) await pause(betweenRoundsMs);
   }
   return { tookMs: performance.now() - beganAtMs, refused };
 }
 
-/** The calls of an account that were answered 200. */
-function countOf({ seen }: Clients): ({ accountId }: Caller) => number {
+/** The calls of an account that were answered 200, and were begun since then. */
+function countOf({ seen }: Clients, sinceMs: number): ({ accountId }: Caller) => number {
   const counts = new Map<string, number>();
   let read = 0;
   return ({ accountId }) => {
     for (; read < seen.length; read += 1) {
       const one = seen[read];
-      if (one?.status === 200) counts.set(one.accountId, (counts.get(one.accountId) ?? 0) + one.calls);
+      if (one?.status === 200 && one.beganAtMs >= sinceMs) counts.set(one.accountId, (counts.get(one.accountId) ?? 0) + one.calls);
     }
     return counts.get(accountId) ?? 0;
   };

@@ -3,8 +3,10 @@
 // accepted after its revocation; no answer was older than a load that had been reported as done, though most are from the memory of
 // gateways; a customer's webhook endpoint was told of every load, and of no other; and no call fails while every service is replaced, and
 // while accounts-api alone is away.
-// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--no-redis] [--production] [--logs directory]. Exits with 1 if a check
-// fails. --production: three data-apis that read from a replica of PostgreSQL, and a Redis Cluster of three masters.
+// Usage: npm run chaos -- [--seed N] [--seconds N] [--gateways N] [--redis one|cluster|sentinel|none] [--production] [--lose-connections]
+// [--trial turn|calm-turn|revocations] [--logs directory]. Exits with 1 if a check fails. --production: three data-apis that read from a replica of
+// PostgreSQL, and a Redis Cluster of three masters. --lose-connections: services lose all their connections without a word. --trial: in place
+// of all this, a month that turns while limits change, with or without faults; or revocations while accounts-api is killed amid them.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { openDatabase } from '../../kernel/database.ts';
@@ -20,6 +22,8 @@ import { killWithCallsUnderWay, spendTheRest } from './rest.ts';
 import { rollEverything } from './rolling.ts';
 import { startPublisher } from './publisher.ts';
 import { createRandom } from './random.ts';
+import { revokeUnderKills } from './trials/revocations.ts';
+import { aheadOfTurnMs, turnMonth } from './trials/turn.ts';
 import { underGuard } from '../run/guard.ts';
 import { until } from '../run/until.ts';
 import type { Unit } from './units.ts';
@@ -29,7 +33,10 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seconds: { type: 'string', default: '60' },
     gateways: { type: 'string', default: '2' },
+    redis: { type: 'string' },
     'no-redis': { type: 'boolean', default: false },
+    'lose-connections': { type: 'boolean', default: false },
+    trial: { type: 'string' },
     production: { type: 'boolean', default: false },
     logs: { type: 'string' },
   },
@@ -37,17 +44,34 @@ const { values } = parseArgs({
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 32));
 const seconds = Number(values.seconds);
 
-const recoverWithinMs = 30_000;
+const trials = { turn: turnMonth, 'calm-turn': turnMonth, revocations: revokeUnderKills };
+const trialName = oneOf('--trial', values.trial, Object.keys(trials) as (keyof typeof trials)[]);
+const redis =
+  oneOf('--redis', values.redis, ['one', 'cluster', 'sentinel', 'none'] as const) ??
+  (values['no-redis'] ? 'none' : values.production ? 'cluster' : 'one');
+const losesConnections = values['lose-connections'];
+const clockAheadMs = trialName?.endsWith('turn') ? aheadOfTurnMs(new Date()) : undefined;
+
+const atOnce: ReadonlySet<string> = new Set(['emptied', 'scripts forgotten', 'connections lost']);
+
+/** A gateway may wait for a lost connection of data-api's, and that for one of PostgreSQL's. */
+const recoverWithinMs = losesConnections ? 80_000 : 30_000;
+
+function oneOf<Word extends string>(flag: string, given: string | undefined, words: readonly Word[]) {
+  const word = words.find((each) => each === given);
+  if (given !== undefined && word === undefined) throw new Error(`${flag} must be one of ${words.join(', ')}.`);
+  return word;
+}
 
 if (values.logs !== undefined) mkdirSync(values.logs, { recursive: true });
 await underGuard(async ({ directory }) => {
   const units: Unit[] = [];
   const over = new AbortController();
   try {
-    const production = values.production ? ', 3 data-apis with a replica of PostgreSQL, a Redis Cluster' : '';
-    const redis = values['no-redis'] ? 'none' : values.production ? 'cluster' : 'one';
+    const production = values.production ? ', 3 data-apis with a replica of PostgreSQL' : '';
+    const what = `${trialName ?? ''}${losesConnections ? ' connections are lost' : ''}`.trim();
     say(
-      `chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways${production}${redis === 'none' ? ', no Redis' : ''}`,
+      `chaos: seed ${seed}, ${seconds} s, ${values.gateways} gateways${production}, Redis: ${redis}${what && `, ${what}`}`,
     );
     const scene = await setUp(
       {
@@ -58,12 +82,14 @@ await underGuard(async ({ directory }) => {
         dataApis: values.production ? 3 : 2,
         hasReplica: values.production,
         redis,
+        clockAheadMs,
+        hasLinks: losesConnections,
         logDirectory: values.logs ?? null,
         over: over.signal,
       },
       units,
     );
-    const wrong = await run(scene);
+    const wrong = trialName === undefined ? await run(scene) : await tryOut(scene, trialName);
     for (const line of wrong.slice(0, 40)) say(`WRONG: ${line}`);
     say(wrong.length === 0 ? 'chaos: all is right' : `chaos: ${wrong.length} things are wrong; seed ${seed}`);
     return wrong.length === 0 ? 0 : 1;
@@ -73,10 +99,18 @@ await underGuard(async ({ directory }) => {
   }
 });
 
+async function tryOut(scene: Scene, name: keyof typeof trials): Promise<string[]> {
+  const { plain } = await questionsOf(scene.cluster, scene.scout);
+  return trials[name]({
+    ...{ scene, seconds, tell, say, random: createRandom(seed), hasFaults: name !== 'calm-turn' },
+    recover: (clients) => recover(scene.cluster, clients, plain, scene.readers[0] ?? scene.scout),
+  });
+}
+
 async function run(scene: Scene): Promise<string[]> {
   const { cluster, databaseUrl, scout, readers, watchers, small, victims } = scene;
   const random = createRandom(seed);
-  const faults = drawFaults(random, cluster, seconds);
+  const faults = drawFaults(random, cluster, { seconds, losesConnections });
   const { plain, long, all } = await questionsOf(cluster, scout);
   const clients = createClients(cluster.gateways);
   const options = { clients, gateways: cluster.gateways, random };
@@ -194,7 +228,7 @@ function report(clients: Clients, revocations: Revocations): void {
 function tell({ unit, what, forMs, aheadMs }: Fault, atMs: number): void {
   const time = `${(atMs / 1000).toFixed(1).padStart(6)} s`;
   const by = what === 'clock moved' ? ` by ${aheadMs} ms` : '';
-  const lasts = what === 'emptied' || what === 'scripts forgotten' ? '' : ` for ${forMs} ms`;
+  const lasts = atOnce.has(what) ? '' : ` for ${forMs} ms`;
   say(`${time}  ${unit.name} ${what}${by}${lasts}`);
 }
 

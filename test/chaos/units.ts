@@ -1,12 +1,10 @@
-// The processes that the chaos run kills and stalls: services and Redis, each restarted at its old port.
+// The processes that the chaos run kills and stalls, and the services among them, each restarted at its old port.
 import { createWriteStream, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { projectRoot } from '../../kernel/project.ts';
 import { freePort } from '../services/instance.ts';
 import { startServing, type Child } from '../run/processes.ts';
-import { startRedisCluster } from '../services/redis-sets.ts';
-import { startRedis, type PrivateRedis } from '../services/redis.ts';
 
 export interface Unit {
   readonly name: string;
@@ -27,7 +25,7 @@ export interface Service extends Unit {
   readonly url: string;
   /** Of its process; undefined: none was started yet. */
   readonly pid: number | undefined;
-  /** From now on its clock is so far ahead of the machine's. Gateways and data-apis only; a restart keeps it. */
+  /** From now on its clock is so far ahead of that of the cluster; a restart keeps it. */
   moveClock(aheadMs: number): void;
 }
 
@@ -49,9 +47,6 @@ export async function stubbornly(what: string, over: AbortSignal, start: () => P
   }
 }
 
-/** Those whose clock can be moved; the others have that of the machine. */
-const withClock: ReadonlySet<ServiceName> = new Set(['gateway', 'data-api']);
-
 export interface ServicePlace {
   /** For the files that it shares with the run. */
   directory: string;
@@ -59,6 +54,8 @@ export interface ServicePlace {
   logDirectory: string | null;
   /** Nothing is started any more. */
   over: AbortSignal;
+  /** How far the clock of the cluster is ahead of the machine's, in ms; 0 by default. */
+  clockAheadMs?: number | undefined;
 }
 
 /** A service as `almanac start <service>`, not started yet. */
@@ -66,12 +63,12 @@ export async function makeService(
   service: ServiceName,
   number: number,
   env: Record<string, string>,
-  { directory, logDirectory, over }: ServicePlace,
+  { directory, logDirectory, over, clockAheadMs = 0 }: ServicePlace,
 ): Promise<Service> {
   const port = await freePort();
   const name = `${service} ${number}`;
   const clock = path.join(directory, `${name.replace(' ', '-')}.clock`);
-  writeFileSync(clock, new Float64Array([0]));
+  writeFileSync(clock, new Float64Array([clockAheadMs]));
   const log =
     logDirectory === null
       ? undefined
@@ -82,15 +79,13 @@ export async function makeService(
     'accounts-api': 'ACCOUNTS_API_PORT',
     worker: 'METRICS_PORT',
   };
-  const preload = withClock.has(service)
-    ? ['--import', path.join(import.meta.dirname, 'moved-clock.ts')]
-    : [];
+  const preload = ['--import', path.join(import.meta.dirname, 'moved-clock.ts')];
   const words = [...preload, path.join(projectRoot, 'almanac.js'), 'start', service];
   let child: Child | undefined;
   return {
     name,
     url: `http://127.0.0.1:${port}`,
-    moveClock: (aheadMs) => writeFileSync(clock, new Float64Array([aheadMs]), { flag: 'r+' }),
+    moveClock: (aheadMs) => writeFileSync(clock, new Float64Array([clockAheadMs + aheadMs]), { flag: 'r+' }),
     get pid() {
       return child?.process.pid;
     },
@@ -118,43 +113,4 @@ export async function makeService(
         });
       }),
   };
-}
-
-export interface RedisUnit extends Unit {
-  /** As REDIS_URL takes it. */
-  readonly url: string;
-  readonly redis: Pick<PrivateRedis, 'command'>;
-}
-
-export async function startRedisUnit(over: AbortSignal): Promise<RedisUnit> {
-  const redis = await startRedis();
-  return { ...unitOfRedis('redis', redis, over), url: redis.url };
-}
-
-/** A cluster of three masters. The unit is the first of them, which has a replica: killed, it comes back as the replica of that. */
-export async function startRedisClusterUnit(over: AbortSignal): Promise<{ unit: RedisUnit; rest: Unit }> {
-  const cluster = await startRedisCluster();
-  const [first, ...others] = [...cluster.masters, cluster.replica];
-  if (first === undefined) throw new Error('The cluster has no master.');
-  /** Asks the server that has the key. */
-  async function command(...words: string[]): Promise<unknown> {
-    for (const server of [first, ...others]) {
-      const answer = await server?.command(...words).catch((error: unknown) => error);
-      if (!(answer instanceof Error && /^(?:MOVED|CLUSTERDOWN)/.test(answer.message))) return answer;
-    }
-    throw new Error(`No server of the cluster takes ${words.join(' ')}.`);
-  }
-  const nothing = () => Promise.resolve();
-  return {
-    unit: { ...unitOfRedis('redis 1 of the cluster', first, over), url: cluster.url, redis: { command } },
-    rest: {
-      ...{ name: 'the rest of the cluster', kill: cluster.stop, stop: cluster.stop },
-      ...{ stall: () => undefined, goOn: () => undefined, start: nothing },
-    },
-  };
-}
-
-function unitOfRedis(name: string, redis: PrivateRedis, over: AbortSignal): Omit<RedisUnit, 'url'> {
-  const { kill, stall, goOn } = redis;
-  return { name, redis, kill, stop: kill, stall, goOn, start: () => stubbornly(name, over, redis.restart) };
 }

@@ -62,6 +62,8 @@ class History {
   served = 0;
   /** Calls that a gateway had served and not reported when it crashed, or when its leases ended. */
   uncertain = 0;
+  /** What was served and under way when the plan was last lowered: what was under way then may be served. */
+  takenBefore = 0;
   readonly #gateways: CountingGateway[];
   readonly #client: Client;
   readonly #unsettled: number[];
@@ -107,6 +109,13 @@ class History {
     this.#unsettled[at] = (this.#unsettled[at] ?? 0) + hold.calls;
   }
 
+  /** Before the plan is changed. */
+  changePlan(plan: 'free' | 'starter'): void {
+    const underWay = this.#underWay.flat().reduce((sum, { calls }) => sum + calls, 0);
+    if ((limits[plan] ?? 0) < this.limit) this.takenBefore = this.served + underWay;
+    this.plan = plan;
+  }
+
   endAll(at: number, asServed: boolean): void {
     for (const hold of this.#underWay[at]?.splice(0) ?? []) this.#end(at, hold, asServed);
   }
@@ -133,6 +142,7 @@ class History {
   nextMonth(): void {
     this.served = 0;
     this.uncertain = 0;
+    this.takenBefore = 0;
     this.#unsettled.fill(0);
   }
 }
@@ -175,7 +185,6 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
       const history = new History(gateways, client, redisUrl);
       try {
         for (const step of steps) {
-          const before = history.served;
           if (step.step === 'burst') {
             await history.burst(step.requests, step.calls, step.failEvery, step.hangEvery);
           } else if (step.step === 'end') history.endAll(step.gateway, step.served);
@@ -189,7 +198,7 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
           else if (step.step === 'restart Redis') await redis.restart();
           else if (step.step === 'reclaim') await reclaim(gateways, history);
           else if (step.step === 'plan') {
-            history.plan = step.plan;
+            history.changePlan(step.plan);
             await setPlan(service.deps, client.accountId, step.plan);
           } else {
             for (const at of gateways.keys()) {
@@ -203,8 +212,8 @@ async function tryHistories(redisUrl: string | undefined): Promise<void> {
             history.nextMonth();
             continue;
           }
-          // A plan may have been changed to a lower one than was served already; nothing more is served then.
-          const most = Math.max(history.limit + history.uncertain, before);
+          // A plan may have been changed to a lower one than was taken already; nothing more is taken then.
+          const most = Math.max(history.limit + history.uncertain, history.takenBefore);
           if (history.served > most) throw new Error(`served ${history.served}, at most ${most}`);
         }
         for (const at of gateways.keys()) history.endAll(at, true);

@@ -66,3 +66,17 @@ for (const [what, gone] of [
     });
   });
 }
+
+test('a write that is tried as often as one may be leaves nothing behind on its response with each attempt', async (t) => {
+  const gateway = await startTestGateway({ accountsApiUrls: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] });
+  const warnings: string[] = [];
+  const onWarning = ({ name, message }: Error) => void warnings.push(`${name}: ${message}`);
+  process.on('warning', onWarning);
+  t.teardown(async () => {
+    process.off('warning', onWarning);
+    await gateway.close();
+  });
+  const response = await fetch(`${gateway.url}/auth/login`, { method: 'POST', body: '{}' });
+  t.is(response.status, 502);
+  t.deepEqual(warnings, []);
+});

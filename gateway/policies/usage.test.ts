@@ -1,0 +1,73 @@
+// In which month a call is billed that was under way when the month turned.
+import { createServer } from 'node:http';
+import test from 'ava';
+import { closeServer, listen } from '../../kernel/http/server.ts';
+import type { Plan } from '../../kernel/plans.ts';
+import { fakeClock } from '../../test/services/harness.ts';
+import { callOf } from '../call.ts';
+import { createClients } from '../client-ip.ts';
+import { Hold } from '../quota/hold.ts';
+import type { Journal } from '../quota/journal.ts';
+import { createMonth, type Take } from '../quota/month.ts';
+import { GatewayResponse } from '../response.ts';
+import { requestId } from './request-id.ts';
+import { usage } from './usage.ts';
+
+const openCall = requestId({
+  clients: createClients(0, { warn: () => undefined }),
+  isPublicOnTls: false,
+  isDraining: () => false,
+  accessLog: () => undefined,
+});
+const plan: Plan = {
+  ...{ id: 'free', name: 'Free', price_usd_month: 0, calls_month: 10, calls_second: 1, concurrency: 1 },
+  features: [],
+  prices: [],
+};
+const clock = fakeClock('2026-11-30T23:59:59.000Z');
+const inProcess = { take: () => Promise.reject(new Error('It takes nothing.')), allToppedUp: () => Promise.resolve() };
+const month = createMonth({ inRedis: undefined, inProcess, journal: { charge() {} }, outage: 'closed', clock });
+const recorded: Parameters<Journal['record']>[0][] = [];
+const record = usage({ journal: { record: (entry) => void recorded.push(entry) }, clock });
+
+function taken(resetsAt: string): Take {
+  const hold = new Hold({ leasedUntilMs: Infinity, spend() {}, putBack() {} }, 1, () => 0);
+  return { granted: true, calls: 1, hold, limit: 10, used: 1, resetsAt, resetSeconds: 1, monthSeconds: 2_592_000 };
+}
+
+let step: (charge: (resetsAt: string) => void, goOn: () => void) => void;
+const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {
+  void openCall(request, response, () => {
+    const call = callOf(request);
+    call.caller = { accountId: 'a', keyId: 'k', plan, active: true };
+    const charge = (resetsAt: string) => month.charge(call, response, taken(resetsAt));
+    step(charge, () => void record(request, response, () => undefined));
+    response.end();
+  });
+});
+const url = await listen(server, '127.0.0.1', 0);
+test.after.always(() => closeServer(server));
+
+const [november, december] = ['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z'];
+
+test('a call is billed in the month that it was taken from, though the month turned before it was noted, or between the two', async (t) => {
+  const days: string[] = [];
+  for (const [at, resetsAt, isChargedFirst] of [
+    ['2026-11-30T23:59:59.000Z', november, true],
+    ['2026-12-01T00:00:00.000Z', november, true],
+    ['2026-12-01T00:00:00.000Z', december, true],
+    ['2026-11-30T23:59:59.999Z', december, false],
+    ['2026-11-30T23:59:59.999Z', november, false],
+  ] as const) {
+    clock.set(at);
+    step = (charge, note) => {
+      if (isChargedFirst) charge(resetsAt);
+      note();
+      if (!isChargedFirst) charge(resetsAt);
+    };
+    await (await fetch(`${url}/v1/series/A`)).text();
+    const { day, billed } = recorded.at(-1) ?? {};
+    days.push(`${day} ${billed}`);
+  }
+  t.deepEqual(days, ['2026-11-30 1', '2026-11-30 1', '2026-12-01 1', '2026-12-01 1', '2026-11-30 1']);
+});

@@ -1,0 +1,167 @@
+// Judges what accounts were served in the two months of a turn, call by call: against the limits that were in force, and against the ledger.
+import pg from 'pg';
+import type { Seen } from '../calls.ts';
+import type { Trouble } from '../faults.ts';
+import { fateOf, lostSpans } from '../ledger.ts';
+import type { LimitChange } from './tenants.ts';
+
+export interface Turn {
+  /** `performance.now()` when the month turns. */
+  atMs: number;
+  /** The first days of the two months. */
+  months: readonly [before: string, after: string];
+}
+
+export interface Judged {
+  wrong: string[];
+  /** In each month: served for sure, served while it turned, billed. */
+  served: [number, number];
+  atTurn: number;
+  billed: [number, number];
+  refused: number;
+  /** Refusals that nothing which had failed could excuse. */
+  refusedInCalm: number;
+}
+
+/** A call that was under way so close to the turn counts to either month. */
+const marginMs = 5;
+/** After a fault, calls that a gateway or Redis has lost are spendable again within this time. */
+const comesBackWithinMs = 125_000;
+
+/** What an account has in each month by the ledger. */
+type Ledger = ReadonlyMap<string, { billed: number; charged: number }>;
+
+/** @param seen what the clients of the account saw. @param firstLimit until the first change. */
+export function judgeMonths(
+  accountId: string,
+  seen: readonly Seen[],
+  facts: {
+    changes: readonly LimitChange[];
+    firstLimit: number;
+    turn: Turn;
+    troubles: readonly Trouble[];
+    ledger: Ledger;
+  },
+): Judged {
+  const { turn, troubles, ledger } = facts;
+  const judged: Judged = { wrong: [], served: [0, 0], atTurn: 0, billed: [0, 0], refused: 0, refusedInCalm: 0 };
+  const spans = lostSpans(troubles);
+  const fates = seen.map((one) => ({ one, month: monthOf(one, turn), fate: fateOf(one, spans) }));
+  const count = (fate: string, month: number | undefined) =>
+    fates.filter((each) => each.fate === fate && each.month === month).length;
+  const limits = limitsOf(facts);
+  const atTurn = count('served', undefined) + count('unnoted', undefined);
+  judged.atTurn = atTurn;
+  let [served, unnoted, cutOff, billed] = [atTurn, count('unnoted', undefined), count('cut off', undefined), 0];
+  for (const month of [0, 1] as const) {
+    const own = fates.filter((each) => each.month === month && (each.fate === 'served' || each.fate === 'unnoted'));
+    const mayBeMissing = count('unnoted', month);
+    const mayBeBilled = count('cut off', month) + atTurn + count('cut off', undefined);
+    const inLedger = ledger.get(turn.months[month]) ?? { billed: 0, charged: 0 };
+    judged.served[month] = own.length;
+    judged.billed[month] = inLedger.billed;
+    const figures = `${turn.months[month]}: ${own.length} served and ${atTurn} at the turn, ${mayBeMissing} perhaps lost with a kill, ${mayBeBilled - atTurn} cut off by one, ${inLedger.billed} billed, ${inLedger.charged} charged`;
+    if (inLedger.billed < own.length - mayBeMissing || inLedger.billed > own.length + mayBeBilled)
+      judged.wrong.push(`${accountId} was billed in a wrong month or not once: ${figures}`);
+    if (inLedger.charged < inLedger.billed)
+      judged.wrong.push(`${accountId} was billed calls that its month was not charged with: ${figures}`);
+    judged.wrong.push(
+      ...overLimit(own.map(({ one }) => one), limits, { month, turn, tolerance: mayBeMissing }).map(
+        (words) => `${accountId} in ${figures}: ${words}`,
+      ),
+    );
+    served += own.length;
+    unnoted += mayBeMissing;
+    cutOff += count('cut off', month);
+    billed += inLedger.billed;
+  }
+  if (billed < served - unnoted || billed > served + cutOff)
+    judged.wrong.push(`${accountId} was served ${served} (${unnoted} perhaps lost, ${cutOff} cut off) and billed ${billed}`);
+  for (const { one, month } of fates) {
+    if (one.status !== 402) continue;
+    judged.refused += 1;
+    const isExcused = troubles.some(
+      ({ fromMs, mendedMs }) => fromMs <= one.endedAtMs && mendedMs + comesBackWithinMs >= one.beganAtMs,
+    );
+    if (isExcused || month === undefined) continue;
+    judged.refusedInCalm += 1;
+    const mayHaveTaken = fates.filter(
+      (each) => each.one.status !== 402 && (each.month ?? month) === month && each.one.beganAtMs < one.endedAtMs,
+    ).length;
+    const least = Math.min(...limitsWithin(limits, one.beganAtMs, one.endedAtMs));
+    if (mayHaveTaken < least)
+      judged.wrong.push(`${accountId} was refused when at most ${mayHaveTaken} of ${least} calls were taken`);
+  }
+  return judged;
+}
+
+/** Undefined: it was under way when the month turned. */
+function monthOf({ beganAtMs, endedAtMs }: Seen, { atMs }: Turn): 0 | 1 | undefined {
+  if (endedAtMs < atMs - marginMs) return 0;
+  return beganAtMs > atMs + marginMs ? 1 : undefined;
+}
+
+/** From when to when a limit may have been in force. Such spans overlap while a change is being made. */
+interface InForce {
+  limit: number;
+  fromMs: number;
+  toMs: number;
+}
+
+function limitsOf({ changes, firstLimit }: { changes: readonly LimitChange[]; firstLimit: number }): InForce[] {
+  const limits: InForce[] = [{ limit: firstLimit, fromMs: -Infinity, toMs: Infinity }];
+  for (const { limit, beganAtMs, answeredAtMs } of changes) {
+    const last = limits.at(-1);
+    if (last !== undefined) last.toMs = answeredAtMs;
+    limits.push({ limit, fromMs: beganAtMs, toMs: Infinity });
+  }
+  return limits;
+}
+
+function limitsWithin(limits: readonly InForce[], fromMs: number, toMs: number): number[] {
+  return limits.filter((each) => each.fromMs < toMs && each.toMs > fromMs).map(({ limit }) => limit);
+}
+
+/**
+ * From each change to the next, what an account has taken grows at most to the limit in force; where it was more before, it does not grow. A call
+ * was taken between its beginning and its end.
+ * @param served the calls that were served in the month.
+ */
+function overLimit(
+  served: readonly Seen[],
+  limits: readonly InForce[],
+  { month, turn, tolerance }: { month: 0 | 1; turn: Turn; tolerance: number },
+): string[] {
+  const [startMs, endMs] = month === 0 ? [-Infinity, turn.atMs] : [turn.atMs, Infinity];
+  const changes = limits.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
+  const within = changes.filter((atMs) => atMs > startMs && atMs < endMs).toSorted((a, b) => a - b);
+  const instants = [startMs, ...within, endMs];
+  const mayBeTaken = (atMs: number) => served.filter(({ beganAtMs }) => beganAtMs < atMs).length;
+  const areTaken = (atMs: number) => served.filter(({ endedAtMs }) => endedAtMs < atMs).length;
+  return instants.slice(1).flatMap((toMs, i) => {
+    const fromMs = instants[i] ?? startMs;
+    const [before, after] = [mayBeTaken(fromMs), areTaken(toMs)];
+    const most = Math.max(before, ...limitsWithin(limits, fromMs, toMs));
+    return after - tolerance > most ? [`${after} served, at most ${most}`] : [];
+  });
+}
+
+/** By account, then by the first day of the month. */
+export async function readLedger(databaseUrl: string): Promise<Map<string, Ledger>> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ account_id: string; month: string; billed: number; charged: number }>(
+    `select account_id, month::text as month, coalesce(sum(billed), 0)::int as billed, coalesce(sum(used), 0)::int as charged
+     from (select account_id, month, 0 as billed, used from accounts.quota_months
+           union all
+           select account_id, date_trunc('month', day)::date, billed, 0 from accounts.usage_daily) as each
+     group by account_id, month`,
+  );
+  await client.end();
+  const ledger = new Map<string, Map<string, { billed: number; charged: number }>>();
+  for (const { account_id, month, billed, charged } of rows) {
+    const months = ledger.get(account_id) ?? new Map<string, { billed: number; charged: number }>();
+    ledger.set(account_id, months.set(month, { billed, charged }));
+  }
+  return ledger;
+}
