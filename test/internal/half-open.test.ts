@@ -33,7 +33,7 @@ const answerWithinMs = 4_000; // a busy machine may take a while to connect
 test.serial('a statement fails that waits on a half-open connection to PostgreSQL, and the next has a new one, also where stalls are waited for', async (t) => {
   const database = await createTestDatabase();
   const { link, url } = await behindLink(database.url);
-  const ofPool = openDatabase(url, silentLog, { applicationName: 'half-open', connectionsMax: 1, answerWithinMs });
+  const ofPool = openDatabase(url, silentLog, { applicationName: 'half-open', connectionsMax: 1, cutsAtClose: true, answerWithinMs });
   const ofAccounts = connect(url, undefined, { pool: 'worker', answerWithinMs });
   t.teardown(async () => {
     await ofPool.close();
