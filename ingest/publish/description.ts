@@ -29,7 +29,7 @@ const furtherFacts = Object.fromEntries(
 );
 
 const template =
-  'Texts may hold {Title of a column}, {column} (the title of the column of the value), {line 3} (its cell in that line above the data) and {file} (the name of the file)';
+  'Texts may hold {Title of a column}, {column} (the title of the column of the value), {line 3} (its cell in that line above the data), {file} (the name of the file) and {frequency of date} (annual, quarterly or monthly, by the date of the row)';
 
 function isExpression(text: string): boolean {
   try {
