@@ -6,7 +6,7 @@ import { remembering } from '../files/dates.ts';
 import { misuse } from '../load/failure.ts';
 import type { LoadableTable } from './description.ts';
 import { namesIn } from './forms/file-name.ts';
-import { isUntitled, periodTitle, titlesOf } from './detect/head.ts';
+import { cellsShown, isUntitled, periodTitle, titlesOf } from './detect/head.ts';
 import { scaleIn } from './forms/scales.ts';
 import { sdmxFrequencies } from './detect/sdmx.ts';
 import { dateAbove, dateInText } from './forms/date-in-text.ts';
@@ -240,14 +240,14 @@ function dateOf(
     );
     if (across.every((text) => text === ''))
       misuse(
-        `${of.where}, date: no title of a column is a date${date.format === undefined ? '' : ` of the form ${date.format}`}.`,
+        `${of.where}, date: no title of a column is a date${date.format === undefined ? '' : ` of the form ${date.format}`}; the titles are ${cellsShown(titles)}.`,
       );
     return { across, year };
   }
   const found = date.in === 'file name' ? dateInText(of.fileName) : dateAbove(head.rows.flat());
   if (found === null)
     misuse(
-      `${of.where}, date: ${of.fileName} has no date ${date.in === 'title' ? `above line ${table.first}` : 'in its name'}.`,
+      `${of.where}, date: ${of.fileName} has no date ${date.in === 'title' ? `above line ${table.first}` : 'in its name'}. State it as date: { value: 2024-01-31 }.`,
     );
   return { text: found.date };
 }

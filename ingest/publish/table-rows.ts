@@ -111,7 +111,11 @@ async function pageRows(file: string, encoding: string | undefined): Promise<str
   const pieces: Buffer[] = [];
   for await (const piece of readPieces(file, encoding === undefined ? {} : { encoding })) pieces.push(piece);
   const rows = htmlTable(Buffer.concat(pieces).toString());
-  if (rows === null) throw new IngestFailure('invalid_file', `${file} is a web page without a table.`);
+  if (rows === null)
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} is a web page without a table: save the table as CSV or .xlsx.`,
+    );
   return rows;
 }
 

@@ -83,7 +83,11 @@ function opened(file: string, options: ParsingOptions): WorkBook {
     // A percentage without a style is known by its text alone.
     return read(withStyles(content), { ...options, cellText: true });
   } catch (error) {
-    throw new IngestFailure('invalid_file', `${file} cannot be read as a workbook.`, { cause: error });
+    throw new IngestFailure(
+      'invalid_file',
+      `${file} cannot be read as a workbook: open it in Excel or LibreOffice, and save it as .xlsx.`,
+      { cause: error },
+    );
   }
 }
 

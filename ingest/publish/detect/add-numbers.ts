@@ -14,7 +14,7 @@ const wordsMax = 6;
  */
 export function addNumbers(
   { entry, evidence, guessed }: Draft,
-  { delimiter }: Sample,
+  { delimiter, rows: everyRow, lines }: Sample,
   rows: readonly string[][],
   values: readonly number[],
 ): string | null {
@@ -45,7 +45,8 @@ export function addNumbers(
   doubtPercent({ entry, evidence, guessed }, rows, values);
   if (found.words.size > wordsMax) {
     const [first = ''] = found.words.keys();
-    return `${found.words.size} different words are among its numbers, the first "${first.slice(0, 60)}"`;
+    const at = everyRow.findIndex((row) => values.some((each) => (row[each] ?? '').trim() === first));
+    return `${found.words.size} different words are among its numbers, the first "${first.slice(0, 60)}" on line ${lines[at] ?? 0}: name them under missing or flags`;
   }
   return null;
 }

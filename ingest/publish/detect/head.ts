@@ -165,3 +165,15 @@ export function periodTitle(title: string): string {
     .replaceAll(' / ', ' ')
     .trim();
 }
+
+/** Some cells of a line, for messages. */
+export const cellsShown = (row: readonly string[]): string =>
+  row
+    .filter((cell) => cell.trim() !== '')
+    .slice(0, 4)
+    .map((cell) => `"${cell.trim().slice(0, 30)}"`)
+    .join(', ') || 'no cell';
+
+/** What to write into almanac.yml where no dates were found. */
+export const namingDates =
+  'Name the dates as date: { column: …, format: … }, or state the day of all values as date: { value: 2024-01-31 }';

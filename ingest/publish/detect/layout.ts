@@ -7,8 +7,10 @@ import { isDateTitle } from '../../words/date-titles.ts';
 import type { Sample } from '../table-rows.ts';
 import { detectDates, type DatesFound } from './dates.ts';
 import {
+  cellsShown,
   hasNumber,
   headAbove,
+  namingDates,
   isUnitRow,
   periodTitle,
   titlesOf,
@@ -61,7 +63,8 @@ export const vintageTitle =
 /** @returns the reason in words if the rows are no table that can be read. */
 export function detectLayout({ rows, lines, continued }: Sample): Layout | string {
   const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
-  if (filled.length < 2) return 'it has fewer than two lines with content';
+  if (filled.length < 2)
+    return `it has ${filled.length === 1 ? 'one line' : 'no line'} with content; a table has a line of column names and lines of data`;
   const across = datesAcross(rows);
   const column = dateColumn(rows);
   const firstDated = column === null ? -1 : firstDatedRow(rows, column);
@@ -87,16 +90,22 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
       row.some((cell) => isNumberText(cell)) &&
       row.some((cell) => /\p{L}/u.test(cell) && cellOf(cell).kind === 'word'),
   );
-  if (firstRow < 0)
-    return rows.some(hasNumber)
-      ? 'no column has dates, and no line has both words and a number'
-      : 'no line has a number';
+  if (firstRow < 0) return withoutDates(rows, lines);
   const titled = dateAbove(rows.slice(0, firstRow).flat());
   const dates: TableDates =
     titled === null
       ? { kind: 'none' }
       : { kind: 'title', date: titled.date, evidence: `"${titled.text}" stands above the data` };
   return finish(rows, lines, firstRow, dates);
+}
+
+/** Why no place of dates was found, with the line that is most like data. */
+function withoutDates(rows: readonly string[][], lines: readonly number[]): string {
+  const at = rows.findIndex(hasNumber);
+  if (at >= 0)
+    return `no column has dates, and no line has both words and a number: line ${entryAt(lines, at)} has ${cellsShown(entryAt(rows, at))}. ${namingDates}`;
+  const longest = rows.reduce((most, row, each) => (row.length > (rows[most]?.length ?? 0) ? each : most), 0);
+  return `no line has a number: line ${entryAt(lines, longest)} has ${cellsShown(entryAt(rows, longest))}. Name signs beside numbers under flags, and the encoding if letters are wrong`;
 }
 
 /** The first row that has a date in the column, and a value or a mark beside it. */
@@ -127,7 +136,8 @@ function finish(
   dates: TableDates,
 ): Layout | string {
   const head = headAbove(rows, firstRow, dates.kind === 'column' ? entryAt(dates.columns, 0) : null);
-  if (head === null) return 'no line above the data names the columns';
+  if (head === null)
+    return `no line above the data names the columns: line ${entryAt(lines, firstRow)} is data, with ${cellsShown(entryAt(rows, firstRow))}. Add a line of names to the file, or name its line under header`;
   return complete(rows, lines, firstRow, dates, head);
 }
 
@@ -143,7 +153,8 @@ function complete(
   const dataRow = rows.findIndex(
     (row, at) => at >= Math.max(firstRow, last + 1) && row.some((cell) => cell.trim() !== ''),
   );
-  if (dataRow < 0) return 'no data follows the line of the column names';
+  if (dataRow < 0)
+    return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
   const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
   const unitRow = facts.unit ?? between.find((at) => isUnitRow(entryAt(rows, at), titles));
   // A row whose date has another form than most is one of the table: the load says that it is not valid.

@@ -9,7 +9,7 @@ import { isDoubtful } from './columns/dimensions.ts';
 import { detectDates } from './dates.ts';
 import type { DatedText } from '../forms/date-texts.ts';
 import { frequencyOf } from './frequency.ts';
-import { isUntitled } from './head.ts';
+import { cellsShown, isUntitled, namingDates } from './head.ts';
 import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './layout.ts';
 import { possibleParts, withParts } from './parts.ts';
 import type { About, Draft, Entry, Proposal } from './proposal.ts';
@@ -43,12 +43,17 @@ export function propose(sample: Sample, about: About): Proposal {
     return finished(draft, rows.length, layout);
   }
   if (!addDate(draft, layout, about))
-    return skipped('it has no dates: neither a column, nor titles, nor a line above, nor its name');
+    return skipped(
+      `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
+    );
   const columns = detectColumns(rows, layout.titles, {
     dates: dateColumns(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
   });
-  if (columns.values.length === 0) return skipped('it has no column of numbers');
+  if (columns.values.length === 0)
+    return skipped(
+      `it has no column of numbers: ${firstLine(sample, layout)}. Name one under values, and its signs under decimal, thousands, missing and flags`,
+    );
   if (isContents(layout, columns, rows))
     return { ...skipped('its rows list series, with the first and the last date of each'), isContents: true };
   const undivided = undividedMonths(layout, columns, rows);
@@ -74,6 +79,9 @@ export function propose(sample: Sample, about: About): Proposal {
   const titles = columns.values.map((at) => entryAt(layout.titles, at));
   return { ...finished(draft, rows.length, layout), columns: titles };
 }
+
+const firstLine = ({ rows, lines }: Sample, { firstRow }: Layout): string =>
+  `line ${entryAt(lines, firstRow)} has ${cellsShown(entryAt(rows, firstRow))}`;
 
 /** SDMX-CSV without the column FREQ: as in any other table. */
 function addFrequency(

@@ -54,7 +54,7 @@ export function addRepeated(
   if (repeated === 0) return null;
   const finding = `${repeated} of ${counted} rows repeat a point of an earlier row (${example}), ${contradicting} of them with another value`;
   if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
-    return `${finding}; at most 1 % may: no column distinguishes them`;
+    return `${finding}; at most 1 % may: no column distinguishes them. Name one under dimensions, or keep the first of each by repeated: first`;
   entry.repeated = 'first';
   evidence['repeated'] =
     `${finding}: the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;

@@ -33,6 +33,9 @@ export function vintageOf(
   const { dateInName } = namesIn(fileName);
   const period = dateInName === null ? null : parsePeriod(dateInName);
   if (period === null)
-    throw new IngestFailure('usage', `almanac.yml, ${fileName}, vintage: the name of the file has no date.`);
+    throw new IngestFailure(
+      'usage',
+      `almanac.yml, ${fileName}, vintage: the name of the file has no date. State it as vintage: 2024-01-31.`,
+    );
   return period.from <= today && period.to > today ? today : period.to;
 }
