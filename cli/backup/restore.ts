@@ -114,7 +114,9 @@ async function restoreTable(on: Transaction, reader: BackupReader, table: Table)
       }
     },
     copy,
-  );
+  ).catch((error: unknown) => {
+    throw isOfRow(error) ? damagedRow(table.table, error) : error;
+  });
   const end = await reader.json(tableEndSchema, `the end of ${table.table}`);
   const stored = await countRows(on, table);
   if (end.table !== table.table || end.sha256 !== hash.digest('hex'))
@@ -125,6 +127,16 @@ async function restoreTable(on: Transaction, reader: BackupReader, table: Table)
     throw new BackupUnreadable(`The backup says ${end.rows} rows of ${table.table}; ${stored} were stored.`);
   return stored;
 }
+
+/** Whether PostgreSQL refuses what a row holds: data that it cannot read (class 22), or that breaks a constraint (class 23). */
+const isOfRow = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
+
+const damagedRow = (table: string, error: Error) =>
+  new BackupUnreadable(
+    `The backup is damaged: a row of ${table} is not one that was written (${error.message}).`,
+    { cause: error },
+  );
 
 /** A backup fits a database of exactly its migrations: what its columns mean is only known there. */
 async function requireFit(on: Transaction, header: Header): Promise<void> {
