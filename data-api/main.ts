@@ -86,6 +86,13 @@ export async function start(
   const replica = options.replica && openServer('replica', options.replica.url, options, shared);
   const watch =
     options.replica && replica && watchReplica({ primary, replica, lagMaxMs: options.replica.lagMaxMs, log });
+  const close = async () => {
+    await forClock.close();
+    await ownClock.close();
+    watch?.close();
+    await replica?.close();
+    await primary.close();
+  };
   const metrics = createServiceMetrics('data-api');
   const service = await startService({
     log,
@@ -108,6 +115,9 @@ export async function start(
     portSetting: 'DATA_API_PORT',
     drainDelayMs: options.drainDelayMs,
     certificate: options.certificate,
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
   });
   return {
     url: service.url,
@@ -119,11 +129,7 @@ export async function start(
     ],
     async close() {
       await service.close();
-      await forClock.close();
-      await ownClock.close();
-      watch?.close();
-      await replica?.close();
-      await primary.close();
+      await close();
     },
   };
 }
