@@ -25,8 +25,9 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
     files: ['test/internal/credential-leases.test.ts'],
   },
   {
-    reason: 'the connections, or the memory, of one data-api',
+    reason: 'the connections, or the memory, of one service',
     files: [
+      'test/internal/half-open.test.ts',
       ...['test/v1/series-race.test.ts', 'test/v1/series-http.test.ts', 'test/ingest/undo-oracle.test.ts'],
       ...['test/v1/series-rewritten.test.ts', 'test/v1/series/chart-limits.test.ts'],
     ],
@@ -55,6 +56,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
   {
     reason: 'starts processes of its own, whatever the set-up',
     files: [
+      'test/gateway/shared-journal.test.ts',
       'test/auth/processes.test.ts',
       'test/ingest/uploads-processes.test.ts',
       'test/ingest/inbox-processes.test.ts',
