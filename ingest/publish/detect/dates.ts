@@ -180,7 +180,7 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const { format } = style;
   if (format === undefined && texts.some((text) => weekOrQuarter.test(text)))
     return (style.language === 'nl') === areKwQuarters(texts, title) ? -2 : 2;
-  const numbers = texts.map((text) => Number(divided.exec(text)?.[1] ?? 'NaN'));
+  const numbers = texts.map((text) => Number(divided.exec(text.replace(markText, ''))?.[1] ?? 'NaN'));
   if (numbers.some(Number.isNaN))
     return format === undefined || format === 'YYYY/YY' ? -1 : format === 'YYYY/W' ? 1 : 0;
   const most = Math.max(...numbers);
@@ -278,7 +278,7 @@ function isOpen(
     )
       return false;
     // Months that end before May may be quarters.
-    const numbers = texts.map((text) => Number(divided.exec(text)?.[1] ?? 'NaN'));
+    const numbers = texts.map((text) => Number(divided.exec(text.replace(markText, ''))?.[1] ?? 'NaN'));
     return (
       other === 'YYYY/Q' &&
       !numbers.some(Number.isNaN) &&

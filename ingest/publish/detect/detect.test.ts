@@ -95,6 +95,12 @@ test('numbers that are dates in one way only are read in that way: parts of a ye
     'month',
     true,
   ]);
+  const quarters = ['2019-03', '2019-04', '2020-01', '2020-02', '2020-03', '2020-04', '2021-01'];
+  for (const mark of ['', '(p)'])
+    t.like(detectDates([...quarters, `2021-02${mark}`], { title: '日期' }), {
+      kind: 'quarter',
+      isSure: false,
+    });
   t.deepEqual(formOf(['899078400', '899164800', '899251200']), ['epoch seconds', 'day', true]);
   t.deepEqual(
     detectDates(['2001KW03', '2001KW04', '2002KW01', '2002KW02'], { title: 'Kwartaal' })?.kind,
