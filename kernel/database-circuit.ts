@@ -41,7 +41,7 @@ export class SteadyClient extends pg.Client {
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
- * @param answerWithinMs the longest that any statement may take, for a connection that is half-open: its other end is gone and nobody has said so.
+ * @param answerWithinMs the longest that any statement may take, for a half-open connection: its other end has vanished without closing it.
  * @param opensWhenStalled false: the circuit never opens, and what waits for a stalled server waits so long.
  */
 export function createDatabaseCircuit(

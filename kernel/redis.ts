@@ -82,7 +82,7 @@ export const redisDefaults = { deadlineMs: redisDeadlineMs };
 // More would delay other callers: Redis takes a few µs per run.
 const runsMax = 100;
 const heartbeatMs = 400;
-// A connection on which an answer is missing for so long may be half-open: its other end is gone and nobody has said so.
+// A connection on which an answer is missing for so long may be half-open: its other end has vanished without closing it.
 const silentMaxMs = 5_000;
 const connectAgainAfterMs = 1_000;
 const remindEveryMs = 60_000;

@@ -212,7 +212,7 @@ async function inspectAll(
   return inspected;
 }
 
-/** A file that cannot be read as its entry says stops no other: its load says so. */
+/** Skips a file that cannot be read by its entry: its load reports the error. */
 async function inspectOne(tables: TablesApart, table: TableToInspect): Promise<Inspected> {
   try {
     return await tables.inspect(table);

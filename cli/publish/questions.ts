@@ -7,7 +7,7 @@ import type { Terminal } from '../command.ts';
 
 /** Lines that somebody types. */
 export interface Asking {
-  /** @returns null once there are no more. */
+  /** @returns null at the end of the input. */
   ask(question: string): Promise<string | null>;
   close(): void;
 }
@@ -42,7 +42,7 @@ export interface Settled {
 
 /**
  * Asks about all guesses of the tables that are to be picked, or typed.
- * @returns what was picked other than as it is; null if there were no more lines.
+ * @returns the picks that change an entry; null if the input ended.
  */
 export async function askAll(
   tables: readonly { entry: TableDescription; choices: readonly Choice[] }[],
@@ -96,7 +96,7 @@ function shownOf({ key, question, options, text }: Choice): string {
   return `${key}: ${question}\n${lines}${how}: `;
 }
 
-/** Null: there are no more lines. */
+/** Null: the input has ended. */
 async function pickOf(choice: Choice, asking: Asking): Promise<Pick | null> {
   const { options, text } = choice;
   for (let answer = await asking.ask(''); answer !== null;) {

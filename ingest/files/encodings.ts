@@ -117,7 +117,7 @@ export function detectEncoding(start: Buffer): EncodingFound {
 }
 
 /**
- * The encoding that a web page names in its head, as browsers read it; null if it names none that is known, or has bytes that are none of it.
+ * The encoding that a web page declares in its head. Null if it declares no known encoding, or if its bytes are not valid in it.
  * @param start its first bytes.
  */
 export function declaredEncoding(start: Buffer): EncodingFound | null {

@@ -89,7 +89,7 @@ const tableShape = z.strictObject({
   file: z
     .union([title, z.array(title).min(1)])
     .describe(
-      'A file below the folder of almanac.yml, a URL, or a list of them. * stands for any text, so that files of one form share an entry',
+      'A file below the folder of almanac.yml, a URL, or a list of them. * matches any text, so files of one form can share an entry',
     ),
   sheet: title.optional().describe('The sheet of a workbook; left out: the first'),
   schedule: z

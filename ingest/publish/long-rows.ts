@@ -14,7 +14,7 @@ const seriesKeptMax = 200_000;
 /** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or it states nothing. */
 export type LeftOut = { by: 'only' | 'leave_out'; at: number } | { by: 'no point' };
 
-/** Is told what becomes of the rows, for a preview. */
+/** Receives the outcome of each row, for a preview. */
 export interface RowsWatch {
   planned: (plan: ReshapePlan) => void;
   /** Rows without any content are not among them. */

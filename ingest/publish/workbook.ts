@@ -91,7 +91,7 @@ function opened(file: string, options: ParsingOptions): WorkBook {
   }
 }
 
-/** Its first file says so, uncompressed; archives that were packed anew have it elsewhere. */
+/** The archive holds its type uncompressed: as the first file, or elsewhere if another program packed it. */
 const isOpenDocument = (content: Buffer): boolean =>
   content.includes('mimetypeapplication/vnd.oasis.opendocument.spreadsheet');
 

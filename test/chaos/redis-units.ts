@@ -41,7 +41,7 @@ async function startOne(over: AbortSignal): Promise<Started> {
   return { unit: { name: 'redis', url, redis, kill, stop: kill, stall, goOn, start }, rest: restOf(stop) };
 }
 
-/** Servers of which one is the master. */
+/** One master and its replicas. */
 interface RedisSet {
   name: string;
   url: string;

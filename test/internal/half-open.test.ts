@@ -222,7 +222,7 @@ test.serial(
 );
 
 test.serial(
-  'a link that has lost its connections passes no byte, tells of no end, and serves new ones',
+  'a link that has lost its connections forwards no bytes on them, reports no end, and serves new ones',
   async (t) => {
     const ended: string[] = [];
     const accepted: Socket[] = [];

@@ -85,7 +85,7 @@ export const withoutRows = (fault: string | null, isWhole = false): Preview => (
   ...{ refused: [], refused_count: 0, fault },
 });
 
-/** @returns the preview, and how the rows were read, for whoever looks for other readings. */
+/** @returns the preview, and the plan by which the rows were read. */
 export async function previewRows(
   entry: TableDescription,
   sample: Sample,
