@@ -1,4 +1,5 @@
 // What almanac publish says at its end: what was loaded and how to call it, and with which fault it ends.
+import { z } from 'zod';
 import type { LoadCounts } from '../ingest/load/statements.sql.ts';
 import type { Plan, PlannedTable } from '../ingest/publish/plan.ts';
 import type { LoadedTable } from '../ingest/publish/load-table-file.ts';
@@ -6,6 +7,7 @@ import type { Published } from '../ingest/publish/publish.ts';
 import { pointCounts } from '../ingest/publisher/report.ts';
 import type { Registered } from '../ingest/publisher/sources/register.ts';
 import { instantText } from '../kernel/clock.ts';
+import { entryAt } from '../kernel/entries.ts';
 import type { Settings } from '../kernel/settings/settings.ts';
 import { printJson, type Terminal } from './command.ts';
 
@@ -26,7 +28,7 @@ export const tableName = ({ path, entry }: Pick<PlannedTable, 'path' | 'entry'>)
 
 export const tablesOf = (count: number) => `${count} ${count === 1 ? 'table' : 'tables'}`;
 const addressesOfTable = 5;
-const addressesMax = 20;
+const addressesMax = 10;
 const namesMax = 5;
 const tablesShown = 20;
 const rejectsShown = 3;
@@ -101,8 +103,7 @@ const sourceToJson = ({ name, schedule, fetchAt }: Registered) => ({
   next_fetch_at: instantText(fetchAt),
 });
 
-/** @param settings where the gateway of this machine listens. */
-export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, port }: Settings): void {
+export function printPublished({ stdout }: Terminal, run: PublishedRun): void {
   const { loaded, leftOut, unchanged, sources } = sumOf(run);
   if (stdout.isTTY === true) {
     for (const { table, loaded: of } of loaded.slice(0, tablesShown))
@@ -117,15 +118,50 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun, { host, 
     );
   for (const name of sources.ended)
     stdout.write(`${run.dryRun ? 'would not be' : 'not'} fetched any more: ${name}\n`);
-  if (run.dryRun) return;
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const addresses = loaded
-    .flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesOfTable))
-    .slice(0, addressesMax)
-    .map((id) => `http://${reached}:${port}/v1/series/${id}`);
+}
+
+/**
+ * Where the loaded series can be called: the addresses that the instance of these settings answers, or what to start if it answers none.
+ * @param settings where the gateway of this machine listens.
+ */
+export async function printAddresses(
+  { stdout }: Terminal,
+  run: PublishedRun,
+  { host, port }: Pick<Settings, 'host' | 'port'>,
+): Promise<void> {
+  const ids = sumOf(run)
+    .loaded.flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesOfTable))
+    .slice(0, addressesMax);
+  if (run.dryRun || ids.length === 0) return;
+  const origin = `http://${host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host}:${port}`;
+  const answered = await Promise.all(ids.map((id) => isServedAt(origin, id)));
+  const addresses = ids.filter((_, at) => answered[at]).map((id) => `${origin}/v1/series/${id}`);
   for (const address of addresses) stdout.write(`  ${address}\n`);
   if (addresses[0] !== undefined) stdout.write(`Call: curl -H "X-API-Key: $KEY" "${addresses[0]}?limit=5"\n`);
+  else
+    stdout.write(
+      `Stored: ${ids.slice(0, namesMax).join(', ')}${ids.length > namesMax ? ', …' : ''}. ${origin} does not serve them: ` +
+        `start Almanac there ("almanac start"), or call the instance that uses this database (GET /v1/series/${entryAt(ids, 0)}).\n`,
+    );
 }
+
+const answersWithinMs = 2_000;
+
+/** Whether an instance at this origin has the series in its catalogue. What does not answer in time counts as no. */
+async function isServedAt(origin: string, id: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${origin}/v1/catalog/${id}`, {
+      signal: AbortSignal.timeout(answersWithinMs),
+      redirect: 'manual',
+    });
+    const answer: unknown = await response.json();
+    return catalogAnswer.safeParse(answer).data?.data.id === id;
+  } catch {
+    return false; // nobody listens, or it is not Almanac
+  }
+}
+
+const catalogAnswer = z.object({ success: z.literal(true), data: z.object({ id: z.string() }) });
 
 /** @throws Error if a table was not loaded, or none was found in a file. */
 export function requireAllPublished(run: PublishedRun): void {

@@ -22,6 +22,7 @@ import { askAll, askingAt, type Asking } from '../publish/questions.ts';
 import {
   countsOf,
   linesOfTable,
+  printAddresses,
   printPublished,
   printPublishedJson,
   requireAllPublished,
@@ -132,7 +133,10 @@ async function publishAll(run: Run, wish: Wish): Promise<void> {
     for (const plan of plans) results.push(await publishOne(run, plan, wish));
     const published = { plans, results, dryRun: wish.dryRun };
     if (wish.json) printPublishedJson(terminal, published);
-    else printPublished(terminal, published, installation.settings);
+    else {
+      printPublished(terminal, published);
+      await printAddresses(terminal, published, installation.settings);
+    }
     requireAllPublished(published);
   } finally {
     for (const plan of plans) await plan.close();

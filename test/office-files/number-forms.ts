@@ -134,7 +134,7 @@ export function workbookNumbers(random: Random, decimals: number): NumberForm {
 
 /** Whether all texts with a sign could group digits or begin a fraction. @param sign a point or a comma. */
 export function isSignOpen(texts: readonly string[]): boolean {
-  const bare = texts.map((text) => text.replaceAll(/[^\d.,]/g, ''));
+  const bare = texts.map((text) => text.replace('Rs.', '').replaceAll(/[^\d.,]/g, ''));
   const withSign = bare.filter((text) => /[.,]/.test(text));
   if (withSign.length === 0) return false;
   const signs = new Set(withSign.flatMap((text) => text.match(/[.,]/g) ?? []));

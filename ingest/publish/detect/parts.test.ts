@@ -127,3 +127,15 @@ test('months, quarters and years in one column are a series of each frequency; a
   ]).entry;
   t.deepEqual([few.leave_out, few.series?.frequency], [{ Date: ['2022'] }, 'monthly']);
 });
+
+test('a title that is a month in one language and an average in another is what its neighbours make it', (t) => {
+  const across = (titles: readonly string[]) =>
+    proposed([
+      ['Year', ...titles],
+      ...['2020', '2021', '2022'].map((year) => [year, ...titles.map((_, at) => `${at}.5`)]),
+    ]).entry;
+  const slovenian = 'jan feb mar apr maj jun jul avg sep okt nov dec'.split(' ');
+  t.like(across(slovenian), { date: { across: 'columns', language: 'sl' }, ignore: undefined });
+  const averaged = [...'jan feb mar apr'.split(' '), 'avg'];
+  t.like(across(averaged), { date: { across: 'columns', language: undefined }, ignore: ['avg'] });
+});

@@ -90,7 +90,25 @@ function partColumn(
   return null;
 }
 
-/** In some languages a month has the name that in others sums a year up: `avg` is August. */
+/**
+ * Whether the texts are parts of a year, all different and without a gap. In some languages a month has the name that in others sums a year up:
+ * `avg` is August where July or September is beside it, and the average beside January to April.
+ */
+function areSuccessive({ read, kind, unread }: DatesFound, texts: readonly string[]): boolean {
+  const starts = texts.flatMap((text) => {
+    const span = read(`2000 ${text}`);
+    return span?.kind === kind ? [Number(span.from.slice(5, 7))] : [];
+  });
+  const step = { month: 1, quarter: 3, half: 6 }[kind as string];
+  const sorted = starts.toSorted((a, b) => a - b);
+  return (
+    unread.length === 0 &&
+    starts.length === texts.length &&
+    sorted.every((start, at) => at === 0 || start - entryAt(sorted, at - 1) === step)
+  );
+}
+
+/** The texts without those that sum a year up. */
 function withoutWholeYears(
   texts: readonly string[],
   title: string,
@@ -101,8 +119,7 @@ function withoutWholeYears(
       { title },
     );
   const all = detected(texts);
-  if (all?.unread.length === 0 && texts.every((text) => all.read(`2000 ${text}`)?.kind === all.kind))
-    return { parts: texts, found: all };
+  if (all !== null && areSuccessive(all, texts)) return { parts: texts, found: all };
   const parts = texts.filter((text) => !wholeYear.test(text));
   return { parts, found: detected(parts) };
 }
@@ -129,9 +146,13 @@ function partTitles(
   titles: readonly string[],
   year: number,
 ): (Parts & { columns: number[] }) | string | null {
-  const candidates = titles.flatMap((title, at) =>
-    at !== year && isPart(title) && !wholeYear.test(title) ? [at] : [],
-  );
+  const named = titles.flatMap((title, at) => (at !== year && isPart(title) ? [at] : []));
+  const all = detectDates(named.map((at) => `2000 ${entryAt(titles, at)}`));
+  const namedTitles = named.map((at) => entryAt(titles, at));
+  const candidates =
+    all !== null && areSuccessive(all, namedTitles)
+      ? named
+      : named.filter((at) => !wholeYear.test(entryAt(titles, at)));
   const numbered = titles.flatMap((title, at) =>
     at !== year && /^(?:0?[1-9]|1[0-2])$/.test(title) ? [at] : [],
   );
