@@ -39,6 +39,19 @@ export const saysOfDates = (kind: TitleKind, title: string): boolean =>
 /** Whether the word alone says that a column has dates. */
 export const isDateWord = (word: string): boolean => everyWord.has(foldLetters(word));
 
+const englishWords = new Set(
+  'date dates day days week weeks wk month months mon mm quarter quarters qtr q half halves halfyear semester year years yr yrs period periods fiscal financial fy'.split(
+    ' ',
+  ),
+);
+const eastAsian = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+
+/** Whether the title is a word for dates in a language that usually writes decimals with a comma: not English, nor one of East Asia. */
+export const isTitleOfCommaLanguage = (title: string): boolean => {
+  const words = wordsIn(title).filter((word) => everyWord.has(word));
+  return words.length > 0 && !eastAsian.test(title) && !words.some((word) => englishWords.has(word));
+};
+
 /** Whether the title says that its column has dates, and nothing else. */
 export function isDateTitle(title: string): boolean {
   if (title === '' || title.length > 60) return false;

@@ -1,4 +1,5 @@
 // Adds the number format of a table to its entry.
+import { isTitleOfCommaLanguage } from '../../words/date-titles.ts';
 import { cellOf, type NumberCell } from '../forms/cells.ts';
 import type { Sample } from '../table-rows.ts';
 import { detectNumbers, isPartlyPercent, type Finding } from './numbers.ts';
@@ -24,7 +25,7 @@ export function addNumbers(
       const text = (row[at] ?? '').trim();
       if (text !== '' && texts.length < numbersSampled) texts.push(text);
     }
-  const found = detectNumbers(texts, delimiter);
+  const found = detectNumbers(texts, delimiter, hasCommaLanguage(entry.date));
   const add = <Key extends 'decimal' | 'thousands' | 'missing' | 'flags' | 'multiples' | 'negative'>(
     key: Key,
     finding: Finding<NonNullable<Draft['entry'][Key]>> | null,
@@ -49,6 +50,15 @@ export function addNumbers(
     return `${found.words.size} different words are among its numbers, the first "${first.slice(0, 60)}" on line ${lines[at] ?? 0}: name them under missing or flags`;
   }
   return null;
+}
+
+/** Whether the names or the titles of the dates are of a language that writes decimals with a comma. */
+function hasCommaLanguage(date: Draft['entry']['date']): boolean {
+  if (date === undefined) return false;
+  if ('language' in date && date.language !== undefined)
+    return new Intl.NumberFormat(date.language).format(1.5).includes(',');
+  const titles = 'column' in date ? [date.column].flat() : 'year' in date ? [date.year ?? ''] : [];
+  return titles.some(isTitleOfCommaLanguage);
 }
 
 /** Words in the place of numbers may mean missing; only a person can decide that. */

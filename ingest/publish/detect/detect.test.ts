@@ -401,6 +401,21 @@ test('what may be a multiple, a unit or a share is a guess, as are points that g
   for (const delimiter of ['\t', undefined])
     t.like(detectNumbers(['4.506', '12.933'], delimiter).decimal, { value: '.', isSure: false });
   t.true(detectNumbers(['4.506', '12.933'], ',').decimal.isSure, 'where commas divide the cells');
+  const isSureBeside = (title: string) =>
+    !propose(
+      sampleOf([
+        [title, 'Rate'],
+        ...['4.506', '12.933', '13.004'].map((value, at) => [months[at] ?? '', value]),
+      ]),
+      about,
+    ).entry.guessed?.includes('decimal');
+  t.deepEqual(['Date', '日付', 'Datum', 'Godina', 'Дата'].map(isSureBeside), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
   t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true]);
   const rates = (...values: string[]) =>
     propose(sampleOf([['Date', 'Rate'], ...values.map((value, at) => [months[at] ?? '', value])]), about)

@@ -28,8 +28,15 @@ const loneSign = /^[*^@#$~†‡§/\\]{1,2}$/;
 /** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
-/** @param texts the cells of columns of values. @param delimiter of a text file. */
-export function detectNumbers(texts: Iterable<string>, delimiter: string | undefined): NumbersFound {
+/**
+ * @param texts the cells of columns of values. @param delimiter of a text file.
+ * @param hasCommaLanguage the table has words of a language that writes decimals with a comma.
+ */
+export function detectNumbers(
+  texts: Iterable<string>,
+  delimiter: string | undefined,
+  hasCommaLanguage = false,
+): NumbersFound {
   const numbers = new Map<string, number>();
   const [marks, bounds, words, signs, multiples, negative] = Array.from(
     { length: 6 },
@@ -49,7 +56,7 @@ export function detectNumbers(texts: Iterable<string>, delimiter: string | undef
     }
   }
   return {
-    ...marksOf([...numbers.keys()], delimiter),
+    ...marksOf([...numbers.keys()], delimiter, hasCommaLanguage),
     missing: missingFound(marks),
     flags: flagsFound(signs, bounds, marks),
     multiples: multiplesFound(multiples),
@@ -167,6 +174,7 @@ function negativeFound(negative: Tally): NumbersFound['negative'] {
 function marksOf(
   texts: readonly string[],
   delimiter: string | undefined,
+  hasCommaLanguage: boolean,
 ): Pick<NumbersFound, 'decimal' | 'thousands'> {
   const point = { decimal: texts.find(isDecimalBy('.')), group: texts.find(groupedBy('.')) };
   const comma = { decimal: texts.find(isDecimalBy(',')), group: texts.find(groupedBy(',')) };
@@ -197,9 +205,13 @@ function marksOf(
   const [repeatedPoint, repeatedComma] = [isRepeated('.'), isRepeated(',')];
   if (repeatedPoint !== undefined)
     return { decimal: sure(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
-  // Where commas delimit cells the point is the decimal mark; files with a decimal comma are delimited by semicolons. A number of four digits
-  // without a point shows that points are not used for grouping.
-  if (delimiter !== ',' && point.group !== undefined && !texts.some((text) => /\d{4}/.test(text))) {
+  // Where commas delimit cells the point is the decimal mark, unless the words of the table are of a language with a decimal comma: such files are
+  // mostly delimited by semicolons. A number of four digits without a point shows that points are not used for grouping.
+  if (
+    (delimiter !== ',' || hasCommaLanguage) &&
+    point.group !== undefined &&
+    !texts.some((text) => /\d{4}/.test(text))
+  ) {
     const isSmall = texts.every((text) => !text.includes('.') || /^\D?\d\./.test(text));
     if (isSmall || delimiter !== ';')
       return { decimal: { ...grouping('.', point.group, false), value: '.' }, thousands: null };

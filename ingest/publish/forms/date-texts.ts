@@ -284,17 +284,23 @@ interface NamedForm {
   read: (text: string) => DatedText | null;
 }
 
-/** The forms of numbers alone, which almanac.yml names; `/` is any sign between the numbers, the same in all texts. */
+/** Between the first two numbers, and between the others: a date has one sign, and `2023 2/4` is a quarter. */
+const signBetween = String.raw`\s?([/.:–-]|\s)\s?`;
+const sameSign = String.raw`\s?\2\s?`;
+
+/** The forms of numbers alone, which almanac.yml names; `/` is any sign between the numbers, the same in all of a text. */
 export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
   const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
-  const expression = new RegExp(`^${pieces.join(String.raw`(?:\s?[/.:\s–-]\s?)`)}\\.?$`, 'u');
+  const [first = '', ...others] = pieces;
+  const rest = others.map((piece, at) => (at === 0 ? signBetween : sameSign) + piece).join('');
+  const expression = new RegExp(`^${first}${rest}\\.?$`, 'u');
   const isDays = format.includes('D');
   return {
     format,
     example,
     read: (text) => {
-      const [, ...parts] = expression.exec(isDays ? withoutMidnight(text) : text) ?? [];
-      return parts.length === 0 ? null : read(parts, 'en');
+      const [, head, , ...parts] = expression.exec(isDays ? withoutMidnight(text) : text) ?? [];
+      return head === undefined ? null : read([head, ...parts], 'en');
     },
   };
 });

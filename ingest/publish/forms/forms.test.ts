@@ -208,3 +208,12 @@ test('groups as in India, bounds, marks and multiples are recognised, and other 
     t.is(cellOf(text).kind, 'word', text);
   for (const text of ['[low]', '(D)', 'N/E', 'k.A.', '..', 'no data']) t.is(cellOf(text).kind, 'mark', text);
 });
+
+test('a date of numbers has one sign between them: a fraction behind a year is no month and day', (t) => {
+  const days = orderForms.filter(({ format }) => format.includes('D'));
+  const readings = (text: string) => days.flatMap(({ read }) => read(text)?.from ?? []);
+  t.deepEqual(readings('2023 2/4'), []);
+  t.deepEqual(readings('5/1.2024'), []);
+  for (const text of ['2024 02 04', '2024 / 2 / 4', '2024.2. 4'])
+    t.deepEqual(readings(text), ['2024-02-04'], text);
+});
