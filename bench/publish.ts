@@ -1,13 +1,13 @@
 // Publishes a folder of a thousand CSV files of 2,000 daily points as an operator would, into an empty database: the time, the CPU of the
-// command and of PostgreSQL, and the most memory of the command, at first and when nothing has changed. `--files N`, `--points N` set the size
-// (1000, 2000), `--rounds N` how often (3); `--against DIR` publishes by another checkout as well, in turn.
+// command and of PostgreSQL, and the most memory of the command with the process that reads its files, at first and when nothing has changed.
+// `--files N`, `--points N` set the size (1000, 2000), `--rounds N` how often (3); `--against DIR` publishes by another checkout as well, in turn.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { projectRoot } from '../kernel/project.ts';
-import { cpuSeconds } from './gateway/processes.ts';
+import { cpuSeconds, memoryOf } from './gateway/processes.ts';
 import { figuresOf, inTurn, print, printRow, ratios, shown } from './instruments/figures.ts';
 import { startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
 
@@ -111,9 +111,9 @@ async function publish(databaseUrl: string, checkout: string, folder: string): P
     memoryMib: Number.NaN,
   };
   const sample = (): void => {
-    const memoryKib = /VmHWM:\s+(\d+)/.exec(textOf(`/proc/${child.pid}/status`))?.[1];
-    if (memoryKib === undefined) return; // it has ended
-    cost.memoryMib = Number(memoryKib) / 1024;
+    const memoryMib = memoryOf(child.pid ?? 0);
+    if (memoryMib === 0) return; // it has ended
+    cost.memoryMib = Math.max(cost.memoryMib || 0, memoryMib);
     cost.commandCpu = cpuSeconds([child.pid ?? 0]);
   };
   const sampling = setInterval(sample, sampleEveryMs);
@@ -134,14 +134,6 @@ async function postmasterOf(databaseUrl: string): Promise<number> {
     return rows;
   });
   return Number(readFileSync(path.join(row?.data_directory ?? '', 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 function report({ files, points }: Size, costs: Readonly<Record<string, Costs[]>>): void {

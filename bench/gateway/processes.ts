@@ -72,6 +72,14 @@ export function cpuSeconds(roots: readonly number[]): number {
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
 
+/** The memory of a process and its descendants now, in MiB: pages that several share count once. 0 if it has ended. */
+export function memoryOf(root: number): number {
+  const kib = withDescendants(root).map((pid) =>
+    Number(/^Pss:\s+(\d+)/m.exec(textOf(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
+  );
+  return kib.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
 function withDescendants(pid: number): number[] {
   const children = textOf(`/proc/${pid}/task/${pid}/children`).trim();
   return [

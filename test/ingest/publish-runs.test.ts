@@ -259,7 +259,7 @@ test('a URL is published by the command, and again only once its file has change
     t.is(await child.exit(), 0, child.output());
     return child.output();
   };
-  t.regex(await publish(...facts), /\/v1\/series\/fetched_rates\n/);
+  t.regex(await publish(...facts), /^Stored: fetched_rates\./m);
   t.deepEqual(Object.values(await published(database, 'fetched_rates')), ['1', '2', '3']);
   t.true(readFileSync(descriptionOf(cwd), 'utf8').includes(`file: ${url}\n`), 'where the command was called');
   t.regex(await publish(), /^0 tables loaded, 1 unchanged$/m);

@@ -28,7 +28,7 @@ const descriptionOf = (folder: string) => readFileSync(path.join(folder, 'almana
 const gold = 'Date,Price\n2024-01-01,10.5\n2024-02-01,11\n2024-03-01,12.25\n2024-04-01,\n';
 const facts = ['--set', 'source=Tests', '--set', 'unit=Dollars'];
 
-test('a folder without guesses is loaded at once, and the addresses of its series are printed', async (t) => {
+test('a folder without guesses is loaded at once, and its series are named', async (t) => {
   const folder = folderOf('plain', { 'plain-gold.csv': gold });
   const ran = await almanac(['publish', folder, ...facts]);
   t.is(ran.code, 0, ran.stderr);
@@ -39,7 +39,7 @@ test('a folder without guesses is loaded at once, and the addresses of its serie
     '2024-04-30': null,
   });
   t.like(await seriesRow(database, 'plain-gold'), { frequency: 'monthly', unit: 'Dollars', source: 'Tests' });
-  t.regex(ran.stdout, /\/v1\/series\/plain-gold\n/);
+  t.regex(ran.stdout, /^Stored: plain-gold\. .*GET \/v1\/series\/plain-gold\)/m);
   t.notRegex(descriptionOf(folder), /guessed:/);
 });
 
