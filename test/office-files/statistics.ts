@@ -43,7 +43,7 @@ export interface Statistics {
   marks: Marks;
   inWorkbook: boolean;
   decimals: number;
-  /** Of all values; undefined: any. */
+  /** Of all values; undefined: not restricted. */
   level?: number;
 }
 

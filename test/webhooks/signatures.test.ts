@@ -114,7 +114,10 @@ test.serial(
   'each secret is encrypted anew whatever the other one is, and a previous one is deleted after its 24 hours',
   async (t) => {
     const it = await stage(t);
-    const [next, lost] = ['the next key of the installation, long', 'a key that nobody has any more'];
+    const [next, lost] = [
+      'the next key of the installation, long',
+      'a key that was lost, and is long enough',
+    ];
     const { db, clock } = it.service.deps;
     const keysOf = async () => {
       const stored = await db.webhooks.findByPk(it.webhook.id);
