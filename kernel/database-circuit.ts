@@ -1,6 +1,6 @@
 // The circuit breaker for PostgreSQL. A server that is stalled, not dead, keeps its connections open and answers nothing; what waits
 // for it then fails, and what comes later fails at once, until it answers again. Hides the watch over connections, and the probes.
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from './log/log.ts';
@@ -16,7 +16,7 @@ class DatabaseStalled extends Error {
 
 export interface DatabaseCircuit {
   /** For a pool: opens connections that are watched. */
-  readonly Client: new (config?: string | pg.ClientConfig) => pg.Client;
+  readonly Client: new (config?: string | pg.ClientConfig) => SteadyClient;
   close(): void;
 }
 
@@ -29,11 +29,22 @@ const probeEveryMs = 500;
 /**
  * A connection that may break at any moment without ending the process: whoever waits on it is told as well. Sequelize listens for errors
  * only from a moment after the connection is made until it discards it, and the server may say before and after that it ends.
+ * Its socket is made here, so that it can be broken at once: `end` would wait for a server that may be stalled.
  */
 export class SteadyClient extends pg.Client {
+  readonly #socket: Socket;
+
   constructor(config?: string | pg.ClientConfig) {
-    super(typeof config === 'object' ? { ...keepAlive, ...config } : config);
+    const socket = new Socket();
+    const given = typeof config === 'string' ? { connectionString: config } : config;
+    super({ ...keepAlive, ...given, stream: () => socket });
+    this.#socket = socket;
     this.on('error', () => undefined);
+  }
+
+  /** Fails all that waits on the connection. */
+  cut(): void {
+    this.#socket.destroy(new DatabaseStalled());
   }
 }
 
@@ -50,15 +61,16 @@ export function createDatabaseCircuit(
   answerWithinMs: number,
   opensWhenStalled = true,
 ): DatabaseCircuit {
-  const clients = new Set<pg.Client>();
+  const clients = new Set<SteadyClient>();
   // Since when, of those that wait: a statement may be under way when `connect` is emitted.
-  const connecting = new Map<pg.Client, number>();
-  const answering = new Map<pg.Client, number>();
+  const connecting = new Map<SteadyClient, number>();
+  const answering = new Map<SteadyClient, number>();
   let isOpen = false;
   let isProbing = false;
   let isClosed = false;
   let checks: NodeJS.Timeout | undefined;
 
+  // Both methods have several forms, which are passed on as they are: what they return is the business of pg.Client's types.
   class WatchedClient extends SteadyClient {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
@@ -69,28 +81,26 @@ export function createDatabaseCircuit(
         for (const each of [clients, connecting, answering]) each.delete(this);
       });
     }
-  }
-  // Not as methods of the class: both have several forms, which are passed on as they are.
-  const { connect, query } = pg.Client.prototype;
-  Object.assign(WatchedClient.prototype, {
-    connect(this: pg.Client, ...words: [callback?: (error: Error) => void]) {
+
+    override connect(...words: unknown[]): never {
       if (!isOpen) {
         note(connecting, this);
-        return Reflect.apply(connect, this, words) as unknown;
+        return Reflect.apply(super.connect, this, words) as never;
       }
       clients.delete(this);
       const [callback] = words;
-      if (callback === undefined) return Promise.reject(new DatabaseStalled());
-      process.nextTick(callback, new DatabaseStalled());
-      return undefined;
-    },
-    query(this: pg.Client, ...words: unknown[]) {
-      note(answering, this);
-      return Reflect.apply(query, this, words) as unknown;
-    },
-  });
+      if (typeof callback !== 'function') return Promise.reject(new DatabaseStalled()) as never;
+      process.nextTick(callback as (error: Error) => void, new DatabaseStalled());
+      return undefined as never;
+    }
 
-  function note(waiting: Map<pg.Client, number>, client: pg.Client): void {
+    override query(...words: unknown[]): never {
+      note(answering, this);
+      return Reflect.apply(super.query, this, words) as never;
+    }
+  }
+
+  function note(waiting: Map<SteadyClient, number>, client: SteadyClient): void {
     if (!waiting.has(client)) waiting.set(client, performance.now());
     checks ??= setInterval(check, checkEveryMs).unref();
   }
@@ -100,7 +110,7 @@ export function createDatabaseCircuit(
     let longestMs = 0;
     for (const [client, sinceMs] of [...connecting, ...answering]) {
       longestMs = Math.max(longestMs, nowMs - sinceMs);
-      if (nowMs - sinceMs > answerWithinMs) cut(client);
+      if (nowMs - sinceMs > answerWithinMs) client.cut();
     }
     if (opensWhenStalled && longestMs > suspectAfterMs && !isProbing && !isOpen) void probe();
     if (connecting.size + answering.size > 0) return;
@@ -116,7 +126,7 @@ export function createDatabaseCircuit(
     if (isOpen && !isStalled) log.info('PostgreSQL answers');
     if (isStalled && !isOpen) {
       log.warn('PostgreSQL does not answer: the circuit is open, and calls that need it fail');
-      for (const client of clients) cut(client);
+      for (const client of clients) client.cut();
     }
     isOpen = isStalled;
     if (isOpen) setTimeout(() => void probe(), probeEveryMs).unref();
@@ -131,15 +141,9 @@ export function createDatabaseCircuit(
   };
 }
 
-/** Fails all that waits on the connection. */
-export function cut(client: pg.Client): void {
-  (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy(new DatabaseStalled());
-}
-
 /** Whether the server answers a new connection, if only by refusing it: what waits for a dead one fails by itself. */
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, application_name: 'almanac probe' });
-  client.on('error', () => undefined); // told by connect or by the statement as well
+  const client = new SteadyClient({ connectionString: url, application_name: 'almanac probe' });
   const asking = { isAnswered: false };
   const asked = client
     .connect()
@@ -151,6 +155,6 @@ async function answers(url: string): Promise<boolean> {
   clearTimeout(timer);
   // In a process that was busy for so long, the answer may be there and not read yet.
   for (let turn = 0; turn < 3 && !asking.isAnswered; turn += 1) await endOfTurn();
-  cut(client);
+  client.cut();
   return asking.isAnswered;
 }

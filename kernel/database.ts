@@ -1,7 +1,7 @@
 // PostgreSQL for the services that speak SQL: one pool, typed rows, transactions.
 // Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
 import pg from 'pg';
-import { createDatabaseCircuit, cut, keepAlive, SteadyClient } from './database-circuit.ts';
+import { createDatabaseCircuit, SteadyClient } from './database-circuit.ts';
 import type { Log } from './log/log.ts';
 import { poolMetrics } from './metrics/database.ts';
 import { watchStatements, type StatementWatch } from './metrics/statements.ts';
@@ -70,8 +70,9 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   const { answerWithinMs = timeoutMs + answerMarginMs, failsWhenStalled = false } = options;
   const circuit =
     timeoutMs === 0 ? undefined : createDatabaseCircuit(url, log, answerWithinMs, failsWhenStalled);
-  const toCut = new Set<pg.Client>();
-  class CutClient extends (circuit?.Client ?? SteadyClient) {
+  const toCut = new Set<SteadyClient>();
+  const Client = circuit?.Client ?? SteadyClient;
+  class CutClient extends Client {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
       toCut.add(this);
@@ -80,8 +81,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
   }
   const { applicationName, connectionsMax = 10, slowStatementMs = 0 } = options;
   const pool = new pg.Pool({
-    ...keepAlive,
-    ...(options.cutsAtClose === true ? { Client: CutClient } : circuit && { Client: circuit.Client }),
+    Client: options.cutsAtClose === true ? CutClient : Client,
     connectionString: url,
     application_name: applicationName,
     max: connectionsMax,
@@ -126,7 +126,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
       figures: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     }),
     async close() {
-      for (const client of toCut) cut(client);
+      for (const client of toCut) client.cut();
       await pool.end();
       circuit?.close();
     },
@@ -192,7 +192,7 @@ export async function unlessAborted<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   const end = () => {
-    cut(client);
+    if (client instanceof SteadyClient) client.cut(); // as all of a pool are
   };
   signal?.throwIfAborted();
   signal?.addEventListener('abort', end, { once: true });
