@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import test from 'ava';
-import { connect } from './database.ts';
+import { createTestDatabase } from '../test/services/harness.ts';
+import { until } from '../test/run/until.ts';
+import { connect, type AccountsDatabase } from './database.ts';
 
 /** A message of PostgreSQL's protocol: its type, its length and its body. */
 function message(type: string, body: Buffer): Buffer {
@@ -31,4 +33,56 @@ test('a server that ends in the moment in which it accepts a connection fails th
   const db = connect(`postgres://almanac@127.0.0.1:${(server.address() as AddressInfo).port}/almanac`);
   t.teardown(() => db.close());
   await t.throwsAsync(db.sequelize.query('select 1'), { message: /not queryable|terminating connection/ });
+});
+
+/** A metric of the pool, by the state it is labelled with. */
+function figure(db: AccountsDatabase, name: string, state?: string): number | undefined {
+  const metric = db.metrics.find((each) => each.name === `almanac_database_${name}`);
+  return metric?.read().find(({ labels }) => state === undefined || labels?.['state'] === state)?.value;
+}
+
+/** How many statements were timed. */
+function timed(db: AccountsDatabase): number | undefined {
+  const metric = db.metrics.find(({ name }) => name === 'almanac_database_statement_duration_seconds');
+  return metric?.read().find(({ suffix }) => suffix === '_count')?.value;
+}
+
+test('the figures of the pool name the connections that are busy and idle, and the statements that wait for one', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const db = connect(database.url);
+  t.teardown(() => db.close());
+  const holder = connect(database.url);
+  t.teardown(() => holder.close());
+  const isBusy = async (busy: number, idle: number, waiting: number) => {
+    await until(`${busy} are busy, ${idle} idle, and ${waiting} wait`, () => {
+      const found = [
+        ...[figure(db, 'connections', 'busy'), figure(db, 'connections', 'idle')],
+        figure(db, 'waiting'),
+      ];
+      return found.join() === [busy, idle, waiting].join();
+    });
+  };
+  await db.inLedgerTransaction(async (transaction) => {
+    await db.sequelize.query('select 1', { transaction });
+    await isBusy(1, 0, 0); // between its statements too
+  });
+  await isBusy(0, 1, 0);
+  let waiting: Promise<unknown> | undefined;
+  await holder.inLedgerTransaction(async (transaction) => {
+    await holder.sequelize.query('select pg_advisory_xact_lock(1)', { transaction });
+    const lock = () => db.sequelize.query('select pg_advisory_xact_lock(1)');
+    const begin = () => db.inLedgerTransaction(() => Promise.resolve());
+    waiting = Promise.all([...Array.from({ length: 11 }, lock), begin(), db.accounts.count()]);
+    await isBusy(10, 0, 3);
+  });
+  await waiting;
+  await isBusy(0, 10, 0);
+  const before = timed(db) ?? Number.NaN;
+  await db.accounts.count();
+  t.is(timed(db), before + 1, 'statements of the models are timed');
+  const nowhere = connect('postgres://almanac@127.0.0.1:1/almanac');
+  t.teardown(() => nowhere.close());
+  await t.throwsAsync(nowhere.accounts.count());
+  t.is(figure(nowhere, 'waiting'), 0, 'what has failed waits no longer');
 });

@@ -1,12 +1,12 @@
 // The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their setup.
 import pg from 'pg';
-import { QueryTypes, Sequelize, type Transaction } from 'sequelize';
+import { QueryTypes, Sequelize, type Options, type QueryOptions, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import { answerMarginMs, statementTimeoutMs } from '../kernel/database.ts';
-import { createDatabaseCircuit } from '../kernel/database-circuit.ts';
+import { createDatabaseCircuit, type DatabaseCircuit } from '../kernel/database-circuit.ts';
 import { createLog, type Log } from '../kernel/log/log.ts';
-import { poolMetrics } from '../kernel/metrics/database.ts';
-import { watchStatements } from '../kernel/metrics/statements.ts';
+import { poolMetrics, type PoolFigures } from '../kernel/metrics/database.ts';
+import { watchStatements, type StatementWatch } from '../kernel/metrics/statements.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
 import type { RedisLink } from '../kernel/redis.ts';
@@ -82,7 +82,9 @@ export function connect(
     answerWithinMs = statementTimeoutMs + answerMarginMs,
   } = options;
   const circuit = createDatabaseCircuit(databaseUrl, log, answerWithinMs, failsWhenStalled);
-  const sequelize = new Sequelize(databaseUrl, {
+  const users = new PoolUsers(circuit);
+  const statements = watchStatements({ log, slowMs: slowStatementMs, waiting: () => users.waiting });
+  const sequelize: Sequelize = new TimedSequelize(statements, users, databaseUrl, {
     dialect: 'postgres',
     dialectModule: Object.create(pg, { Client: { value: circuit.Client } }) as object,
     schema: 'accounts',
@@ -91,19 +93,20 @@ export function connect(
     dialectOptions: { application_name: 'almanac accounts-api', statement_timeout: statementTimeoutMs },
     logging: false, // Sequelize writes values into its statements, including key hashes
   });
-  const metrics = watchQueries(sequelize, { pool, log, slowStatementMs });
+  const inNewTransaction = <T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T> =>
+    users.count(() => sequelize.transaction(work));
   const credentialCache = createCredentialCacheWriter(sequelize, redis);
   return {
     sequelize,
     read: (text) => sequelize.query(text, { type: QueryTypes.SELECT }),
-    metrics,
+    metrics: poolMetrics({ name: pool, connectionsMax, figures: () => users.figures(), statements }),
     credentialCache,
     async inTransaction(work) {
-      const result = await sequelize.transaction(work);
+      const result = await inNewTransaction(work);
       await credentialCache.settle();
       return result;
     },
-    inLedgerTransaction: (work) => sequelize.transaction(work),
+    inLedgerTransaction: inNewTransaction,
     accounts: accountModel(sequelize),
     keys: apiKeyModel(sequelize),
     sessions: sessionModel(sequelize),
@@ -117,29 +120,56 @@ export function connect(
   };
 }
 
-/** Sequelize's pool, of which it types nothing. */
-interface SequelizePool {
-  size: number;
-  available: number;
-  waiting: number;
+/**
+ * Who uses the pool. Sequelize has no figures of it: each statement outside a transaction, and each transaction, has a connection of its own,
+ * so those that have none yet wait for one.
+ */
+class PoolUsers {
+  readonly #circuit: DatabaseCircuit;
+  #users = 0;
+
+  constructor(circuit: DatabaseCircuit) {
+    this.#circuit = circuit;
+  }
+
+  async count<T>(work: () => Promise<T>): Promise<T> {
+    this.#users += 1;
+    try {
+      return await work();
+    } finally {
+      this.#users -= 1;
+    }
+  }
+
+  get waiting(): number {
+    const { open, connecting } = this.#circuit.count();
+    return Math.max(0, this.#users - (open - connecting));
+  }
+
+  figures(): PoolFigures {
+    const { open, idle } = this.#circuit.count();
+    return { size: open, idle, waiting: this.waiting };
+  }
 }
 
-/** Has each statement timed, those of the models too: all go through `query`. @returns the metrics of the pool. */
-function watchQueries(
-  sequelize: Sequelize,
-  { pool: name, log, slowStatementMs }: { pool: string; log: Log; slowStatementMs: number },
-): Metric[] {
-  const { pool } = (sequelize as unknown as { connectionManager: { pool: SequelizePool } }).connectionManager;
-  const statements = watchStatements({ log, slowMs: slowStatementMs, waiting: () => pool.waiting });
-  const { query } = sequelize;
-  type Words = [text: string | { query: string }, ...more: unknown[]];
-  Object.assign(sequelize, {
-    query(...words: Words) {
-      const [text] = words;
-      const run = () => Reflect.apply(query, sequelize, words) as Promise<unknown>;
-      return statements.run(typeof text === 'string' ? text : text.query, undefined, run);
-    },
-  });
-  const figures = () => ({ size: pool.size, idle: pool.available, waiting: pool.waiting });
-  return poolMetrics({ name, connectionsMax, figures, statements });
+/** Times each statement, those of the models too, which run by `query` as well. */
+class TimedSequelize extends Sequelize {
+  readonly #statements: StatementWatch;
+  readonly #users: PoolUsers;
+
+  constructor(statements: StatementWatch, users: PoolUsers, url: string, options: Options) {
+    super(url, options);
+    this.#statements = statements;
+    this.#users = users;
+  }
+
+  // It has many forms, which are passed on as they are: what it returns is the business of Sequelize's types.
+  override query(text: string | { query: string; values: unknown[] }, options?: QueryOptions): never {
+    const run = () => super.query(text, options);
+    const words = typeof text === 'string' ? text : text.query;
+    const isOfTransaction = options?.transaction !== undefined && options.transaction !== null;
+    return this.#statements.run(words, undefined, () =>
+      isOfTransaction ? run() : this.#users.count(run),
+    ) as never;
+  }
 }

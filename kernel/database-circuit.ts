@@ -17,6 +17,8 @@ class DatabaseStalled extends Error {
 export interface DatabaseCircuit {
   /** For a pool: opens connections that are watched. */
   readonly Client: new (config?: string | pg.ClientConfig) => SteadyClient;
+  /** Connections: all, those that are still being made, and those that have no statement or transaction under way. */
+  count(): { open: number; connecting: number; idle: number };
   close(): void;
 }
 
@@ -132,8 +134,15 @@ export function createDatabaseCircuit(
     if (isOpen) setTimeout(() => void probe(), probeEveryMs).unref();
   }
 
+  const isIdle = (client: SteadyClient): boolean =>
+    !connecting.has(client) && !answering.has(client) && client.getTransactionStatus() === 'I';
+
   return {
     Client: WatchedClient,
+    count: () => ({
+      ...{ open: clients.size, connecting: connecting.size },
+      idle: [...clients].filter(isIdle).length,
+    }),
     close() {
       isClosed = true;
       clearInterval(checks);
