@@ -115,7 +115,7 @@ function post(
     onResponseEnd: () => end(answer.sent ?? { status: null, error: 'invalid_response' }, true),
     // An answer that has begun stands.
     onResponseError: (_controller, error) =>
-      end(answer.sent ?? { status: null, error: deadline.isOver ? 'timeout' : classOf(error) }),
+      end(answer.sent ?? { status: null, error: deadline.isOver ? 'timeout' : classOf(error, isHeard) }),
     onRequestUpgrade: () => end({ status: null, error: 'connection_closed' }),
   });
   return ended.promise;
@@ -198,15 +198,15 @@ function createDeadline(timeoutMs: number): Deadline {
   return deadline;
 }
 
-function classOf(error: unknown): ErrorClass {
+/** @param isHeard the first bytes of an answer had come: what they are refused for, other than the connection, is the answer. */
+function classOf(error: unknown, isHeard = false): ErrorClass {
   if (error instanceof UrlRefused) return 'no_public_address';
   if (error instanceof errors.HTTPParserError) return 'invalid_response';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT)$/.test(code))
     return 'connection_failed';
   if (/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code)) return 'connection_closed';
-  // What the parser of undici asserts is a status below 100.
-  if (/^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_.*|ERR_ASSERTION)$/.test(code)) return 'invalid_response';
+  if (/^(?:UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_.*)$/.test(code)) return 'invalid_response';
   if (/^ERR_(?:SSL|TLS)|CERT|SIGNATURE|^EPROTO$|ALTNAME/.test(code)) return 'tls_failed';
-  return 'connection_failed';
+  return isHeard ? 'invalid_response' : 'connection_failed';
 }
