@@ -7,6 +7,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { keepAlive } from '../kernel/database-circuit.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { runJobs } from './job-runner.ts';
+import { createQueueFigures, type QueueFigures } from './observability/queue-figures.ts';
 
 /** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
 export type MailJob =
@@ -136,16 +137,18 @@ export interface Work {
   withRecipient(requests: readonly MailJob[]): Promise<MailJob[]>;
 }
 
+export interface RunningWork {
+  /** Reads the figures of the queues. */
+  figures(this: void): Promise<QueueFigures[]>;
+  close(): Promise<void>;
+}
+
 /**
  * The side that runs jobs: retries each job until it succeeds. Requests are looked up a thousand at a time, beside the sending of
  * mails, and those with a recipient become mails: however many there are for unknown e-mail addresses, they delay no mail.
  * `close` finishes the jobs under way.
  */
-export async function startWork(
-  databaseUrl: string,
-  log: Log,
-  work: Work,
-): Promise<{ close(): Promise<void> }> {
+export async function startWork(databaseUrl: string, log: Log, work: Work): Promise<RunningWork> {
   const boss = createBoss(databaseUrl, log, { supervise: true, max: 4 });
   try {
     await begin(boss);
@@ -164,6 +167,7 @@ export async function startWork(
     );
     const mails = runJobs(boss, queues.mails, log, (job, id) => work.send(job as MailJob, id));
     return {
+      figures: createQueueFigures(boss, Object.values(queues)),
       async close() {
         await mails.close();
         await boss.stop({ graceful: true, timeout: 30_000 });

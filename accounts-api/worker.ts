@@ -122,7 +122,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       metrics: [
         ...db.metrics,
         ...serverMetrics({ service: 'worker', server: 'primary' }, db.read, log),
-        ...workMetrics(db, log),
+        ...workMetrics(db, work.figures, log),
         ...certificateMetrics(publicUrl, log),
         ...(webhooks?.gauges ?? []),
         ...(billing?.gauges ?? []),
