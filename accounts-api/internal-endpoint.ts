@@ -2,7 +2,8 @@
 // Hides the reading of the body. They are not part of the public API.
 import type { z } from 'zod';
 import { parseBody } from '../kernel/http/params.ts';
-import { sendJson, type Handler, type ServiceCall } from '../kernel/http/server.ts';
+import { sendJson } from '../kernel/http/reply.ts';
+import type { Handler, ServiceCall } from '../kernel/http/server.ts';
 import type { ServiceDeps } from './deps.ts';
 
 interface Asked<Body> {

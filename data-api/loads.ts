@@ -2,7 +2,8 @@
 // Hides that an answer includes every load that this service knew of before the call began to read.
 import { hash } from 'node:crypto';
 import type { Queryable } from '../kernel/database.ts';
-import { sendJson, type Route } from '../kernel/http/server.ts';
+import { sendJson } from '../kernel/http/reply.ts';
+import type { Route } from '../kernel/http/server.ts';
 import { programBuild } from '../kernel/project.ts';
 import { newestLoadPath, type DataState } from '../kernel/http/validity.ts';
 import { readNewestLoad } from './loads.sql.ts';

@@ -92,7 +92,7 @@ export function createDatabaseCircuit(
       clients.delete(this);
       const [callback] = words;
       if (typeof callback !== 'function') return Promise.reject(new DatabaseStalled()) as never;
-      process.nextTick(callback as (error: Error) => void, new DatabaseStalled());
+      process.nextTick(callback, new DatabaseStalled());
       return undefined as never;
     }
 

@@ -2,7 +2,8 @@ import { request } from 'node:http';
 import test from 'ava';
 import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';
 import { until } from '../../test/run/until.ts';
-import { sendJson, startService } from '../http/server.ts';
+import { sendJson } from '../http/reply.ts';
+import { startService } from '../http/server.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from '../identity.ts';
 
 const seal = createSealer(testIdentitySecret, 'data-api');

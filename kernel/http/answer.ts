@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';
-import { encodingFor, sendAnswer, sendBytes, sendStream, sendText } from './reply.ts';
+import { encodingFor, sendAnswer, sendBytes, sendStream, sendText, writeHead } from './reply.ts';
 import { etagMatches } from './etag.ts';
 import type { ResponseCache } from './response-cache.ts';
 
@@ -92,7 +92,7 @@ export async function answer(
 /** Answers 304 if the client already has the same bytes. @returns whether it did. */
 export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
   if (!etagMatches(request.headers['if-none-match'], headers.etag)) return false;
-  response.writeHead(304, Object.entries(headers).flat()).end();
+  writeHead(response, 304, Object.entries(headers).flat()).end();
   return true;
 }
 

@@ -1,12 +1,14 @@
-// The call that the present work is done for, as far as work below the handler needs it: the statements that it logs.
+// The call that the present work is done for, as far as work below the handler needs it: the statements that it logs, the head of its answer.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Span } from '../tracing/tracing.ts';
 
-/** What a statement knows of the call that it is sent for. */
+/** What a statement or an answer knows of its call. */
 export interface CallContext {
   readonly requestId: string;
   /** Of the request; undefined: it is not traced. */
   readonly span?: Span | undefined;
+  /** The headers of every answer to the call: alternating names and values. */
+  ownHeaders?(): readonly string[];
 }
 
 const calls = new AsyncLocalStorage<CallContext>();

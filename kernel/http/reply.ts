@@ -1,10 +1,11 @@
 // Sends the bytes of an answer: compression, HEAD, streams that stop when the client leaves.
-// Hides node:zlib and backpressure; answer.ts decides the headers.
+// Hides node:zlib, backpressure and the headers of the call itself; answer.ts decides the others.
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { Request, Response } from 'express';
+import { currentCall } from './call-context.ts';
 import type { CachedResponse } from './response-cache.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
@@ -26,6 +27,25 @@ interface Answer {
   status?: number;
   type: string;
   headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Writes the head of an answer, with the headers of its call. @param headers alternating names and values: Node sends such a list as it is, but
+ * checks each header that is set singly.
+ */
+export function writeHead(response: Response, status: number, headers: readonly string[]): Response {
+  return response.writeHead(status, [...headers, ...(currentCall()?.ownHeaders?.() ?? [])]);
+}
+
+/** Sends JSON. */
+export function sendJson(
+  response: Response,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  sendBytes(response, { status, type: 'application/json; charset=utf-8', headers, bytes });
 }
 
 /** Sends a whole text, compressed if the client accepts it and it is worthwhile. @returns what was sent. */
@@ -70,7 +90,7 @@ export function sendBytes(
 
 /** Sends a cached answer. */
 export function sendAnswer(response: Response, { status, headers, body }: CachedResponse): void {
-  response.writeHead(status, headers).end(body); // for HEAD, Node sends only the headers
+  writeHead(response, status, headers).end(body); // for HEAD, Node sends only the headers
 }
 
 /**
@@ -89,7 +109,7 @@ export async function sendStream(
   }
   const encoding = encodingFor(request.headers['accept-encoding']);
   const encoded = encoding === 'identity' ? [] : ['content-encoding', encoding];
-  response.writeHead(status, [...listed({ ...headers, 'content-type': type }), ...encoded]);
+  writeHead(response, status, [...listed({ ...headers, 'content-type': type }), ...encoded]);
   if (request.method === 'HEAD') {
     await parts.return(undefined);
     response.end();
@@ -107,7 +127,7 @@ export async function sendStream(
   }
 }
 
-/** Alternating names and values: Node sends such a list as it is, but checks each header that is set singly. */
+/** Alternating names and values. */
 function listed(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
 }

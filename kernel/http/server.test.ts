@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { exchange, lines } from '../../test/gateway/raw.ts';
 import { silentLog, testIdentitySecret } from '../../test/services/harness.ts';
 import { openDatabase } from '../database.ts';
 import { fail } from '../errors.ts';
 import { createLog } from '../log/log.ts';
-import { closeServer, listen, sendJson, startService, type Route, type RunningService } from './server.ts';
+import { sendJson } from './reply.ts';
+import { closeServer, listen, startService, type Route, type RunningService } from './server.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from '../identity.ts';
 
 const busyMs = 5;
@@ -164,6 +166,22 @@ test('a path answers an unsupported method with 405 and names those that it supp
 test('a path has one spelling: no other letter case, no trailing slash', async (t) => {
   t.is((await call('GET', '/things/1')).status, 200);
   for (const path of ['/Things/1', '/things/1/']) t.is((await call('GET', path)).status, 404, path);
+});
+
+test('a target that is no path has the envelope as well', async (t) => {
+  for (const line of [
+    'OPTIONS *',
+    'GET //',
+    'GET http://other.example',
+    'GET http://a?b',
+    'GET http://?',
+    'GET /%',
+  ]) {
+    const answers = await exchange(service.url, lines(`${line} HTTP/1.1`, 'Host: a', 'Connection: close'));
+    t.is(answers.length, 1, line);
+    t.regex(answers[0]?.headers ?? '', /^HTTP\/1\.1 4\d\d .*application\/json/s, line);
+    t.regex(answers[0]?.body ?? '', /^{"success":false,"error":{"code":"unauthorized"/, line);
+  }
 });
 
 test('HEAD works wherever GET does', async (t) => {

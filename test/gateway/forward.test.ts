@@ -1,5 +1,6 @@
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import test from 'ava';
+import { writeHead } from '../../kernel/http/reply.ts';
 import { startService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
@@ -267,7 +268,8 @@ test.serial(
           path: '/v1/catalog',
           scope: 'client',
           async handler(_request, response) {
-            await new Promise((resolve) => response.type('text/csv').write('date,value\n', resolve));
+            writeHead(response, 200, ['content-type', 'text/csv']);
+            await new Promise((resolve) => response.write('date,value\n', resolve));
             throw new Error('the rest cannot be read');
           },
         },

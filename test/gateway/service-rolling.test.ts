@@ -2,7 +2,8 @@
 // instance or a balancer stands before them.
 import { setTimeout as pause } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { startService, type RunningService } from '../../kernel/http/server.ts';
+import { sendJson } from '../../kernel/http/reply.ts';
+import { type Handler, startService, type RunningService } from '../../kernel/http/server.ts';
 import { createOpener } from '../../kernel/identity.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { startBalancer } from '../production/balancer.ts';
@@ -22,10 +23,10 @@ test.after.always(() => accounts?.close());
 /** The server of a service with one answer; `served` counts. */
 async function startInstance(port: number, drainDelayMs = 0): Promise<RunningService & { served(): number }> {
   let served = 0;
-  const handler = async (_request: unknown, response: { json(body: unknown): unknown }) => {
+  const handler: Handler = async (_request, response) => {
     await pause(2);
     served += 1;
-    response.json({ success: true });
+    sendJson(response, 200, { success: true });
   };
   const service = await startService({
     log: silentLog,
