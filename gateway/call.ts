@@ -1,12 +1,6 @@
 // The state of one call besides the request itself; `request-id` creates it, the other policies read and extend it.
-import {
-  validateHeaderName,
-  validateHeaderValue,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
-import { flatText } from '../kernel/flat-text.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Admission } from './quota/admission.ts';
@@ -77,8 +71,8 @@ export interface Call {
   cache: CacheResult | undefined;
   /** `cors` has decided whose pages may read the answer. */
   isOriginChecked: boolean;
-  /** Headers of the answer, as `headerLine` has them. */
-  head: string;
+  /** Headers of the answer: alternating names and values. */
+  readonly head: string[];
   /** Of a page that may load more than others; undefined: nothing is loaded. */
   contentSecurityPolicy: string | undefined;
   /** The limits that apply to the call, and what remains of them, in the syntax of the RateLimit headers. */
@@ -94,16 +88,6 @@ export interface Call {
   readonly closing: (() => void)[];
   /** The code of the failure with which the gateway itself answered. */
   failureCode: ErrorCode | undefined;
-}
-
-/**
- * A header as it is sent, for `call.head`. Node checks each header that it is given, and joins them anew for each answer, at a tenth of a gateway's
- * time (2026-11-23): so lines are made once where they repeat. @throws TypeError if it is none.
- */
-export function headerLine(name: string, value: string): string {
-  validateHeaderName(name);
-  validateHeaderValue(name, value);
-  return flatText(`${name}: ${value}\r\n`);
 }
 
 /** Adds a limit to those that the answer tells of. @param policy and @param state as the RateLimit headers have them, of numbers and our own names. */

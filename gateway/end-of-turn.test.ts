@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import test from 'ava';
 import { closeServer, listen } from '../kernel/http/server.ts';
-import { atEndOfTurn, endAtEndOfTurn, inSpareTime } from './end-of-turn.ts';
+import { atEndOfTurn, endAtEndOfTurn } from './end-of-turn.ts';
 
 test('what is handed in within a turn runs at its end, in order; what that hands in, a turn later', async (t) => {
   const ran: string[] = [];
@@ -18,34 +17,6 @@ test('what is handed in within a turn runs at its end, in order; what that hands
   t.deepEqual(ran, ['a', 'b']);
   await new Promise((resolve) => setImmediate(resolve));
   t.deepEqual(ran, ['a', 'b', 'c']);
-});
-
-test.serial('what nobody waits for is done after what the next two turns hand in', async (t) => {
-  const ran: string[] = [];
-  const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
-  inSpareTime(() => ran.push('log'));
-  atEndOfTurn(() => ran.push('read'));
-  await nextTurn();
-  atEndOfTurn(() => ran.push('asked'));
-  await nextTurn();
-  t.deepEqual(ran, ['read', 'asked']);
-  await nextTurn();
-  t.deepEqual(ran, ['read', 'asked', 'log']);
-});
-
-test('what nobody waits for is done before the process exits, and what it logs is written', (t) => {
-  const moduleAt = (path: string) => JSON.stringify(new URL(path, import.meta.url));
-  const program = `
-    const { createLog, standardOutput } = await import(${moduleAt('../kernel/log/log.ts')});
-    const { inSpareTime } = await import(${moduleAt('end-of-turn.ts')});
-    const log = createLog('test', 'info', standardOutput());
-    inSpareTime(() => log.info('a'));
-    inSpareTime(() => log.info('b'));
-    process.exit();`;
-  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
-    encoding: 'utf8',
-  });
-  t.deepEqual(output.match(/"msg":"."/g), ['"msg":"a"', '"msg":"b"']);
 });
 
 /** Bytes that tell whose they are, all along. */

@@ -4,6 +4,7 @@ import type { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
 // Imported before the engine does, which would report an error in its plugin as a missing module.
 import { prepare, type EngineApp, type Prepared } from './plugin.ts';
+import { answerAsOurs } from './response.ts';
 
 const require = createRequire(import.meta.url);
 // Half of the engine's modules, with this one: they hold up no service that runs beside the gateway in its process.
@@ -25,7 +26,13 @@ export async function runEngine(
   const engine = expressGateway().load(configDirectory);
   let app: EngineApp | undefined;
   // No other code runs before the engine's first await, so it builds what is prepared here.
-  prepare({ ...prepared, onApp: (built) => void (app = built) });
+  prepare({
+    ...prepared,
+    onApp(built) {
+      answerAsOurs(built);
+      app = built;
+    },
+  });
   await engine.run();
   // Each run would listen for reloads of the engine's own watcher, which is off, and so keep its app in memory for ever.
   (require('express-gateway/lib/eventBus') as EventEmitter).removeAllListeners('hot-reload');

@@ -15,11 +15,11 @@ export interface Prepared {
 }
 
 /** An Express 4 app. `next` is called if it has no answer. */
-export type EngineApp = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: (error?: unknown) => void,
-) => void;
+export interface EngineApp {
+  (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
+  /** Holds the methods of its responses, to be extended. */
+  readonly response: object;
+}
 
 interface EngineContext {
   registerPolicy(policy: { name: string; policy: (action: object) => Policy }): void;

@@ -1,13 +1,14 @@
-// The heads of answers as they are on the wire: our lines go out beside the headers that Node writes.
+// The heads of answers as they are on the wire: our headers beside those that Node writes.
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import test from 'ava';
+import express from 'express';
 import { closeServer, listen } from '../kernel/http/server.ts';
 import { exchange, lines } from '../test/gateway/raw.ts';
-import { addLimit, callOf, headerLine } from './call.ts';
+import { addLimit, callOf } from './call.ts';
 import { createClients } from './client-ip.ts';
 import { requestId } from './policies/request-id.ts';
 import { Hold } from './quota/hold.ts';
-import { GatewayResponse } from './response.ts';
+import { answerAsOurs, GatewayResponse } from './response.ts';
 
 let isDraining = false;
 const openCall = requestId({
@@ -41,7 +42,7 @@ const answers: Record<string, Answer> = {
 const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {
   void openCall(request, response, () => {
     const call = callOf(request);
-    call.head += headerLine('x-quota-limit', '7');
+    call.head.push('x-quota-limit', '7');
     addLimit(call, '"second";q=1;w=1', '"second";r=0;t=1');
     addLimit(call, '"month";q=7;w=60', '"month";r=6;t=30');
     answers[request.url ?? '']?.(response);
@@ -117,18 +118,49 @@ test.serial('an answer of a gateway that is stopping closes its connection', asy
   t.regex(answer?.headers ?? '', /\r\nconnection: close(\r\n|$)/);
 });
 
+/** A server of our class, and one of an Express app, which has its own. */
+const ofClasses = {
+  ours: (answer: RequestListener) => createServer({ ServerResponse: GatewayResponse }, answer),
+  express(answer: RequestListener) {
+    const app = express();
+    answerAsOurs(app);
+    app.use(answer);
+    return createServer(app);
+  },
+};
+
+test('an answer of an Express app has the same head as one of ours', async (t) => {
+  const heads = await Promise.all(
+    Object.values(ofClasses).map(async (serverOf) => {
+      const own = serverOf((request, response) => {
+        response.removeHeader('x-powered-by');
+        return void openCall(request, response, () => answers['/one-by-one']?.(response));
+      });
+      t.teardown(() => closeServer(own));
+      const [answer] = await exchange(
+        await listen(own, '127.0.0.1', 0),
+        lines('GET / HTTP/1.1', 'Host: a', 'Connection: close'),
+      );
+      return pairsOf(answer?.headers ?? '').map(([name]) => name);
+    }),
+  );
+  t.deepEqual(heads[0]?.toSorted(), heads[1]?.toSorted());
+  t.true(heads[0]?.includes('x-request-id'));
+});
+
 test('an answer whose calls may have been granted to others meanwhile is cut, whichever class its response is of', async (t) => {
   const source = { spend: () => undefined, putBack: () => undefined };
-  for (const ofClass of [{ ServerResponse: GatewayResponse }, {}]) {
+  for (const serverOf of Object.values(ofClasses)) {
     for (const isValid of [true, false]) {
-      const answer: RequestListener = (request, response) =>
-        void openCall(request, response, () => {
-          callOf(request).charge = new Hold({ ...source, leasedUntilMs: isValid ? 1 : 0 }, 1, () => 0);
-          response.writeHead(200, ['content-length', '2']);
-          response.write('o');
-          response.end('k');
-        });
-      const own = createServer(ofClass, answer);
+      const own = serverOf(
+        (request, response) =>
+          void openCall(request, response, () => {
+            callOf(request).charge = new Hold({ ...source, leasedUntilMs: isValid ? 1 : 0 }, 1, () => 0);
+            response.writeHead(200, ['content-length', '2']);
+            response.write('o');
+            response.end('k');
+          }),
+      );
       t.teardown(() => closeServer(own));
       const asked = fetch(await listen(own, '127.0.0.1', 0)).then((response) => response.text());
       if (isValid) t.is(await asked, 'ok');
@@ -137,14 +169,29 @@ test('an answer whose calls may have been granted to others meanwhile is cut, wh
   }
 });
 
-test('no line holds more than one header', (t) => {
-  t.is(headerLine('x-a', 'b c'), 'x-a: b c\r\n');
+test('no header that a policy adds holds more than one', async (t) => {
   for (const [name, value] of [
     ['x-a', 'b\r\nx-c: d'],
     ['x-a', 'b\nc'],
     ['x-a\r\nx-c', 'b'],
     ['x a', 'b'],
     ['', 'b'],
-  ] as const)
-    t.throws(() => headerLine(name, value), { instanceOf: TypeError }, `${name}: ${value}`);
+  ] as const) {
+    const refused = Promise.withResolvers<unknown>();
+    const own = ofClasses.ours(
+      (request, response) =>
+        void openCall(request, response, () => {
+          callOf(request).head.push(name, value);
+          try {
+            response.writeHead(200);
+          } catch (error) {
+            refused.resolve(error);
+          }
+          response.destroy();
+        }),
+    );
+    t.teardown(() => closeServer(own));
+    await t.throwsAsync(fetch(await listen(own, '127.0.0.1', 0)));
+    t.true((await refused.promise) instanceof TypeError, `${name}: ${value}`);
+  }
 });

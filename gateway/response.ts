@@ -1,12 +1,9 @@
 // The gateway's response class: completes the head of every answer from what the policies have gathered for the call.
-// Hides the common headers and how they are written: as lines made beforehand, which go out behind the status line. Node gets the headers that
-// it must know of, such as the length, and those of services. A class is faster than setting `writeHead` on each response, which would
-// change the object's shape.
+// Hides the common headers. A class is faster than setting `writeHead` on each response, which would change the object's shape.
 import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
-import { flatText } from '../kernel/flat-text.ts';
-import { callIfOpen, enterStage, headerLine, type Call } from './call.ts';
+import { callIfOpen, enterStage, type Call } from './call.ts';
 import { hundredths } from './observability/durations.ts';
 
 export const keepAliveTimeoutMs = 65_000; // longer than the usual idle time of load balancers, 60 s
@@ -22,21 +19,10 @@ export const safety = [
   'content-security-policy',
   "default-src 'none'; frame-ancestors 'none'",
 ] as const;
-const [sniffing, nosniff, contentSecurity, nothing] = safety;
-const noSniffing = headerLine(sniffing, nosniff);
-const safe = flatText(noSniffing + headerLine(contentSecurity, nothing));
+const [sniffing, nosniff, contentSecurity] = safety;
 
 /** For clients on TLS only: browsers ignore it on plain HTTP, where a local start must stay reachable. */
 export const onTlsOnly = ['strict-transport-security', 'max-age=31536000'] as const;
-const onlyTls = headerLine(...onTlsOnly);
-
-const keepAlive = headerLine('keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
-
-/** What Node stores a head by, once the status line is there: not documented, and the same since Node 0.10. */
-interface Stores {
-  _storeHeader(this: ServerResponse, firstLine: string, headers: unknown): void;
-}
-const node = ServerResponse.prototype as unknown as Stores;
 
 export class GatewayResponse<
   Request extends IncomingMessage = IncomingMessage,
@@ -53,18 +39,12 @@ export class GatewayResponse<
     }
     enterStage(call, 'answer');
     const keeps = call.clientKeeps && !call.isDraining() && this.getHeader('connection') !== 'close';
-    call.head += ownLines(call, this.getHeader('server-timing'));
-    if (keeps) call.head += keepAlive;
-    if (this.getHeaderNames().length > 0) forgetOurs(this, call.head);
-    const given = listed(rest.at(-1));
-    given.push('connection', keeps ? 'keep-alive' : 'close');
-    return write.call(this, status, given);
-  }
-
-  /** Node's own, with the lines of the call behind the status line. */
-  _storeHeader(firstLine: string, headers: unknown): void {
-    const call = callIfOpen(this.req);
-    node._storeHeader.call(this, call === undefined ? firstLine : firstLine + call.head, headers);
+    const head = listed(rest.at(-1));
+    head.push(...call.head);
+    pushOwn(head, call, this.getHeader('server-timing'));
+    if (keeps) head.push('connection', 'keep-alive', 'keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
+    else head.push('connection', 'close');
+    return write.call(this, status, head); // in place of headers of the same names that were set one by one
   }
 
   /** Cuts the connection instead of completing the answer to a call whose quota may have been granted to others meanwhile. */
@@ -75,10 +55,13 @@ export class GatewayResponse<
   }
 }
 
-/** Has a response of another class answer as ours do: in the engine's path, Express has replaced our class by its own. */
-export function answerAsOurs(response: ServerResponse): void {
-  const { writeHead, _storeHeader, end } = GatewayResponse.prototype;
-  Object.assign(response, { writeHead, _storeHeader, end });
+/**
+ * Has the responses of an Express app answer as ours do, as Express gives each response the methods of its app: by `app.response`, which is there
+ * to be extended (https://expressjs.com/en/guide/overriding-express-api).
+ */
+export function answerAsOurs(app: { readonly response: object }): void {
+  const { writeHead, end } = GatewayResponse.prototype;
+  Object.assign(app.response, { writeHead, end });
 }
 
 /** In the forms that `writeHead` accepts: a list of names and values, or an object. */
@@ -88,22 +71,15 @@ function listed(given: unknown): string[] {
   return Object.entries(given).flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** Removes from the headers that were set one by one those that have a line of ours. */
-function forgetOurs(response: ServerResponse, lines: string): void {
-  for (const line of lines.split('\r\n').slice(0, -1))
-    response.removeHeader(line.slice(0, line.indexOf(':')));
-}
-
-/** The lines of the call that every answer has. */
-function ownLines(call: Call, timingOfProxy: unknown): string {
-  const { limitPolicies, requestId, contentSecurityPolicy } = call;
-  let lines =
-    limitPolicies === '' ? '' : `ratelimit-policy: ${limitPolicies}\r\nratelimit: ${call.limitStates}\r\n`;
-  lines += `x-request-id: ${requestId}\r\n`;
-  if (contentSecurityPolicy === undefined) lines += safe;
-  else lines += noSniffing + headerLine(contentSecurity, contentSecurityPolicy);
-  if (call.secure) lines += onlyTls;
-  return `${lines}server-timing: ${timingOf(call, timingOfProxy)}\r\n`;
+/** Adds the headers of the call that every answer has. */
+function pushOwn(head: string[], call: Call, timingOfProxy: unknown): void {
+  const { limitPolicies, limitStates, requestId, contentSecurityPolicy, secure } = call;
+  if (limitPolicies !== '') head.push('ratelimit-policy', limitPolicies, 'ratelimit', limitStates);
+  head.push('x-request-id', requestId);
+  if (contentSecurityPolicy === undefined) head.push(...safety);
+  else head.push(sniffing, nosniff, contentSecurity, contentSecurityPolicy);
+  if (secure) head.push(...onTlsOnly);
+  head.push('server-timing', timingOf(call, timingOfProxy));
 }
 
 /** The stages of the service, then ours; `gateway` is the time spent in the gateway, without waiting for the service. */

@@ -1,10 +1,8 @@
 // Records each call when it has ended: one log line at level `info`, and the metrics.
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { flatText } from '../../kernel/flat-text.ts';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log/log.ts';
 import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
-import { inSpareTime } from '../end-of-turn.ts';
 import type { GatewayRoutes, Place } from '../routes.ts';
 import { thousandths } from './durations.ts';
 import type { Metrics } from './metrics.ts';
@@ -74,10 +72,8 @@ export function createAccessLog(options: {
     metrics.began();
     whenClosed(call, response, () => {
       enterStage(call, undefined);
-      // Now: the connection goes on to its next call.
       const bytes = bytesBefore === undefined ? undefined : socket.bytesWritten - bytesBefore;
-      if (response.writableFinished) inSpareTime(() => record(request, response, call, bytes));
-      else record(request, response, call, bytes); // its pipeline may go on, and begin an answer that nobody gets
+      record(request, response, call, bytes);
     });
   };
 }
@@ -90,7 +86,6 @@ function textOf(caller: Caller): string {
   if (text === undefined) {
     text = `,"account_id":${JSON.stringify(caller.accountId)}`;
     if (caller.keyId !== null) text += `,"key_id":${JSON.stringify(caller.keyId)}`;
-    text = flatText(text);
     texts.set(caller, text);
   }
   return text;
@@ -104,7 +99,6 @@ function placeText(place: Place, path: string): string {
   if (text === undefined) {
     const { route } = place;
     text = route === undefined ? '' : `,"route":"${route}","path":${JSON.stringify(withoutSecrets(path))}`;
-    text = flatText(text);
     placeTexts.set(place, text);
   }
   return text;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { encodingFor } from '../../kernel/http/reply.ts';
 import type { Log } from '../../kernel/log/log.ts';
-import { callOf, headerLine } from '../call.ts';
+import { callOf } from '../call.ts';
 import { readDashboard, type DashboardFiles } from './dashboard-files.ts';
 import type { Policy } from '../policy.ts';
 
@@ -48,7 +48,7 @@ export function createDashboard(directory: Promise<string> | undefined, log: Log
     async (request, response, next) => {
       const read = await files;
       if (only === 'browsers') {
-        callOf(request).head += headerLine('vary', 'Accept');
+        callOf(request).head.push('vary', 'Accept');
         const isPage = request.headers.accept?.includes('text/html') === true;
         if (read === undefined || !isPage) return next();
       }

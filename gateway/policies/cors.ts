@@ -1,8 +1,7 @@
 // CORS: pages of any origin may call the data and public endpoints, those of the dashboard's origins also the account and
 // sign-in endpoints. Browser credentials are never allowed. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { flatText } from '../../kernel/flat-text.ts';
-import { callOf, headerLine } from '../call.ts';
+import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 export interface CorsOptions {
@@ -43,12 +42,11 @@ export const readableByAll = [
 
 /** @param from the origins whose pages may call: any, or those of the dashboard (`dashboardOrigins`). */
 export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' | 'dashboard'): Policy {
-  const varies = from === 'dashboard' ? headerLine('vary', 'Origin') : '';
-  const exposes = headerLine('access-control-expose-headers', exposed);
+  const varies = from === 'dashboard' ? ['vary', 'Origin'] : [];
   const permissions = new Map(
     (from === 'any' ? ['*'] : dashboardOrigins).map((origin) => {
-      const permission = varies + headerLine('access-control-allow-origin', origin);
-      return [origin, { preflight: permission, answer: flatText(permission + exposes) }];
+      const preflight = [...varies, 'access-control-allow-origin', origin];
+      return [origin, { preflight, answer: [...preflight, 'access-control-expose-headers', exposed] }];
     }),
   );
 
@@ -57,10 +55,10 @@ export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' |
     const permission = permissions.get(from === 'any' ? '*' : (request.headers.origin ?? ''));
     call.isOriginChecked = true;
     if (request.method === 'OPTIONS') {
-      call.head += permission?.preflight ?? varies;
+      call.head.push(...(permission?.preflight ?? varies));
       return answerPreflight(request, response, { methodsAt, isAllowed: permission !== undefined, from });
     }
-    call.head += permission?.answer ?? varies;
+    call.head.push(...(permission?.answer ?? varies));
     next();
   };
 }

@@ -1,8 +1,7 @@
 // Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
 import type { ServerResponse } from 'node:http';
 import { fail } from '../../kernel/errors.ts';
-import { flatText } from '../../kernel/flat-text.ts';
-import { addLimit, callOf, callerOf, enterStage, headerLine, type Call } from '../call.ts';
+import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
 import type { Month, Take } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
 
@@ -45,7 +44,7 @@ export function callsOf(path: string, query: string): number {
 /** What headers say of a limit besides what remains: the same for all accounts of a plan, and for a month. */
 interface Told {
   resetsAt: string;
-  lines: string;
+  head: readonly string[];
   policy: string;
 }
 
@@ -55,21 +54,19 @@ const toldMax = 1_000;
 function toldOf({ resetsAt, limit, monthSeconds }: Take): Told {
   const known = told.get(limit);
   if (known?.resetsAt === resetsAt) return known;
-  const lines =
-    headerLine('x-quota-reset', resetsAt) + headerLine('x-quota-limit', String(limit ?? 'unlimited'));
-  const policy = flatText(`"month";q=${limit};w=${monthSeconds}`);
-  const made = { resetsAt, lines: flatText(lines), policy };
+  const head = ['x-quota-reset', resetsAt, 'x-quota-limit', String(limit ?? 'unlimited')];
+  const made = { resetsAt, head, policy: `"month";q=${limit};w=${monthSeconds}` };
   if (told.size >= toldMax) told.clear();
   told.set(limit, made);
   return made;
 }
 
 function tellQuota(call: Call, take: Take): void {
-  const { lines, policy } = toldOf(take);
-  call.head += lines;
+  const { head, policy } = toldOf(take);
+  call.head.push(...head);
   if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
-  call.head += `x-quota-remaining: ${remaining}\r\n`;
+  call.head.push('x-quota-remaining', String(remaining));
   addLimit(call, policy, `"month";r=${remaining};t=${take.resetSeconds}`);
 }
 

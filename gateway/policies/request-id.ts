@@ -8,7 +8,6 @@ import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, type Call } from '../call.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
-import { answerAsOurs, GatewayResponse } from '../response.ts';
 
 // Compared in lower case with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
@@ -44,7 +43,7 @@ export function requestId(options: {
       capture: undefined,
       cache: undefined,
       isOriginChecked: false,
-      head: '',
+      head: [],
       contentSecurityPolicy: undefined,
       limitPolicies: '',
       limitStates: '',
@@ -57,8 +56,6 @@ export function requestId(options: {
     };
     openCall(request, call);
     response.on('close', onClose);
-    // In the engine's path, Express has replaced our class by its own.
-    if (!(response instanceof GatewayResponse)) answerAsOurs(response);
     options.accessLog(request, response, call);
     next();
   };

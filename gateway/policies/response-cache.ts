@@ -98,7 +98,7 @@ export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOption
 /** @returns false if the call needs the body, and it is not known. */
 function send(
   { call, request, response }: Pick<Sought, 'call' | 'request' | 'response'>,
-  { etag, lines, validatorLines, body }: KeptAnswer,
+  { etag, head, validators, body }: KeptAnswer,
   result: CacheResult,
 ): boolean {
   const isKnown = etagMatches(request.headers['if-none-match'], etag);
@@ -106,9 +106,8 @@ function send(
   call.cache = result;
   if (result === 'hit') call.serviceTiming = 'cache;desc=hit';
   const sent = isKnown ? undefined : body;
-  call.head += isKnown ? validatorLines : lines;
-  if (sent === undefined) response.writeHead(304);
-  else response.writeHead(200, ['content-length', String(sent.length)]); // Node must know it
+  if (sent === undefined) response.writeHead(304, [...validators]);
+  else response.writeHead(200, [...head, 'content-length', String(sent.length)]);
   atEndOfTurn(() => {
     if (!response.destroyed) response.end(sent);
   });

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { entryAt } from '../../kernel/entries.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
-import { bodyBytesMax, keptAnswer, linesOf, type KeptAnswer } from './kept-answers.ts';
+import { bodyBytesMax, keptAnswer, type KeptAnswer } from './kept-answers.ts';
 
 export interface CaptureOptions {
   /** The state of the data that the answer must include. */
@@ -136,7 +136,7 @@ function updated({ head, body }: KeptAnswer, confirmation: readonly string[]) {
     newer.set(entryAt(confirmation, i), entryAt(confirmation, i + 1));
   const valueAt = (i: number) => newer.get(entryAt(head, i - 1)) ?? entryAt(head, i);
   const both = head.map((word, i) => (i % 2 === 0 ? word : valueAt(i)));
-  return { head: both, lines: linesOf(both), body };
+  return { head: both, body };
 }
 
 function lengthOf(head: readonly string[]): number {

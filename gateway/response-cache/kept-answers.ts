@@ -1,18 +1,15 @@
 // The answers of data-api that a gateway keeps in memory. Bounded in bytes; evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 import { entryAt } from '../../kernel/entries.ts';
-import { flatText } from '../../kernel/flat-text.ts';
 import { includes, type DataState, type Validity } from '../../kernel/http/validity.ts';
-import { headerLine } from '../call.ts';
 
 /** An answer, as far as it is known. */
 export interface KeptAnswer {
   etag: string;
   /** The head of its 200: alternating names and values, without the length and those that every answer has of its own. */
   head: readonly string[];
-  /** The same as it is sent, and the head of its 304. */
-  lines: string;
-  validatorLines: string;
+  /** The head of its 304, likewise. */
+  validators: readonly string[];
   /** Undefined: only the 304 is known, as the clients that asked had the body already. */
   body: Buffer | undefined;
   /** The state of the data that it includes. */
@@ -42,8 +39,8 @@ const overheadBytes = 1_024;
 export function createKeptAnswers(bytesMax: number): KeptAnswers {
   const answers = new LRUCache<string, KeptAnswer>({
     maxSize: bytesMax,
-    sizeCalculation: ({ head, lines, body }, name) =>
-      overheadBytes + 2 * name.length + 2 * textLength(head) + 2 * lines.length + (body?.length ?? 0),
+    sizeCalculation: ({ head, body }, name) =>
+      overheadBytes + 2 * name.length + 2 * textLength(head) + (body?.length ?? 0),
   });
   return {
     get: (name) => answers.get(name),
@@ -75,25 +72,17 @@ export function keptAnswer(
 ): KeptAnswer | undefined {
   let etag: string | undefined;
   const kept: string[] = [];
-  let validatorLines = '';
+  const validators: string[] = [];
   for (let i = 0; i < head.length; i += 2) {
     const name = entryAt(head, i);
     const value = entryAt(head, i + 1);
     if (name === 'etag') etag = value;
     if (name !== 'date' && name !== 'content-length') kept.push(name, value);
-    if (ofNotModified.has(name)) validatorLines += headerLine(name, value);
+    if (ofNotModified.has(name)) validators.push(name, value);
   }
   if (etag === undefined) return undefined;
   const times = { fromMs: askedAtMs, untilMs: askedAtMs + forMs };
-  const texts = { lines: linesOf(kept), validatorLines: flatText(validatorLines) };
-  return { etag, head: kept, ...texts, body, state, ...times };
-}
-
-/** @param head alternating names and values. @throws TypeError if one is no header. */
-export function linesOf(head: readonly string[]): string {
-  let lines = '';
-  for (let i = 0; i < head.length; i += 2) lines += headerLine(entryAt(head, i), entryAt(head, i + 1));
-  return flatText(lines);
+  return { etag, head: kept, validators, body, state, ...times };
 }
 
 /** Whether it is what data-api would answer. @param needed the state of the data that the answer must include. */

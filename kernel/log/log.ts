@@ -1,6 +1,5 @@
 // Structured logs, one JSON line each. Hides redaction: no field of a log line ever holds a key, a token or a raw query.
 import { pino, type Logger } from 'pino';
-import { flatText } from '../flat-text.ts';
 import { LogOutput } from './output.ts';
 
 export type Log = Logger;
@@ -94,8 +93,8 @@ export function descriptorOf(log: Log): number {
 export function lineWriter(log: Log, message: string): (fields: string) => void {
   const destination = destinations.get(log);
   if (destination === undefined) throw new TypeError('This log is not of createLog.');
-  const bindings = flatText(`,${JSON.stringify(log.bindings()).slice(1, -1)}`);
+  const bindings = `,${JSON.stringify(log.bindings()).slice(1, -1)}`;
   const begin = `{"level":${log.levels.values['info']}`;
-  const end = flatText(`,"msg":${JSON.stringify(message)}}\n`);
+  const end = `,"msg":${JSON.stringify(message)}}\n`;
   return (fields) => destination.write(begin + isoTime() + bindings + fields + end);
 }

@@ -244,13 +244,12 @@ class World {
       identity: anonymous,
       capture: undefined,
       cache: undefined,
-      head: '',
+      head: [],
       stage: undefined,
       closing: [],
     } as unknown as Call;
     const response = new Answered((status, head, body) => {
-      // Of an answer from memory among the lines of the call, of a forwarded one in the list.
-      const given = /^etag: (.+)\r\n/m.exec(call.head)?.[1] ?? String(head[head.indexOf('etag') + 1]);
+      const given = String(head[head.indexOf('etag') + 1]);
       this.#lastEtag.set(series, given);
       this.#judge(
         { series, beganAtMs: atMs, needed, given: Number(given.slice(2, -1)), isHit: call.cache === 'hit' },
