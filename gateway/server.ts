@@ -10,6 +10,7 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Failure, toEnvelope } from '../kernel/errors.ts';
+import { openResponses } from '../kernel/http/open-responses.ts';
 import { headBytesMax } from '../kernel/http/server.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { answerFailure } from './failure.ts';
@@ -39,11 +40,8 @@ export interface ServerOptions {
   log: Log;
 }
 
-/** The request after which nothing on the connection is taken for another one. */
-const lastRequest = Symbol('last request');
-
-/** A socket of Node with the answer being written to it, which Node's own error handling uses too. */
-type Answering = Duplex & { _httpMessage?: ServerResponse | null; [lastRequest]?: IncomingMessage };
+/** By connection: the request after which nothing on it is taken for another one. */
+const lastRequests = new WeakMap<Duplex, IncomingMessage>();
 
 /** Creates the server around the pipelines; it does not listen yet. */
 export function createGatewayServer(options: ServerOptions): Server {
@@ -61,7 +59,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     // No protocol is offered, so the request is served as usual. Node drops what came with it behind its end, and would take what comes
     // later for the next request, though it may be the rest of a dropped one: so no other request is read on the connection.
     shouldUpgradeCallback(request: IncomingMessage) {
-      (request.socket as Answering)[lastRequest] = request;
+      lastRequests.set(request.socket, request);
       return false;
     },
     requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it instead
@@ -73,19 +71,21 @@ export function createGatewayServer(options: ServerOptions): Server {
     app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
   });
   server.timeout = options.stalledAfterMs;
+  const responses = openResponses(server);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    responses.add(response);
     if (isBehindLast(request, response)) return;
     const failure = new Failure('invalid_request', 'Only Expect: 100-continue is supported.');
     if (options.isPublicOnTls) response.setHeader(...onTlsOnly);
     answerFailure(log, request, response, failure);
   });
-  server.on('clientError', (error: ParserError, socket: Answering) => {
+  server.on('clientError', (error: ParserError, socket: Duplex) => {
+    const answer = responses.on(socket);
     // Bytes behind a request that closes the connection are ignored (RFC 9112, section 9.6); its answer still goes out.
-    if (error.code === 'HPE_CLOSED_CONNECTION' && socket._httpMessage) return;
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return; // it has a time limit of its own
+    if (error.code === 'HPE_CLOSED_CONNECTION' && answer !== undefined) return;
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(answer)) return; // it has a time limit of its own
     // In the middle of an answer, a second one would be read as part of the first.
-    const isCut =
-      !socket.writable || error.code === 'ECONNRESET' || socket._httpMessage?.headersSent === true;
+    const isCut = !socket.writable || error.code === 'ECONNRESET' || answer?.headersSent === true;
     if (isCut) socket.destroy();
     else refuse(socket, malformed(error), error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ');
   });
@@ -107,13 +107,13 @@ export function createGatewayServer(options: ServerOptions): Server {
 
 /** Whether the request came behind the last one of its connection, and is ignored. The last one's answer closes the connection. */
 function isBehindLast(request: IncomingMessage, response: ServerResponse): boolean {
-  const last = (request.socket as Answering)[lastRequest];
+  const last = lastRequests.get(request.socket);
   if (last === request) response.shouldKeepAlive = false;
   return last !== undefined && last !== request;
 }
 
-function isUploading({ _httpMessage: answer }: Answering): boolean {
-  return answer != null && !answer.req.complete && callIfOpen(answer.req)?.isUpload === true;
+function isUploading(answer: ServerResponse | undefined): boolean {
+  return answer?.req.complete === false && callIfOpen(answer.req)?.isUpload === true;
 }
 
 /** The failures that the engine would answer with its own HTML page: no route, or an error in the engine. */

@@ -4,8 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
-import { etagMatches } from '../../kernel/http/etag.ts';
-import { encodingFor, type Encoding } from '../../kernel/http/reply.ts';
+import { encodingFor, etagMatches, type Encoding } from '../../kernel/http/reply.ts';
 import { includes, type DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../call.ts';

@@ -3,8 +3,7 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';
-import { encodingFor, sendAnswer, sendBytes, sendStream, sendText, writeHead } from './reply.ts';
-import { etagMatches } from './etag.ts';
+import { encodingFor, etagMatches, sendAnswer, sendBytes, sendStream, sendText, writeHead } from './reply.ts';
 import type { ResponseCache } from './response-cache.ts';
 
 const cacheControls = {

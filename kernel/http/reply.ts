@@ -154,3 +154,10 @@ export function encodingFor(accepted: string | undefined): Encoding {
   if (weightOf('br') > 0 && weightOf('br') >= weightOf('gzip')) return 'br';
   return weightOf('gzip') > 0 ? 'gzip' : 'identity';
 }
+
+/** Whether an If-None-Match names the ETag. It compares weakly (RFC 9110, section 13.1.2): a proxy may have marked our strong tag with W/. */
+export function etagMatches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}

@@ -10,7 +10,7 @@ import {
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
 import { createBodyReader, type ReadBody } from '../bodies/service-bodies.ts';
 import type { ServiceCertificate } from './certificate.ts';
@@ -21,6 +21,7 @@ import type { Log } from '../log/log.ts';
 import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '../metrics/service.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 import { inCall, type CallContext } from './call-context.ts';
+import { openResponses } from './open-responses.ts';
 import { sendJson } from './reply.ts';
 import { createRouteTable } from './route-table.ts';
 
@@ -141,6 +142,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
  * @throws Error that names the port and what to do if it is taken, or the settings at fault.
  */
 export async function listen(server: Server, host: string, port: number, setting = 'PORT'): Promise<string> {
+  openResponses(server); // from the first one on
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const message =
@@ -171,9 +173,7 @@ export async function closeServer(server: Server): Promise<void> {
   server.closeIdleConnections();
   const sweep = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   await closed.finally(() => clearInterval(sweep));
-  // The response of the last connection emits `close` at the end of the turn, after the callbacks of `setImmediate`.
-  await endOfTurn();
-  await endOfTurn();
+  await openResponses(server).allClosed();
 }
 
 /** From now on each answer has `Connection: close`. */
