@@ -1,5 +1,6 @@
 // The adapter between our policies and express-gateway; beside engine.ts the only file that knows the engine.
 // The engine requires this module by its path and calls `init`; engine.ts passes in what to run by `prepare` before.
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BuildPolicy, Policy } from './policy.ts';
 
@@ -24,6 +25,8 @@ export interface EngineApp {
 interface EngineContext {
   registerPolicy(policy: { name: string; policy: (action: object) => Policy }): void;
   config: { gatewayConfig: object };
+  /** Each run of the engine listens to it. */
+  eventBus: EventEmitter;
   registerGatewayRoute(declare: (app: EngineApp) => void): void;
 }
 
@@ -40,6 +43,8 @@ export const version = '1.0.0';
 export function init(context: EngineContext): void {
   const { policies, gatewayConfig, onApp } = current();
   context.config.gatewayConfig = gatewayConfig;
+  // The run before listens for reloads of the engine's own watcher, which is off, and would so keep its app in memory for ever.
+  context.eventBus.removeAllListeners('hot-reload');
   context.registerGatewayRoute(onApp);
   for (const name of Object.keys(policies)) {
     context.registerPolicy({ name, policy: (action) => build(name, action) });

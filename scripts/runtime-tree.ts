@@ -44,8 +44,6 @@ function writeRuntimeTree(into: string): void {
     write(path.join(into, name.replace(/\.ts$/, '.mjs')), code);
   }
   for (const name of asTheyAre) copy(name, into);
-  const engine = path.join(into, 'config/system.config.yml'); // names a file of ours, too
-  write(engine, readFileSync(engine, 'utf8').replace('gateway/plugin.ts', 'gateway/plugin.mjs'));
   const { name, version, license, type } = JSON.parse(
     readFileSync(path.join(project, 'package.json'), 'utf8'),
   ) as Record<string, string>;
