@@ -6,6 +6,7 @@ import { holdersOf } from '../test/auth/holders.ts';
 import { createLog, type Log } from '../kernel/log/log.ts';
 import { until } from '../test/run/until.ts';
 import { silentLog } from '../test/services/harness.ts';
+import { mailJobsLeft } from '../test/services/mail-jobs.ts';
 import { startScriptedSmtp } from '../test/services/scripted-smtp.ts';
 import { newEmail, startMailbox, testMail, testSignIn } from '../test/services/sign-in.ts';
 import { openJobs, type MailJob } from './jobs.ts';
@@ -30,13 +31,7 @@ async function workerOf(
 
 /** Resolves once every mail is sent, or will not be. */
 function untilNoneIsLeft(service: AccountsService): Promise<void> {
-  return until('no job is left', async () => {
-    const [row] = await service.deps.db.sequelize.query<{ n: number }>(
-      `select count(*)::int as n from jobs.job where name = any('{mail,mail-request}') and state < 'completed'`,
-      { type: QueryTypes.SELECT },
-    );
-    return row?.n === 0;
-  });
+  return until('no job is left', async () => (await mailJobsLeft(service.databaseUrl)).length === 0);
 }
 
 test('no mail is sent about something that no longer holds, and no link to the e-mail address of another account', async (t) => {

@@ -19,7 +19,7 @@ export interface Prepared {
 export interface EngineApp {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
   /** Holds the methods of its responses, to be extended. */
-  readonly response: object;
+  readonly response: ServerResponse;
 }
 
 interface EngineContext {

@@ -59,7 +59,7 @@ export class GatewayResponse<
  * Has the responses of an Express app answer as ours do, as Express gives each response the methods of its app: by `app.response`, which is there
  * to be extended (https://expressjs.com/en/guide/overriding-express-api).
  */
-export function answerAsOurs(app: { readonly response: object }): void {
+export function answerAsOurs(app: { readonly response: ServerResponse }): void {
   const { writeHead, end } = GatewayResponse.prototype;
   Object.assign(app.response, { writeHead, end });
 }

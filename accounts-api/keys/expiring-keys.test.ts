@@ -5,6 +5,7 @@ import { tellOfExpiringKeys } from './expiring-keys.ts';
 import { openJobs } from '../jobs.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { dataOf, startAccountsService } from '../../test/services/accounts-service.ts';
+import { mailJobsLeft } from '../../test/services/mail-jobs.ts';
 import { startServices } from '../../test/services/services.ts';
 import { startMailbox, testMail } from '../../test/services/sign-in.ts';
 import { dataIn, peopleOf } from '../../test/auth/people.ts';
@@ -74,11 +75,9 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   t.is((await ask('PATCH', '/v1/account', { body: off, session: quiet.session })).status, 200);
   clock.advance(2 * day);
   t.is(await tellOfExpiringKeys(deps), 1);
-  const left = () =>
-    services.database.query<{ n: number }>(
-      `select count(*)::int as n from jobs.job where data->>'mail' = 'key_expires' and state < 'completed'`,
-    );
-  await until('every job is done', async () => (await left())[0]?.n === 0);
+  const left = async () =>
+    (await mailJobsLeft(services.databaseUrl)).filter(({ data }) => data.mail === 'key_expires');
+  await until('every job is done', async () => (await left()).length === 0);
   await endWorkers();
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });

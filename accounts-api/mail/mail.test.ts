@@ -1,5 +1,6 @@
 // The conversation with the SMTP server: how long its answers are waited for, and which refusals are final.
-import { Socket } from 'node:net';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { silentLog } from '../../test/services/harness.ts';
 import { startScriptedSmtp, type Stage } from '../../test/services/scripted-smtp.ts';
@@ -43,19 +44,13 @@ for (const [stage, reply, lasts] of refusals) {
 }
 
 test.serial('the answer to a mail is waited for ten minutes', async (t) => {
-  const waitsMs: number[] = [];
-  const real = Object.getOwnPropertyDescriptor(Socket.prototype, 'setTimeout');
-  t.teardown(() => Object.defineProperty(Socket.prototype, 'setTimeout', real ?? {}));
-  Object.defineProperty(Socket.prototype, 'setTimeout', {
-    ...real,
-    value(this: Socket, milliseconds: number, ...rest: unknown[]) {
-      waitsMs.push(milliseconds);
-      return Reflect.apply(real?.value as (...args: unknown[]) => unknown, this, [milliseconds, ...rest]);
-    },
-  });
+  let connection: Socket | undefined;
+  const onSocket = (message: unknown) => void ({ socket: connection } = message as { socket: Socket });
+  subscribe('net.client.socket', onSocket);
+  t.teardown(() => unsubscribe('net.client.socket', onSocket));
   let whileAnswered: number | undefined;
   const mailer = await mailerOf(t, (at) => {
-    if (at === '.') whileAnswered = waitsMs.findLast((ms) => ms > 0);
+    if (at === '.') whileAnswered = connection?.timeout;
     return undefined;
   });
   await mailer.send(mail);

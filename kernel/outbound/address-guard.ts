@@ -43,7 +43,10 @@ const ofClouds = ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254'].map((text
 );
 const globalV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-export function createAddressGuard(rules: AddressRules, resolve: Resolve = resolveByDns): AddressGuard {
+export function createAddressGuard(
+  rules: AddressRules,
+  resolve: Resolve = resolveDefaults.resolve,
+): AddressGuard {
   const networks = rules.allowCidrs.map((text) => ipaddr.parseCIDR(text));
   const schemes = rules.allowHttp ? ['https:', 'http:'] : ['https:'];
 
@@ -126,6 +129,9 @@ function literalOf({ hostname }: URL): string | null {
   const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(text) === 0 ? null : text;
 }
+
+/** What names are resolved by where nothing else is said; tests that start whole services set it. */
+export const resolveDefaults: { resolve: Resolve } = { resolve: resolveByDns };
 
 /**
  * Asks the name servers, not /etc/hosts. Unlike getaddrinfo it holds no thread while it waits, so a slow name server delays no one

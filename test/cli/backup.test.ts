@@ -14,6 +14,7 @@ import { serviceUrl } from '../../migrations/roles.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { writeBackup } from '../../cli/backup/backup.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { mailJobs } from '../services/mail-jobs.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-backup-'));
@@ -213,8 +214,8 @@ test.serial('mails that waited in the replaced database are gone', async (t) => 
     'pg-boss begins anew',
   );
   t.deepEqual(
-    await onDatabase(target.url, (query) => query(`select data->>'email' as email from jobs.job`)),
-    [{ email: 'demo@almanac.example' }],
+    (await mailJobs(target.url)).map(({ data }) => data),
+    [{ mail: 'reset_password', email: 'demo@almanac.example' }],
   );
 });
 

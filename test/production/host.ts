@@ -2,10 +2,10 @@
 // them that nobody starts Node and loads the modules anew, which is most of what a start takes. Names are resolved without a network and
 // passwords are cheap, as in the services that other tests start; Redis has more time. test/production/pool.ts gives the orders; SIGTERM
 // stops the service.
-import { Resolver } from 'node:dns/promises';
 import { flushCompileCache } from 'node:module';
 import { defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { main } from '../../cli/main.ts';
+import { resolveDefaults } from '../../kernel/outbound/address-guard.ts';
 import { redisDefaults } from '../../kernel/redis.ts';
 import { testPasswordCost } from '../services/sign-in.ts';
 import { clockDefaults } from '../../kernel/time/database-clock.ts';
@@ -23,10 +23,7 @@ export type Told = { printed: string } | { code: number };
 Object.assign(defaultCost, testPasswordCost);
 Object.assign(clockDefaults, { source: 'machine' }); // which is set to that of the test, in place of PostgreSQL's
 Object.assign(redisDefaults, { deadlineMs: 10_000 }); // what happens without Redis is tried elsewhere
-Object.assign(Resolver.prototype, {
-  resolve4: resolveTestName,
-  resolve6: (name: string) => Promise.reject(new Error(`There is none of ${name}.`)),
-});
+Object.assign(resolveDefaults, { resolve: resolveTestName });
 
 const tell = (told: Told): void => void process.send?.(told);
 const output = { write: (printed: string) => tell({ printed }) };

@@ -12,6 +12,7 @@ import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
+import { mailJobs } from '../services/mail-jobs.ts';
 import { newWebhook } from './endpoints.ts';
 import { emit, keyEvent, messagesTo, seriesEvent } from './events.ts';
 
@@ -203,10 +204,8 @@ test.serial('of a source that failed only operators hear, and each of them is ma
     [['source.failed', sample]],
   );
   t.deepEqual(await heard(foreign.id), []);
-  const mails = await service.deps.db.sequelize.query<{ data: object }>(
-    `select data from jobs.job where data->>'mail' = 'source_failed'`,
-    { type: QueryTypes.SELECT },
-  );
+  const jobs = await mailJobs(service.databaseUrl);
+  const mails = jobs.filter(({ data }) => data.mail === 'source_failed');
   const { source, reason, failures, failing_since: failingSince, next_fetch_at: nextFetchAt } = sample;
   t.deepEqual(
     mails.map(({ data }) => data),
