@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { createTestDatabase, silentLog } from '../test/services/harness.ts';
-import { mailJobs, mailJobsLeft } from '../test/services/mail-jobs.ts';
+import { mailJobs, mailJobsLeft } from '../test/auth/mail-jobs.ts';
 import { untilThere, within } from '../test/run/until.ts';
 import { connect } from './database.ts';
 import { openJobs, startWork, type MailJob, type Work } from './jobs.ts';

@@ -6,7 +6,7 @@ import { holdersOf } from '../test/auth/holders.ts';
 import { createLog, type Log } from '../kernel/log/log.ts';
 import { until } from '../test/run/until.ts';
 import { silentLog } from '../test/services/harness.ts';
-import { mailJobsLeft } from '../test/services/mail-jobs.ts';
+import { mailJobsLeft } from '../test/auth/mail-jobs.ts';
 import { startScriptedSmtp } from '../test/services/scripted-smtp.ts';
 import { newEmail, startMailbox, testMail, testSignIn } from '../test/services/sign-in.ts';
 import { openJobs, type MailJob } from './jobs.ts';

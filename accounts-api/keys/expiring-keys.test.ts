@@ -5,7 +5,7 @@ import { tellOfExpiringKeys } from './expiring-keys.ts';
 import { openJobs } from '../jobs.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { dataOf, startAccountsService } from '../../test/services/accounts-service.ts';
-import { mailJobsLeft } from '../../test/services/mail-jobs.ts';
+import { mailJobsLeft } from '../../test/auth/mail-jobs.ts';
 import { startServices } from '../../test/services/services.ts';
 import { startMailbox, testMail } from '../../test/services/sign-in.ts';
 import { dataIn, peopleOf } from '../../test/auth/people.ts';

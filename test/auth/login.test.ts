@@ -3,7 +3,7 @@ import test from 'ava';
 import { createPasswords, defaultCost } from '../../accounts-api/auth/passwords.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import { assertError, dataOf, startAccountsService, type Answer } from '../services/accounts-service.ts';
-import { mailJobs } from '../services/mail-jobs.ts';
+import { mailJobs } from './mail-jobs.ts';
 import { from, newEmail, newPassword, testPasswordCost } from '../services/sign-in.ts';
 
 const service = await startAccountsService(undefined, undefined, { passwordCost: defaultCost });

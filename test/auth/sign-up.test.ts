@@ -1,6 +1,6 @@
 // /auth/signup and /auth/verify-email with mail: only the mailbox and the password together make the account.
 import test from 'ava';
-import { mailJobs } from '../services/mail-jobs.ts';
+import { mailJobs } from './mail-jobs.ts';
 import { startServices } from '../services/services.ts';
 import { from, newEmail, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts';
 import { fakeClock } from '../services/harness.ts';

@@ -14,7 +14,7 @@ import { serviceUrl } from '../../migrations/roles.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { writeBackup } from '../../cli/backup/backup.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
-import { mailJobs } from '../services/mail-jobs.ts';
+import { mailJobs } from '../auth/mail-jobs.ts';
 import { commandLine, settingsOf } from './terminal.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'almanac-backup-'));

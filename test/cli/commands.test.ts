@@ -9,7 +9,7 @@ import test from 'ava';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { createTestDatabase, fakeClock, silentLog, testRedisUrl } from '../services/harness.ts';
-import { mailJobs } from '../services/mail-jobs.ts';
+import { mailJobs } from '../auth/mail-jobs.ts';
 import { projectPlans } from '../services/services.ts';
 import { settingsOf as stripeSettingsOf } from '../billing/paying.ts';
 import { startStripe } from '../stripe/stripe.ts';

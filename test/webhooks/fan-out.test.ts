@@ -12,7 +12,7 @@ import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { silentLog } from '../services/harness.ts';
-import { mailJobs } from '../services/mail-jobs.ts';
+import { mailJobs } from '../auth/mail-jobs.ts';
 import { newWebhook } from './endpoints.ts';
 import { emit, keyEvent, messagesTo, seriesEvent } from './events.ts';
 
