@@ -8,6 +8,7 @@ import { openDatabase } from '../database.ts';
 import { fail } from '../errors.ts';
 import { createLog } from '../log/log.ts';
 import { sendJson } from './reply.ts';
+import { endpointsFor } from './service-endpoint.ts';
 import { closeServer, listen, startService, type Route, type RunningService } from './server.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from '../identity.ts';
 
@@ -28,7 +29,16 @@ const headersOf = (method: string, path: string) => ({
 // Port 9 discards; nothing listens there.
 const database = openDatabase('postgres://nobody@127.0.0.1:9/none', silentLog, { applicationName: 'test' });
 
+const declare = endpointsFor<null>()({ anyone: { of: () => null, errors: [] } });
+const moved = declare({
+  summary: 'Sends the client on.',
+  requester: 'anyone',
+  answers: { 302: null },
+  handler: () => () => ({ status: 302, headers: { location: '/things/1' } }),
+});
+
 const routes: Route[] = [
+  { method: 'GET', path: '/moved', scope: 'client', handler: moved.handler(null) },
   {
     method: 'GET',
     path: '/things/:id',
@@ -144,6 +154,15 @@ test('every failure has the envelope, and no detail of ours', async (t) => {
   t.is(forbidden.status, 403);
   t.false(forbidden.body.includes('secret'));
   t.like(JSON.parse((await call('GET', '/nowhere')).body), { success: false, error: { code: 'not_found' } });
+});
+
+test('an answer names its request, with a body or without: the gateway takes no other', async (t) => {
+  for (const path of ['/things/1', '/moved', '/nothing']) {
+    const { headers } = await call('GET', path, { redirect: 'manual' });
+    t.is(headers.get('x-request-id'), 'req_1', path);
+  }
+  const { status, body, headers } = await call('GET', '/moved', { redirect: 'manual' });
+  t.deepEqual([status, body, headers.get('location')], [302, '', '/things/1']);
 });
 
 test('a failure in mid-body cuts the connection, so that a truncated body never looks complete', async (t) => {

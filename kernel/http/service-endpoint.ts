@@ -16,6 +16,7 @@ import {
 import { listOf, oneOf, rowOf } from './list.ts';
 import { programBuild } from '../project.ts';
 import { parseBody } from './params.ts';
+import { writeHead } from './reply.ts';
 import type { Handler, ServiceCall } from './server.ts';
 
 /** Who may call an endpoint of some kind. */
@@ -185,11 +186,10 @@ async function send(
   caching: Caching = 'none',
 ): Promise<void> {
   if ('read' in reply) await answer(request, response, reply, { caching, edition: programBuild() });
-  else
-    response
-      .set({ 'cache-control': 'no-store', ...reply.headers })
-      .status(reply.status)
-      .end();
+  else {
+    const headers = { 'cache-control': 'no-store', ...reply.headers };
+    writeHead(response, reply.status, Object.entries(headers).flat()).end();
+  }
 }
 
 type Answered = Pick<
