@@ -48,6 +48,18 @@ function read(bytes: Buffer, cuts: readonly number[] = [], method = 'GET'): Told
 
 const answer = (...lines: string[]) => Buffer.from(lines.join('\r\n'), 'latin1');
 
+/** A chunked answer with lines after the last chunk. */
+const chunked = (...trailers: string[]) => [
+  'HTTP/1.1 200 OK',
+  'transfer-encoding: chunked',
+  '',
+  '1',
+  'x',
+  '0',
+  ...trailers,
+  '',
+];
+
 const headerName = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,15}$/).map((name) => `X-${name}`);
 const headerValue = fc.stringMatching(/^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]{0,30}[\x21-\x7e])?$/);
 interface Given {
@@ -75,7 +87,7 @@ async function sentByNode(what: Given): Promise<{ bytes: Buffer; body: string }>
   const body = Buffer.from(what.body);
   const server = createServer((_request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of what.head) response.appendHeader(name, value);
-    if (!what.isChunked) response.setHeader('content-length', body.length);
+    if (!what.isChunked && what.status !== 204) response.setHeader('content-length', body.length);
     response.statusCode = what.status;
     let from = 0;
     for (const to of what.pieces.toSorted((a, b) => a - b)) {
@@ -126,6 +138,36 @@ test('however an answer is cut off, it never passes for whole', (t) => {
       t.is(told.error, undefined);
     }
     t.true(read(bytes).ended);
+  }
+});
+
+test('trailers are dropped, however the bytes are split', (t) => {
+  const bytes = answer(...chunked('x-sum: 1', 'X-Empty:', 'x-text: \ta \xe9\t'), '');
+  for (let cut = 0; cut < bytes.length; cut += 1) {
+    const told = read(bytes, [cut]);
+    t.is(told.error, undefined);
+    t.deepEqual(told.head, ['transfer-encoding', 'chunked']);
+    t.is(told.body, 'x');
+    t.true(told.ended && told.isAll);
+  }
+});
+
+test('the longest head and the longest trailers are accepted, and no longer ones, however the bytes are split', (t) => {
+  const lengthMax = 64 * 1024;
+  const padded = (text: string, length: number) => text + 'a'.repeat(length - text.length);
+  const ofLength = (length: number) => [
+    answer(padded('HTTP/1.1 200 OK\r\ncontent-length: 0\r\nx: ', length), '', ''),
+    answer(...chunked(padded('x: ', length)), ''),
+    answer(...chunked('x: a', padded('x: ', length - 6)), ''),
+  ];
+  for (const isLonger of [false, true]) {
+    for (const bytes of ofLength(lengthMax + Number(isLonger))) {
+      for (const left of [0, 1, 2, 3, 4]) {
+        const told = read(bytes, [bytes.length - left]);
+        t.is(told.ended, !isLonger);
+        t.is(told.error !== undefined, isLonger);
+      }
+    }
   }
 });
 
@@ -190,6 +232,52 @@ const unclear: Record<string, readonly string[]> = {
     '',
   ],
   'a chunk that is longer': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', '1', 'xy', ''],
+  'a tab after the encoding': ['HTTP/1.1 200 OK', 'transfer-encoding: chunked\t', '', '0', '', ''],
+  'a tab after the length': ['HTTP/1.1 200 OK', 'content-length: 1\t', '', 'x'],
+  'a status without a blank after it': ['HTTP/1.1 204', '', ''],
+  'chunks, but no content': ['HTTP/1.1 204 No Content', 'transfer-encoding: chunked', '', '0', '', ''],
+  'a length, but no content': ['HTTP/1.1 204 No Content', 'content-length: 1', '', 'x'],
+  'a length of its interim answer': [
+    'HTTP/1.1 103 Early Hints',
+    'content-length: 1',
+    '',
+    'HTTP/1.1 200 OK',
+    'content-length: 0',
+    '',
+    '',
+  ],
+  'chunks of its interim answer': [
+    'HTTP/1.1 103 Early Hints',
+    'transfer-encoding: chunked',
+    '',
+    'HTTP/1.1 200 OK',
+    'content-length: 0',
+    '',
+    '',
+  ],
+  'a last interim answer': [
+    'HTTP/1.1 103 Early Hints',
+    'connection: close',
+    '',
+    'HTTP/1.1 200 OK',
+    'content-length: 0',
+    '',
+    '',
+  ],
+  'another answer in the place of its trailers': chunked('HTTP/1.1 200 OK', 'content-length: 0'),
+  'bytes that are no trailers': chunked('garbage'),
+  'a trailer without a name': chunked(': a'),
+  'a blank in the name of a trailer': chunked('x : a'),
+  'a NUL in a trailer': chunked('x: a\0'),
+  'a bare line feed in a trailer': chunked('x: a\ny: b'),
+  'a bare carriage return in a trailer': chunked('x: a\ry: b'),
+  'a carriage return at the end of a trailer': chunked('x: a\r'),
+  'a folded trailer': chunked('x: a', ' b'),
+  'a length in its trailers': chunked('content-length: 0'),
+  'an encoding in its trailers': chunked('transfer-encoding: chunked'),
+  'a last word on its connection in its trailers': chunked('connection: close'),
+  'a long trailer': chunked(`x: ${'a'.repeat(70_000)}`),
+  'endless trailers': chunked(...Array.from({ length: 9_000 }, () => 'x: abcde')),
   'an endless head': ['HTTP/1.1 200 OK', `x: ${'a'.repeat(70_000)}`],
 };
 

@@ -1,6 +1,7 @@
 // Parses the answers of a service from the bytes of its connection: only the HTTP/1.1 that our services speak.
 // Refuses whatever could be read in two ways: two lengths, a length beside chunks, an answer without an end of its own,
-// folded lines, bare line feeds. RFC 9112, sections 4 to 7. Hides how the bytes are split into chunks.
+// folded lines, bare line feeds, extensions of chunks, trailers that are no headers. RFC 9112, sections 4 to 7. Accepts nothing that Node's own
+// parser reads otherwise (test/gateway/answer-parser.fuzz.test.ts). Hides how the bytes are split into chunks.
 
 import { headBytesMax as requestHeadBytesMax } from '../../kernel/http/server.ts';
 
@@ -27,9 +28,10 @@ const chunkLineBytesMax = 18; // 16 digits and the line end
 const interimMax = 8; // 1xx before an answer
 const lineEnd = '\r\n';
 const [cr, lf] = [13, 10];
-const statusLine = /^HTTP\/1\.1 ([1-5]\d\d)(?: |$)/;
+const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) /;
 const notInHead = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const notInTrailers: ReadonlySet<string> = new Set(['connection', 'content-length', 'transfer-encoding']);
 
 export class AnswerParser {
   readonly #handler: AnswerHandler;
@@ -38,6 +40,7 @@ export class AnswerParser {
   #interim = 0;
   /** In the body or the chunk. */
   #bytesLeft = 0;
+  #trailerBytes = 0;
   /** An incomplete line or head. */
   #held: Buffer | undefined;
   /** Whether the service closes the connection after this answer. */
@@ -93,7 +96,8 @@ export class AnswerParser {
 
   #readHead(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
-    if ((end < 0 ? bytes.length : end) - at > headBytesMax) throw new BadAnswer('The head is too long.');
+    // The last three bytes may be the beginning of the end.
+    if ((end < 0 ? bytes.length - 3 : end) - at > headBytesMax) throw new BadAnswer('The head is too long.');
     if (end < 0) {
       // Refused early, as bytes that are no HTTP answer might never end.
       if (!'HTTP/1.1 '.startsWith(bytes.toString('latin1', at, Math.min(at + 9, bytes.length))))
@@ -124,9 +128,11 @@ export class AnswerParser {
       if (name === 'content-length') {
         if (length !== undefined) throw new BadAnswer('The answer says its length twice.');
         length = value;
+        refuseTabAfter(text.slice(colon + 1, end));
       } else if (name === 'transfer-encoding') {
         if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
         encoding = value;
+        refuseTabAfter(text.slice(colon + 1, end));
       } else if (name === 'connection') this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
       else if (name === 'keep-alive') this.keepAlive = value;
     }
@@ -146,10 +152,16 @@ export class AnswerParser {
       throw new BadAnswer(`The service sends in ${encoding}, not in chunks.`);
     }
     if (status < 200) {
+      if (length !== undefined || encoding !== undefined || this.closes) {
+        throw new BadAnswer('A 1xx response must not have a body or close the connection.');
+      }
       this.#interim += 1;
       if (status === 101) throw new BadAnswer('The service would speak another protocol.');
       if (this.#interim > interimMax) throw new BadAnswer('The service does not come to its answer.');
       return; // "early hints" and the like are not forwarded
+    }
+    if (status === 204 && (encoding !== undefined || Number(length ?? 0) > 0)) {
+      throw new BadAnswer('A 204 response must not have a body.');
     }
     const hasNoBody = this.#isHead || status === 204 || status === 304;
     if (!hasNoBody && length === undefined && encoding === undefined) {
@@ -194,11 +206,13 @@ export class AnswerParser {
     return at + 2;
   }
 
-  /** Drops trailers, as no client was told to expect them. */
+  /** Checks trailers, and drops them: clients do not expect any. */
   #readTrailer(bytes: Buffer, at: number): number | undefined {
-    const line = lineAt(bytes, at, headBytesMax);
+    const line = lineAt(bytes, at, Math.max(0, headBytesMax - this.#trailerBytes));
     if (line === undefined) return undefined;
+    this.#trailerBytes += line.length + 2;
     if (line === '') this.#end();
+    else checkTrailer(line);
     return at + line.length + 2;
   }
 
@@ -215,8 +229,25 @@ function noHttp(): NoAnswer {
 /** The line at a position, without its end; undefined if it is incomplete. @throws BadAnswer if it is too long. */
 function lineAt(bytes: Buffer, at: number, bytesMax: number): string | undefined {
   const end = bytes.indexOf(lineEnd, at, 'latin1');
-  if ((end < 0 ? bytes.length : end) - at > bytesMax) throw new BadAnswer('A line of the body is too long.');
+  // The last byte may be the beginning of the end.
+  if ((end < 0 ? bytes.length - 1 : end) - at > bytesMax) {
+    throw new BadAnswer('A line of the body is too long.');
+  }
   return end < 0 ? undefined : bytes.toString('latin1', at, end);
+}
+
+/** @throws BadAnswer if the line is no header, or one that would change where the answer ends. */
+function checkTrailer(line: string): void {
+  const colon = line.indexOf(':');
+  if (colon < 0 || notInHead.test(line)) throw new BadAnswer('Invalid trailer after the last chunk.');
+  if (notInTrailers.has(lowerCase(line.slice(0, colon)))) {
+    throw new BadAnswer('A trailer must not say how long the answer or its connection is.');
+  }
+}
+
+/** Node's parser reads `chunked` with a tab after it as another encoding. @param text a length or an encoding, with the blanks around it. */
+function refuseTabAfter(text: string): void {
+  if (text.trimStart().includes('\t')) throw new BadAnswer('A tab follows the length or encoding.');
 }
 
 const [tab, space] = [9, 32];
