@@ -1,0 +1,213 @@
+// Our parser of answers against Node's own client, on random answers, whole and damaged: what ours accepts, Node's reads in the same way.
+// FUZZ_ANSWERS (default 6000) is the number of answers, FUZZ_SEED that of the first one: each has its own seed.
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Duplex } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import test from 'ava';
+import { AnswerParser, BadAnswer } from '../../gateway/upstream/answer-parser.ts';
+import { createRandom } from '../chaos/random.ts';
+import { randomAnswer, type RandomAnswer, type WantedAnswer } from './random-answers.ts';
+
+const answers = Number(process.env['FUZZ_ANSWERS'] ?? 6_000);
+const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
+const atOnce = 200;
+const faultsShownMax = 10;
+
+/** What a parser has read so far. */
+interface Reading extends WantedAnswer {
+  hasEnded: boolean;
+  /** What it has refused it for. */
+  error: string | undefined;
+}
+
+interface Reader {
+  read(piece: Buffer): void;
+  reading(): Reading;
+}
+
+class OurReader implements Reader {
+  readonly #parser: AnswerParser;
+  #status = 0;
+  #head: readonly string[] = [];
+  #body = '';
+  #error: string | undefined;
+
+  constructor(method: string) {
+    this.#parser = new AnswerParser(
+      {
+        onHead: (status, head) => {
+          this.#status = status;
+          this.#head = [...head];
+        },
+        onBody: (bytes) => void (this.#body += bytes.toString('latin1')),
+        onEnd: () => undefined,
+      },
+      method,
+    );
+  }
+
+  read(piece: Buffer): void {
+    if (this.hasEnded || this.#error !== undefined) return;
+    try {
+      this.#parser.read(piece);
+    } catch (error) {
+      if (!(error instanceof BadAnswer)) throw error;
+      this.#error = error.message;
+    }
+  }
+
+  get hasEnded(): boolean {
+    return this.#parser.hasEnded;
+  }
+
+  reading(): Reading {
+    const [status, head, body] = [this.#status, this.#head, this.#body];
+    return { status, head, body, hasEnded: this.hasEnded, error: this.#error };
+  }
+}
+
+/** A connection whose other end is the test. */
+class Wire extends Duplex {
+  override _read(): void {
+    // What arrives is pushed.
+  }
+
+  override _write(_chunk: unknown, _encoding: string, done: () => void): void {
+    done();
+  }
+
+  receive(piece: Buffer): void {
+    this.push(Buffer.from(piece));
+    if (this.readableLength > 0) throw new Error('Node has not read the piece at once.');
+  }
+}
+
+/** Node's client. A turn after it was made it reads what it receives at once. */
+class NodeReader implements Reader {
+  readonly #wire = new Wire();
+  readonly #request: ClientRequest;
+  #answer: IncomingMessage | undefined;
+  #error: string | undefined;
+  #body = '';
+
+  constructor(method: string) {
+    this.#request = request({
+      method,
+      createConnection: () => this.#wire,
+      maxHeaderSize: 1024 * 1024,
+    });
+    this.#request.on('error', (error) => (this.#error ??= error.message));
+    this.#request.on('upgrade', () => (this.#error ??= 'upgrade'));
+    this.#request.on('response', (answer) => {
+      this.#answer = answer;
+      answer.on('error', () => undefined); // ours, of the end of the test
+    });
+    this.#request.end();
+  }
+
+  read(piece: Buffer): void {
+    if (this.hasEnded || this.#error !== undefined || this.#wire.destroyed) return;
+    this.#wire.receive(piece);
+  }
+
+  get hasEnded(): boolean {
+    return this.#answer?.complete === true;
+  }
+
+  reading(): Reading {
+    const answer = this.#answer;
+    for (;;) {
+      const bytes = answer?.read() as Buffer | null | undefined;
+      if (bytes === null || bytes === undefined) break;
+      this.#body += bytes.toString('latin1');
+    }
+    return {
+      status: answer?.statusCode ?? 0,
+      head: (answer?.rawHeaders ?? []).map((word, i) => (i % 2 === 0 ? word.toLowerCase() : word)),
+      body: this.#body,
+      hasEnded: this.hasEnded,
+      error: this.#error,
+    };
+  }
+
+  close(): void {
+    this.#request.destroy();
+  }
+}
+
+interface Trial {
+  seed: number;
+  answer: RandomAnswer;
+  node: NodeReader;
+}
+
+function same(one: WantedAnswer, other: WantedAnswer): boolean {
+  return (
+    one.status === other.status &&
+    one.body === other.body &&
+    one.head.length === other.head.length &&
+    one.head.every((word, i) => word === other.head[i])
+  );
+}
+
+/** @returns what is wrong, if anything is, and what became of the answer. */
+function tryAnswer({ answer, node }: Trial): { fault?: string; outcome: string } {
+  const ours = new OurReader(answer.method);
+  for (const piece of answer.pieces) {
+    ours.read(piece);
+    if (ours.reading().error !== undefined) break;
+    node.read(piece);
+    if (ours.hasEnded !== node.hasEnded) {
+      return { fault: ours.hasEnded ? 'ends before Node’s' : 'waits beyond Node’s end', outcome: 'fault' };
+    }
+    if (ours.hasEnded) break;
+  }
+  const read = ours.reading();
+  const atOnceRead = new OurReader(answer.method);
+  atOnceRead.read(Buffer.concat(answer.pieces));
+  const again = atOnceRead.reading();
+  const outcome = read.error === undefined ? (read.hasEnded ? 'whole' : 'incomplete') : 'refused';
+  const isRefused = read.error !== undefined;
+  if (isRefused !== (again.error !== undefined) || read.hasEnded !== again.hasEnded) {
+    return { fault: 'depends on the pieces', outcome };
+  }
+  if (!isRefused && !same(read, again)) return { fault: 'reads the pieces otherwise', outcome };
+  if (read.hasEnded && !same(read, node.reading()))
+    return { fault: 'reads it otherwise than Node’s', outcome };
+  const { wanted } = answer;
+  if (wanted !== undefined && !(read.hasEnded && same(read, wanted))) {
+    return { fault: 'does not accept a valid answer', outcome };
+  }
+  return { outcome };
+}
+
+function describe({ seed, answer, node }: Trial, fault: string): string {
+  const ours = new OurReader(answer.method);
+  for (const piece of answer.pieces) ours.read(piece);
+  const pieces = JSON.stringify(answer.pieces.map((piece) => piece.toString('latin1')));
+  const [we, they] = [ours.reading(), node.reading()].map((reading) => JSON.stringify(reading));
+  return `FUZZ_SEED=${seed} FUZZ_ANSWERS=1: our parser ${fault}: ${answer.method} ${pieces}\nours: ${we}\nNode: ${they}`;
+}
+
+test('an answer that our parser accepts, Node’s own parser reads in the same way, and ours accepts all valid ones', async (t) => {
+  t.timeout(60_000 + answers);
+  const outcomes = new Map<string, number>();
+  const faults: string[] = [];
+  for (let first = 0; first < answers && faults.length < faultsShownMax; first += atOnce) {
+    const trials = Array.from({ length: Math.min(atOnce, answers - first) }, (_none, i): Trial => {
+      const seed = firstSeed + first + i;
+      const answer = randomAnswer(createRandom(seed));
+      return { seed, answer, node: new NodeReader(answer.method) };
+    });
+    await turn();
+    for (const trial of trials) {
+      const { fault, outcome } = tryAnswer(trial);
+      if (fault !== undefined) faults.push(describe(trial, fault));
+      const kind = `${trial.answer.wanted === undefined ? 'damaged' : 'valid'}, ${outcome}`;
+      outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
+      trial.node.close();
+    }
+  }
+  t.log([...outcomes].map(([kind, count]) => `${kind}: ${count}`).join('; '));
+  t.deepEqual(faults.slice(0, faultsShownMax), []);
+});
