@@ -31,7 +31,12 @@ const [cr, lf] = [13, 10];
 const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) /;
 const notInHead = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const notInTrailers: ReadonlySet<string> = new Set(['connection', 'content-length', 'transfer-encoding']);
+const notInTrailers: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'proxy-connection',
+  'transfer-encoding',
+]);
 
 export class AnswerParser {
   readonly #handler: AnswerHandler;
@@ -133,8 +138,9 @@ export class AnswerParser {
         if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
         encoding = value;
         refuseTabAfter(text.slice(colon + 1, end));
-      } else if (name === 'connection') this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
-      else if (name === 'keep-alive') this.keepAlive = value;
+      } else if (name === 'connection' || name === 'proxy-connection') {
+        this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
+      } else if (name === 'keep-alive') this.keepAlive = value;
     }
     this.#begin(status, head, length, encoding);
   }
