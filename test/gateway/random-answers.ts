@@ -41,6 +41,7 @@ const fragments = [
     '\t',
     ' ',
     '  ',
+    ' \t',
     '\0',
     '\v',
     '\f',
@@ -80,61 +81,75 @@ const fragments = [
   ],
   ...[
     'chunked',
-    'Chunked',
     'gzip',
     'identity',
     'gzip, chunked',
     'chunked, gzip',
     'chunked, chunked',
     ',chunked',
+    'chunked,',
   ],
   ...[
-    'chunked,',
     '"chunked"',
     'chunked;a=b',
     'xchunked',
-    'Transfer-Encoding: chunked\r\n',
-    'Transfer-Encoding:\r\n',
-  ],
-  ...['Transfer-Encoding : chunked\r\n', 'Transfer-Encoding:\r\n chunked\r\n', 'Content-Length: 0\r\n'],
-  ...['Content-Length: 3\r\n', 'Content-Length:\r\n', 'Content-Length : 0\r\n', 'Content-Length: 1, 1\r\n'],
-  ...[
-    'Connection: close\r\n',
-    'Connection: upgrade\r\nUpgrade: x\r\n',
-    'Proxy-Connection: close\r\n',
-    'x: a\r\n b\r\n',
-  ],
-  ...[
-    'Trailer: x\r\n',
-    'x\r\n',
-    ': x\r\n',
-    'x :a\r\n',
-    '0\r\n',
-    '0\r\n\r\n',
-    '1\r\nx\r\n',
-    '3\r\nabc\r\n0\r\n\r\n',
-  ],
-  ...[
-    'HTTP/1.0 ',
-    'HTTP/1.1 ',
-    'HTTP/2.0 ',
-    'http/1.1 ',
-    'ICY ',
-    'GET / HTTP/1.1\r\n\r\n',
-    'HTTP/1.1 100 Continue\r\n\r\n',
-  ],
-  ...[
-    'HTTP/1.1 200 OK\r\n',
-    'HTTP/1.1 204 No Content\r\n\r\n',
-    'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
-  ],
-  ...[
-    'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+    'HTTP/1.0',
+    'HTTP/2.0',
+    'http/1.1',
+    'ICY',
     '100',
     '101',
     '99',
     '600',
     '2000',
+  ],
+  ...['1\r\nx\r\n', '3\r\nabc\r\n0\r\n\r\n', '0\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+  ...['HTTP/1.1 204 No Content\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n'],
+  'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+];
+
+/** Lines that change what follows, or are none. */
+const hostileLines = [
+  ...[
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding:',
+    'Transfer-Encoding : chunked',
+    'Transfer-Encoding:\r\n chunked',
+  ],
+  ...[
+    'Content-Length: 0',
+    'Content-Length: 3',
+    'Content-Length:',
+    'Content-Length : 0',
+    'Content-Length: 1, 1',
+  ],
+  ...[
+    'Connection: close',
+    'Connection: x, close ',
+    'Connection: close\t',
+    'Connection: close, x',
+    'Proxy-Connection: close',
+  ],
+  ...[
+    'Connection: keep-alive',
+    'Connection: upgrade\r\nUpgrade: x',
+    'Upgrade: x',
+    'Trailer: x',
+    'x: a\r\n b',
+    'x: a\r\n\tb',
+  ],
+  ...[
+    'x',
+    ': x',
+    'x :a',
+    ' x: a',
+    '\tx: a',
+    'x\xa0: a',
+    'HTTP/1.1 200 OK',
+    'HTTP/1.1 103 Early Hints',
+    '0',
+    '1',
+    '',
   ],
 ];
 
@@ -190,7 +205,7 @@ function statusLine(random: Random, status: number): string[] {
 
 function interimAnswers(random: Random): string[] {
   const parts: string[] = [];
-  for (let left = random.below(4) === 0 ? random.between(1, 3) : 0; left > 0; left -= 1) {
+  for (let left = random.below(3) === 0 ? random.between(1, 3) : 0; left > 0; left -= 1) {
     parts.push(...statusLine(random, random.pick([100, 102, 103, 103, 199])));
     for (let lines = random.below(3); lines > 0; lines -= 1)
       parts.push(...line(random, ...randomHeader(random)));
@@ -255,13 +270,20 @@ function damaged(random: Random, whole: readonly string[], times: number): strin
   return text;
 }
 
+/** Anywhere, near the end, where chunks and trailers are, or in the line that frames the body. */
+function placeOfDamage(random: Random, parts: readonly string[]): number {
+  const where = random.below(3);
+  const framing = parts.findIndex((part) => /^(?:content-length|transfer-encoding)$/i.test(part));
+  if (where === 0 && framing >= 0) return Math.min(parts.length - 1, framing + random.below(6));
+  if (where === 1) return Math.max(0, parts.length - 1 - random.below(12));
+  return random.below(parts.length);
+}
+
 function damagePart(random: Random, parts: string[]): void {
-  // Near the end as often as anywhere else: chunks and trailers are there.
-  const at =
-    random.below(2) === 0 ? random.below(parts.length) : Math.max(0, parts.length - 1 - random.below(12));
+  const at = placeOfDamage(random, parts);
   const part = parts[at] ?? '';
   const other = random.below(parts.length);
-  switch (random.below(9)) {
+  switch (random.below(11)) {
     case 0:
       parts.splice(at, 1);
       break;
@@ -289,6 +311,14 @@ function damagePart(random: Random, parts: string[]): void {
     case 8:
       parts.splice(at, random.between(1, 8));
       break;
+    case 9: // within any line: between lines, that is mostly a line of its own
+      parts.splice(at, 0, random.pick(hostileLines) + lineEnd);
+      break;
+    case 10: {
+      const end = parts.indexOf(lineEnd, random.below(2) === 0 ? at : other);
+      parts.splice(end < 0 ? at : end + 1, 0, random.pick(hostileLines) + lineEnd);
+      break;
+    }
   }
   if (parts.length === 0) parts.push('');
 }
