@@ -133,11 +133,18 @@ export class AnswerParser {
       if (name === 'content-length') {
         if (length !== undefined) throw new BadAnswer('The answer says its length twice.');
         length = value;
-        refuseTabAfter(text.slice(colon + 1, end));
       } else if (name === 'transfer-encoding') {
         if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
         encoding = value;
-        refuseTabAfter(text.slice(colon + 1, end));
+        // Node's parser would read another encoding, and the body up to the end of the connection.
+        if (
+          text
+            .slice(colon + 1, end)
+            .trimStart()
+            .includes('\t')
+        ) {
+          throw new BadAnswer('A tab follows the encoding.');
+        }
       } else if (name === 'connection' || name === 'proxy-connection') {
         this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
       } else if (name === 'keep-alive') this.keepAlive = value;
@@ -249,11 +256,6 @@ function checkTrailer(line: string): void {
   if (notInTrailers.has(lowerCase(line.slice(0, colon)))) {
     throw new BadAnswer('A trailer must not say how long the answer or its connection is.');
   }
-}
-
-/** Node's parser reads `chunked` with a tab after it as another encoding. @param text a length or an encoding, with the blanks around it. */
-function refuseTabAfter(text: string): void {
-  if (text.trimStart().includes('\t')) throw new BadAnswer('A tab follows the length or encoding.');
 }
 
 const [tab, space] = [9, 32];

@@ -1,5 +1,5 @@
 // Our parser of answers against Node's own client, on random answers, whole and damaged: what ours accepts, Node's reads in the same way.
-// FUZZ_ANSWERS (default 6000) is the number of answers, FUZZ_SEED that of the first one: each has its own seed.
+// FUZZ_ANSWERS (default 8000) is the number of answers, FUZZ_SEED that of the first one: each has its own seed.
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { AnswerParser, BadAnswer } from '../../gateway/upstream/answer-parser.ts
 import { createRandom } from '../chaos/random.ts';
 import { randomAnswer, type RandomAnswer, type WantedAnswer } from './random-answers.ts';
 
-const answers = Number(process.env['FUZZ_ANSWERS'] ?? 6_000);
+const answers = Number(process.env['FUZZ_ANSWERS'] ?? 8_000);
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 1);
 const atOnce = 200;
 const faultsShownMax = 10;
@@ -47,7 +47,7 @@ class OurReader implements Reader {
   }
 
   read(piece: Buffer): void {
-    if (this.hasEnded || this.#error !== undefined) return;
+    if (this.hasEnded || this.isRefused) return;
     try {
       this.#parser.read(piece);
     } catch (error) {
@@ -58,6 +58,10 @@ class OurReader implements Reader {
 
   get hasEnded(): boolean {
     return this.#parser.hasEnded;
+  }
+
+  get isRefused(): boolean {
+    return this.#error !== undefined;
   }
 
   reading(): Reading {
@@ -155,7 +159,7 @@ function tryAnswer({ answer, node }: Trial): { fault?: string; outcome: string }
   const ours = new OurReader(answer.method);
   for (const piece of answer.pieces) {
     ours.read(piece);
-    if (ours.reading().error !== undefined) break;
+    if (ours.isRefused) break;
     node.read(piece);
     if (ours.hasEnded !== node.hasEnded) {
       return { fault: ours.hasEnded ? 'ends before Node’s' : 'waits beyond Node’s end', outcome: 'fault' };
@@ -166,9 +170,9 @@ function tryAnswer({ answer, node }: Trial): { fault?: string; outcome: string }
   const atOnceRead = new OurReader(answer.method);
   atOnceRead.read(Buffer.concat(answer.pieces));
   const again = atOnceRead.reading();
-  const outcome = read.error === undefined ? (read.hasEnded ? 'whole' : 'incomplete') : 'refused';
-  const isRefused = read.error !== undefined;
-  if (isRefused !== (again.error !== undefined) || read.hasEnded !== again.hasEnded) {
+  const { isRefused } = ours;
+  const outcome = isRefused ? 'refused' : read.hasEnded ? 'whole' : 'incomplete';
+  if (isRefused !== atOnceRead.isRefused || read.hasEnded !== again.hasEnded) {
     return { fault: 'depends on the pieces', outcome };
   }
   if (!isRefused && !same(read, again)) return { fault: 'reads the pieces otherwise', outcome };

@@ -232,7 +232,8 @@ function wholeAnswer(random: Random, method: RandomAnswer['method']): Parts {
   if (random.below(8) === 0) add('Keep-Alive', 'timeout=5');
   if (random.below(8) === 0) add('Trailer', 'x');
   for (const [name, value] of headers) {
-    const isFraming = /^(?:content-length|transfer-encoding)$/i.test(name);
+    // A tab after the encoding is valid, but Node's parser reads another encoding then.
+    const isFraming = /^transfer-encoding$/i.test(name);
     parts.push(...line(random, name, value, isFraming ? random.pick(['', '', ' ', '  ']) : blanks(random)));
   }
   parts.push(lineEnd);
@@ -270,10 +271,15 @@ function damaged(random: Random, whole: readonly string[], times: number): strin
   return text;
 }
 
+/** The name of the header that frames the body; its line continues with a colon, blanks, the value, blanks, the line end. */
+function framingAt(parts: readonly string[]): number {
+  return parts.findIndex((part) => /^(?:content-length|transfer-encoding)$/i.test(part));
+}
+
 /** Anywhere, near the end, where chunks and trailers are, or in the line that frames the body. */
 function placeOfDamage(random: Random, parts: readonly string[]): number {
   const where = random.below(3);
-  const framing = parts.findIndex((part) => /^(?:content-length|transfer-encoding)$/i.test(part));
+  const framing = framingAt(parts);
   if (where === 0 && framing >= 0) return Math.min(parts.length - 1, framing + random.below(6));
   if (where === 1) return Math.max(0, parts.length - 1 - random.below(12));
   return random.below(parts.length);
@@ -283,7 +289,7 @@ function damagePart(random: Random, parts: string[]): void {
   const at = placeOfDamage(random, parts);
   const part = parts[at] ?? '';
   const other = random.below(parts.length);
-  switch (random.below(11)) {
+  switch (random.below(13)) {
     case 0:
       parts.splice(at, 1);
       break;
@@ -316,7 +322,28 @@ function damagePart(random: Random, parts: string[]): void {
       break;
     case 10: {
       const end = parts.indexOf(lineEnd, random.below(2) === 0 ? at : other);
-      parts.splice(end < 0 ? at : end + 1, 0, random.pick(hostileLines) + lineEnd);
+      parts.splice(end + 1, 0, random.pick(hostileLines) + lineEnd);
+      break;
+    }
+    case 11: {
+      const end = parts.indexOf(lineEnd, random.below(2) === 0 ? at : other);
+      parts[Math.max(0, end)] = random.pick([
+        '\r',
+        '\n',
+        '\r\r',
+        '\n\n',
+        '\n\r',
+        '\r\r\n',
+        '\r\n\n',
+        'x\n',
+        '\rx',
+        '',
+      ]);
+      break;
+    }
+    case 12: {
+      const name = framingAt(parts);
+      parts[name < 0 ? at : name + random.pick([1, 2, 4, 4])] = textOf(random, ' \t\t:,;\0\v\xa0', 0, 3);
       break;
     }
   }
