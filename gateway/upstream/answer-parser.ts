@@ -128,7 +128,8 @@ export class AnswerParser {
       const end = from < 0 ? text.length : from;
       if (colon < 0 || colon > end) throw new BadAnswer('A line of the head has no name.');
       const name = lowerCase(text.slice(begin, colon));
-      const value = withoutBlanks(text.slice(colon + 1, end));
+      const afterColon = text.slice(colon + 1, end);
+      const value = withoutBlanks(afterColon);
       head.push(name, value);
       if (name === 'content-length') {
         if (length !== undefined) throw new BadAnswer('The answer says its length twice.');
@@ -137,14 +138,7 @@ export class AnswerParser {
         if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
         encoding = value;
         // Node's parser would read another encoding, and the body up to the end of the connection.
-        if (
-          text
-            .slice(colon + 1, end)
-            .trimStart()
-            .includes('\t')
-        ) {
-          throw new BadAnswer('A tab follows the encoding.');
-        }
+        if (afterColon.trimStart().includes('\t')) throw new BadAnswer('A tab follows the encoding.');
       } else if (name === 'connection' || name === 'proxy-connection') {
         this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
       } else if (name === 'keep-alive') this.keepAlive = value;
