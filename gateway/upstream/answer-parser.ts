@@ -1,7 +1,7 @@
 // Parses the answers of a service from the bytes of its connection: only the HTTP/1.1 that our services speak.
 // Refuses whatever could be read in two ways: two lengths, a length beside chunks, an answer without an end of its own,
-// folded lines, bare line feeds, extensions of chunks, trailers that are no headers. RFC 9112, sections 4 to 7. Accepts nothing that Node's own
-// parser reads otherwise (test/gateway/answer-parser.fuzz.test.ts). Hides how the bytes are split into chunks.
+// folded lines, bare line feeds, extensions of chunks, trailers that are no headers. RFC 9112, sections 4 to 7. Refuses more
+// than Node's parser, and accepts nothing that Node's reads otherwise. Hides how the bytes are split into chunks.
 
 import { headBytesMax as requestHeadBytesMax } from '../../kernel/http/server.ts';
 
@@ -213,7 +213,7 @@ export class AnswerParser {
     return at + 2;
   }
 
-  /** Checks trailers, and drops them: clients do not expect any. */
+  /** Checks trailers as lines of the head, and drops them: clients do not expect any. */
   #readTrailer(bytes: Buffer, at: number): number | undefined {
     const line = lineAt(bytes, at, Math.max(0, headBytesMax - this.#trailerBytes));
     if (line === undefined) return undefined;

@@ -2,7 +2,7 @@
 import type { Random } from '../chaos/random.ts';
 
 export const lineEnd = '\r\n';
-// What another parser expects no body after, or nothing.
+// After some of them a parser expects no body, or another protocol.
 const statuses = ['99', '100', '101', '101', '103', '199', '200', '204', '205', '304', '600'];
 
 /** Text that two parsers may read in two ways where it does not belong. */
