@@ -17,7 +17,7 @@ import { stripeEvents } from './bodies/stripe-events.ts';
 import { createClients } from './client-ip.ts';
 import { createAdmissions } from './quota/admission.ts';
 import { createAccessLog } from './observability/access-log.ts';
-import { createCredentialFailures } from './credentials/failures.ts';
+import { createCredentialFailures } from './limits/failures.ts';
 import { createDataLease } from './response-cache/data-lease.ts';
 import { createKeptAnswers } from './response-cache/kept-answers.ts';
 import { createLease } from './lease.ts';
@@ -26,10 +26,10 @@ import { createRedisCache } from './credentials/redis-cache.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
 import { compilePipelines } from './compiled.ts';
-import { createAnswers } from './quota/answers.ts';
+import { createAnswers } from './limits/answers.ts';
 import { createJournal } from './quota/journal.ts';
 import { claimDirectory, type ClaimedDirectory } from './quota/journal-lock.ts';
-import { createLimits } from './quota/limits.ts';
+import { Seconds } from './limits/seconds.ts';
 import { loadRoutes, type GatewayRoutes } from './routes.ts';
 import { gaugesOf } from './observability/gauges.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
@@ -261,8 +261,8 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   });
   const redisCache = redis && createRedisCache({ redis, lease, ask, clock });
   const findKey = redisCache?.find ?? createProcessCache({ lease, ask, clock });
-  const limits = createLimits(redis);
-  const failures = createCredentialFailures({ limits, perSecond: publicCallsPerSecond, clock });
+  const seconds = new Seconds({ redis, gateways: () => 1, log });
+  const failures = createCredentialFailures({ seconds, perSecond: publicCallsPerSecond, clock });
   const nowMs = leaseClock(clock);
   const redisAllotments = redis && createRedisAllotments({ redis, journal, clock, nowMs });
   const processAllotments = createProcessAllotments({ journal, accounts, nowMs, log });
@@ -332,7 +332,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
     rate: withAction(rateAction, (action) =>
-      rate({ limits, publicCallsPerSecond, managementCallsPerSecond }, action),
+      rate({ seconds, publicCallsPerSecond, managementCallsPerSecond }, action),
     ),
     concurrency: withoutAction(concurrency({ answers, log })),
     quota: withoutAction(quota({ month })),
@@ -368,7 +368,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
     async close() {
       try {
         // Calls of clients that left early, and of late answers, are still to be put back.
-        await answers.close();
+        await Promise.all([answers.close(), seconds.close()]);
         await month.allTaken();
         await redis?.allAnswered(redisAnswersWithinMs);
         redisAllotments?.tell();

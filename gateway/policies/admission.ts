@@ -4,7 +4,7 @@ import { callOf, enterStage, type Call } from '../call.ts';
 import type { Admissions } from '../quota/admission.ts';
 import type { Month } from '../quota/month.ts';
 import type { Policy } from '../policy.ts';
-import type { CredentialFailures } from '../credentials/failures.ts';
+import type { CredentialFailures } from '../limits/failures.ts';
 import { requireAccepted, type Presented } from './credential.ts';
 import { callsOf } from './quota.ts';
 

@@ -6,7 +6,7 @@ import type { Log } from '../../kernel/log/log.ts';
 import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { answerFailure } from '../failure.ts';
 import type { Policy } from '../policy.ts';
-import type { Answer, Answers } from '../quota/answers.ts';
+import type { Answer, Answers } from '../limits/answers.ts';
 
 export function concurrency({ answers, log }: { answers: Pick<Answers, 'begin'>; log: Log }): Policy {
   return (request, response, next) => {

@@ -12,7 +12,7 @@ import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
-import type { CredentialFailures } from '../credentials/failures.ts';
+import type { CredentialFailures } from '../limits/failures.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
 import type { Journal } from '../quota/journal.ts';
 import type { Policy } from '../policy.ts';
@@ -108,7 +108,7 @@ export async function requireAccepted<Found>(
     return found;
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
-    throw await failures.failed(call.clientIp, presented?.hash, error);
+    throw failures.failed(call.clientIp, presented?.hash, error);
   }
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Limits, Taken } from '../quota/limits.ts';
+import type { Seconds, Taken } from '../limits/seconds.ts';
 import type { Policy } from '../policy.ts';
 
 export const rateAction = z.strictObject({
@@ -17,7 +17,7 @@ export const rateAction = z.strictObject({
 type RateAction = z.output<typeof rateAction>;
 
 export interface RateOptions {
-  limits: Limits;
+  seconds: Pick<Seconds, 'take'>;
   /** Per client IP address. */
   publicCallsPerSecond: number;
   /** Per key or session. */
@@ -35,16 +35,10 @@ export function rate(options: RateOptions, { by, of }: RateAction): Policy {
     const call = callOf(request);
     enterStage(call, 'rate');
     const callsPerSecond = callsPerSecondOf(options, call, by);
-    if (call.admission?.second === undefined) return takeNow(call, callsPerSecond, next);
-    decide(call, callsPerSecond, call.admission.second);
+    const counter = `${of ?? by}:${countedOf(call, by)}`;
+    decide(call, callsPerSecond, call.admission?.second ?? options.seconds.take(counter, callsPerSecond));
     return next();
   };
-
-  async function takeNow(call: Call, callsPerSecond: number, next: () => void): Promise<void> {
-    const counter = `${of ?? by}:${countedOf(call, by)}`;
-    decide(call, callsPerSecond, await options.limits.take(counter, callsPerSecond));
-    next();
-  }
 
   function decide(call: Call, callsPerSecond: number, { allowed, remaining, resetMs }: Taken): void {
     const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));

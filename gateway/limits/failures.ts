@@ -1,10 +1,10 @@
 // Limits failing credentials by client IP address: invented, mistyped and revoked ones, each of which may cost a lookup.
-// Hides the counter, which all gateways share if there is Redis, and what it never refuses: a credential that was accepted here before.
+// Hides the counter, which all gateways share through Redis, and what it never refuses: a credential that was accepted here before.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { limitKey } from '../../kernel/ip.ts';
-import type { Limits } from '../quota/limits.ts';
+import type { Seconds } from './seconds.ts';
 
 export interface CredentialFailures {
   /**
@@ -15,11 +15,11 @@ export interface CredentialFailures {
   /** Notes an accepted credential. */
   accepted(credential: string): void;
   /** Counts a failed one. @param credential undefined if it was not looked up. @returns what to answer: the refusal, or `rate_limited`. */
-  failed(clientIp: string, credential: string | undefined, refusal: Failure): Promise<Failure>;
+  failed(clientIp: string, credential: string | undefined, refusal: Failure): Failure;
 }
 
 export interface CredentialFailuresOptions {
-  limits: Limits;
+  seconds: Pick<Seconds, 'take'>;
   /** Failures of one IP address. */
   perSecond: number;
   clock: Clock;
@@ -29,7 +29,7 @@ const knownMax = 10_000;
 const refusedMax = 10_000;
 
 export function createCredentialFailures(options: CredentialFailuresOptions): CredentialFailures {
-  const { limits, perSecond, clock } = options;
+  const { seconds, perSecond, clock } = options;
   const known = new LRUCache<string, true>({ max: knownMax });
   const refused = new LRUCache<string, { fromMs: number; untilMs: number }>({ max: refusedMax }); // by IP address
 
@@ -40,8 +40,8 @@ export function createCredentialFailures(options: CredentialFailuresOptions): Cr
     if (nowMs >= untilMs || nowMs < fromMs) return undefined; // clocks are also set back
     const leftMs = untilMs - nowMs;
     const message = `Too many failed credentials: one IP address may send ${perSecond} a second.`;
-    const seconds = Math.max(1, Math.ceil(leftMs / 1000));
-    return new Failure('rate_limited', message, { headers: { 'retry-after': String(seconds) } });
+    const leftSeconds = Math.max(1, Math.ceil(leftMs / 1000));
+    return new Failure('rate_limited', message, { headers: { 'retry-after': String(leftSeconds) } });
   }
 
   return {
@@ -53,12 +53,12 @@ export function createCredentialFailures(options: CredentialFailuresOptions): Cr
     accepted(credential) {
       if (known.get(credential) === undefined) known.set(credential, true);
     },
-    async failed(clientIp, credential, refusal) {
+    failed(clientIp, credential, refusal) {
       if (credential !== undefined) known.delete(credential);
       const address = limitKey(clientIp);
       const refusedBefore = refusalOf(address);
       if (refusedBefore !== undefined) return refusedBefore;
-      const { allowed, resetMs } = await limits.take(`failures:${address}`, perSecond);
+      const { allowed, resetMs } = seconds.take(`failures:${address}`, perSecond);
       if (allowed) return refusal;
       const fromMs = clock.now().getTime();
       refused.set(address, { fromMs, untilMs: fromMs + resetMs });

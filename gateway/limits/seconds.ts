@@ -1,0 +1,163 @@
+// Limits calls per second: of accounts, credentials and IP addresses. Hides how gateways count together: each decides at once, by its
+// own calls and those of the others as of the last exchange through Redis. So no call waits for Redis; beyond the limit, a second
+// allows at most what arrives within an exchange. While Redis cannot be used, each gateway allows its part of the limit.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Log } from '../../kernel/log/log.ts';
+import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
+
+export interface Taken {
+  allowed: boolean;
+  /** How many more calls the gateway allows in this second, as far as it knows. */
+  remaining: number;
+  /** The time until the second ends. */
+  resetMs: number;
+}
+
+export interface SecondsOptions {
+  /** Undefined: the gateway counts by itself. */
+  redis: Pick<RedisLink, 'isUsable' | 'clockOffsetMs' | 'runMany'> | undefined;
+  /** How many gateways run, this one included. */
+  gateways: () => number;
+  log: Log;
+  nowMs?: () => number;
+  exchangeEveryMs?: number;
+}
+
+/** The calls of one client in one second. */
+interface Counter {
+  readonly key: string;
+  own: number;
+  /** As of the last exchange. */
+  others: number;
+  /** The present number of own calls has not been sent. */
+  isUnsent: boolean;
+  /** The last exchange failed. */
+  isAlone: boolean;
+}
+
+/** A second of Redis' clock, on which gateways agree better than on their own; without Redis, of ours. */
+class Second {
+  readonly number: number;
+  readonly counters = new Map<string, Counter>();
+  unsent: Counter[] = [];
+
+  constructor(number: number) {
+    this.number = number;
+  }
+
+  counterOf(key: string): Counter {
+    let counter = this.counters.get(key);
+    if (counter === undefined) {
+      counter = { key, own: 0, others: 0, isUnsent: false, isAlone: false };
+      this.counters.set(key, counter);
+    }
+    return counter;
+  }
+
+  noteUnsent(counter: Counter): void {
+    if (counter.isUnsent) return;
+    counter.isUnsent = true;
+    this.unsent.push(counter);
+  }
+
+  takeUnsent(): readonly Counter[] {
+    const { unsent } = this;
+    this.unsent = [];
+    for (const counter of unsent) counter.isUnsent = false;
+    return unsent;
+  }
+}
+
+const countScript = script(luaFile(new URL('count.lua', import.meta.url)));
+const countSchema = z.int();
+
+export class Seconds {
+  readonly #options: SecondsOptions;
+  readonly #gateway = randomUUID();
+  readonly #nowMs: () => number;
+  readonly #exchangeEveryMs: number;
+  #second = new Second(0);
+  #timer: NodeJS.Timeout | undefined;
+  #exchanging: Promise<void> | undefined;
+
+  constructor(options: SecondsOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? Date.now;
+    this.#exchangeEveryMs = options.exchangeEveryMs ?? 15;
+  }
+
+  /** Counts a call if it is within the limit. @param key identifies the limited client. */
+  take(key: string, callsPerSecond: number): Taken {
+    const { redis, gateways } = this.#options;
+    const nowMs = this.#enterSecond();
+    const counter = this.#second.counterOf(key);
+    const isShared = redis?.isUsable === true && !counter.isAlone;
+    const part = isShared ? callsPerSecond : Math.ceil(callsPerSecond / Math.max(1, gateways()));
+    const left = Math.min(part, callsPerSecond - counter.others) - counter.own;
+    const allowed = left > 0;
+    if (allowed) {
+      counter.own += 1;
+      if (redis !== undefined) {
+        this.#second.noteUnsent(counter);
+        this.#schedule();
+      }
+    }
+    const resetMs = Math.min(1000, (this.#second.number + 1) * 1000 - nowMs);
+    return { allowed, remaining: Math.max(0, left - 1), resetMs };
+  }
+
+  /** Exchanges counts with the other gateways without waiting for the next turn, unless an exchange is under way. Never rejects. */
+  exchange(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#exchanging ??= this.#exchangeUnsent()
+      .catch((error: unknown) =>
+        this.#options.log.error({ err: error }, 'Calls per second were not exchanged'),
+      )
+      .finally(() => {
+        this.#exchanging = undefined;
+        if (this.#second.unsent.length > 0) this.#schedule();
+      });
+    return this.#exchanging;
+  }
+
+  /** Sends the last counts. */
+  async close(): Promise<void> {
+    await this.exchange();
+    clearTimeout(this.#timer);
+  }
+
+  /** Forgets the counters of a second that has ended. @returns the present instant by the clock of the counters. */
+  #enterSecond(): number {
+    const nowMs = this.#nowMs() + (this.#options.redis?.clockOffsetMs ?? 0);
+    const number = Math.floor(nowMs / 1000);
+    // Where the clock is set back by a few ms, the second that has just begun goes on: it does not begin again.
+    if (number !== this.#second.number && number !== this.#second.number - 1)
+      this.#second = new Second(number);
+    return nowMs;
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#exchanging !== undefined) return;
+    this.#timer = setTimeout(() => void this.exchange(), this.#exchangeEveryMs);
+    this.#timer.unref();
+  }
+
+  async #exchangeUnsent(): Promise<void> {
+    this.#enterSecond();
+    const second = this.#second;
+    const counters = second.takeUnsent();
+    if (counters.length === 0) return;
+    const runs = counters.map(({ key, own }) => ({
+      key: `almanac:rate:${second.number}:${key}`,
+      args: [this.#gateway, String(own)],
+    }));
+    const answers = (await this.#options.redis?.runMany(countScript, runs)) ?? [];
+    for (const [i, counter] of counters.entries()) {
+      counter.isAlone = answers[i] instanceof RedisUnavailable;
+      if (counter.isAlone) second.noteUnsent(counter);
+      else counter.others = countSchema.parse(answers[i]);
+    }
+  }
+}
