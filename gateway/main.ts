@@ -26,7 +26,7 @@ import { createRedisCache } from './credentials/redis-cache.ts';
 import { runEngine } from './engine.ts';
 import { answerFailure } from './failure.ts';
 import { compilePipelines } from './compiled.ts';
-import { createAnswers } from './limits/answers.ts';
+import { Answers } from './limits/answers.ts';
 import { createJournal } from './quota/journal.ts';
 import { claimDirectory, type ClaimedDirectory } from './quota/journal-lock.ts';
 import { Seconds } from './limits/seconds.ts';
@@ -299,7 +299,7 @@ function assemble(options: GatewayOptions, metrics: Metrics, routes: () => Gatew
   const cacheMb = options.responseCacheMb ?? responseCacheMb;
   const keptAnswers = createKeptAnswers(Math.max(1, cacheMb * 1024 * 1024));
   const setCallerContext = createCallerContexts();
-  const answers = createAnswers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
+  const answers = new Answers({ redis, withinMs: options.answerWithinMs ?? answerWithinMs, log });
   const readiness = createReadiness({
     ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },
     requireReady: options.requireReady,

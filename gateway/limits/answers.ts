@@ -12,15 +12,6 @@ export interface Answer {
   end(): void;
 }
 
-export interface Answers {
-  /**
-   * Begins an answer of the account, as soon as fewer than `most` are under way; null if that takes longer than 250 ms.
-   * @param onLate called once if the answer has not ended by its deadline.
-   */
-  begin(accountId: string, most: number, onLate: () => void): Answer | Promise<Answer | null>;
-  close(): Promise<void>;
-}
-
 export interface AnswersOptions {
   /** Undefined: each gateway counts by itself. */
   redis: Pick<RedisLink, 'run'> | undefined;
@@ -39,50 +30,99 @@ const repliesSchema = z.array(z.string());
 
 type Counts = Map<string, number>; // by account
 
-export function createAnswers({ redis, withinMs, log }: AnswersOptions): Answers {
-  const accounts = new Map<string, AccountAnswers>();
-  const exchange = createExchange(redis);
-  let others: Counts = new Map(); // long answers at other gateways
+export class Answers {
+  readonly #options: AnswersOptions;
+  readonly #gateway = randomUUID();
+  readonly #accounts = new Map<string, AccountAnswers>();
+  readonly #timer: NodeJS.Timeout;
+  #others: Counts = new Map(); // long answers at other gateways
+  #inspecting: Promise<void> | undefined;
+  readonly #notExchanged = (error: unknown) =>
+    this.#options.log.error({ err: error }, 'Answers under way were not exchanged');
 
-  async function inspect(): Promise<void> {
-    const long: Counts = new Map();
-    for (const [accountId, account] of accounts) {
-      const count = account.inspect(withinMs);
-      if (count > 0) long.set(accountId, count);
-    }
-    others = await exchange(long);
-    // Idle accounts are forgotten here instead of at the end of each call: a map that shrinks and grows is slow to collect.
-    for (const [accountId, account] of accounts)
-      if (account.isIdle) accounts.delete(accountId);
-      else account.setOthers(others.get(accountId) ?? 0);
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => {
+      this.#inspecting ??= this.#inspect()
+        .catch(this.#notExchanged)
+        .finally(() => void (this.#inspecting = undefined));
+    }, exchangeEveryMs);
+    this.#timer.unref();
   }
 
-  const notExchanged = (error: unknown) => log.error({ err: error }, 'Answers under way were not exchanged');
-  let inspecting: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    inspecting ??= inspect()
-      .catch(notExchanged)
-      .finally(() => void (inspecting = undefined));
-  }, exchangeEveryMs);
-  timer.unref();
+  /**
+   * Begins an answer of the account, as soon as fewer than `most` are under way; null if that takes longer than 250 ms.
+   * @param onLate called once if the answer has not ended by its deadline.
+   */
+  begin(accountId: string, most: number, onLate: () => void): Answer | Promise<Answer | null> {
+    let account = this.#accounts.get(accountId);
+    if (account === undefined) {
+      account = new AccountAnswers(this.#others.get(accountId) ?? 0);
+      this.#accounts.set(accountId, account);
+    }
+    return account.begin(most, onLate);
+  }
 
-  return {
-    begin(accountId, most, onLate) {
-      let account = accounts.get(accountId);
-      if (account === undefined) {
-        account = new AccountAnswers(others.get(accountId) ?? 0);
-        accounts.set(accountId, account);
-      }
-      return account.begin(most, onLate);
-    },
-    async close() {
-      clearInterval(timer);
-      await inspecting;
-      await exchange(new Map()).catch(notExchanged);
-    },
-  };
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#inspecting;
+    await this.#exchange(new Map()).catch(this.#notExchanged);
+  }
+
+  async #inspect(): Promise<void> {
+    const long: Counts = new Map();
+    for (const [accountId, account] of this.#accounts) {
+      const count = account.inspect(this.#options.withinMs);
+      if (count > 0) long.set(accountId, count);
+    }
+    this.#others = await this.#exchange(long);
+    // Idle accounts are forgotten here instead of at the end of each call, for the reason that AccountAnswers has.
+    for (const [accountId, account] of this.#accounts)
+      if (account.isIdle) this.#accounts.delete(accountId);
+      else account.admitWaiting(this.#others.get(accountId) ?? 0);
+  }
+
+  /** Sends our counts to the other gateways. @returns theirs; none while Redis cannot be used. */
+  async #exchange(own: Counts): Promise<Counts> {
+    const sums: Counts = new Map();
+    const counts = own.size === 0 ? '' : JSON.stringify(Object.fromEntries(own));
+    try {
+      const args = [this.#gateway, counts, String(validMs)];
+      const replies = await this.#options.redis?.run(exchangeScript, exchangeKey, args);
+      for (const reply of repliesSchema.parse(replies ?? []))
+        for (const [accountId, count] of Object.entries(countsSchema.parse(JSON.parse(reply))))
+          sums.set(accountId, (sums.get(accountId) ?? 0) + count);
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+    }
+    return sums;
+  }
 }
 
+class OpenAnswer implements Answer {
+  readonly beganAtMs = performance.now();
+  readonly #account: AccountAnswers;
+  /** Undefined after it was called. */
+  onLate: (() => void) | undefined;
+  /** Its place in the list; -1 once it has ended. */
+  at: number;
+
+  constructor(account: AccountAnswers, onLate: () => void, at: number) {
+    this.#account = account;
+    this.onLate = onLate;
+    this.at = at;
+  }
+
+  end(): void {
+    if (this.at >= 0) this.#account.remove(this);
+  }
+}
+
+/**
+ * The answers of an account, in a list whose last one takes the place of one that ends. A Set leaves its old tables to the collector,
+ * each with a pointer to the next: once one of them is old, the requests in all later ones stay until a full collection. That made
+ * each minor collection five times longer (2026-11-22).
+ */
 class AccountAnswers {
   readonly #open: OpenAnswer[] = [];
   readonly #waiting = new Set<{ most: number; begin: () => void }>();
@@ -90,6 +130,10 @@ class AccountAnswers {
 
   constructor(others: number) {
     this.#others = others;
+  }
+
+  get isIdle(): boolean {
+    return this.#open.length === 0 && this.#waiting.size === 0;
   }
 
   begin(most: number, onLate: () => void): Answer | Promise<Answer | null> {
@@ -108,13 +152,14 @@ class AccountAnswers {
     });
   }
 
-  get isIdle(): boolean {
-    return this.#open.length === 0 && this.#waiting.size === 0;
-  }
-
-  setOthers(others: number): void {
+  /** @param others how many count at other gateways. */
+  admitWaiting(others = this.#others): void {
     this.#others = others;
-    this.#admitWaiting();
+    for (const next of this.#waiting) {
+      if (!this.#hasRoom(next.most)) return;
+      this.#waiting.delete(next);
+      next.begin();
+    }
   }
 
   /** Ends late answers. @returns how many have been under way for as long as an exchange takes. */
@@ -124,9 +169,19 @@ class AccountAnswers {
     for (const answer of [...this.#open]) {
       const ageMs = nowMs - answer.beganAtMs;
       if (ageMs >= exchangeEveryMs) long += 1;
-      if (ageMs >= withinMs) answer.endLate();
+      if (ageMs < withinMs) continue;
+      const { onLate } = answer;
+      answer.onLate = undefined;
+      onLate?.();
     }
     return long;
+  }
+
+  remove(answer: OpenAnswer): void {
+    const last = this.#open.pop() as OpenAnswer;
+    if (last !== answer) this.#open[(last.at = answer.at)] = last;
+    answer.at = -1;
+    this.admitWaiting();
   }
 
   #hasRoom(most: number): boolean {
@@ -134,72 +189,8 @@ class AccountAnswers {
   }
 
   #add(onLate: () => void): Answer {
-    return new OpenAnswer(this.#open, onLate, () => this.#admitWaiting());
+    const answer = new OpenAnswer(this, onLate, this.#open.length);
+    this.#open.push(answer);
+    return answer;
   }
-
-  #admitWaiting(): void {
-    for (const next of this.#waiting) {
-      if (!this.#hasRoom(next.most)) return;
-      this.#waiting.delete(next);
-      next.begin();
-    }
-  }
-}
-
-/**
- * An answer in a list whose last one takes the place of one that ends. A Set leaves its old tables to the collector, each with a
- * pointer to the next: once one of them is old, the requests in all later ones stay until a full collection. That made each minor
- * collection five times longer (2026-11-22).
- */
-class OpenAnswer implements Answer {
-  readonly beganAtMs = performance.now();
-  readonly #list: OpenAnswer[];
-  readonly #onEnd: () => void;
-  /** Undefined after it was called. */
-  #onLate: (() => void) | undefined;
-  /** Its place in the list; -1 once it has ended. */
-  #at: number;
-
-  constructor(list: OpenAnswer[], onLate: () => void, onEnd: () => void) {
-    this.#list = list;
-    this.#onLate = onLate;
-    this.#onEnd = onEnd;
-    this.#at = list.push(this) - 1;
-  }
-
-  endLate(): void {
-    const onLate = this.#onLate;
-    this.#onLate = undefined;
-    onLate?.();
-  }
-
-  end(): void {
-    if (this.#at < 0) return;
-    const last = this.#list.pop();
-    if (last !== undefined && last !== this) {
-      this.#list[this.#at] = last;
-      last.#at = this.#at;
-    }
-    this.#at = -1;
-    this.#onEnd();
-  }
-}
-
-/** Sends our counts to the other gateways. @returns theirs; none while Redis cannot be used. */
-function createExchange(redis: AnswersOptions['redis']): (own: Counts) => Promise<Counts> {
-  const gateway = randomUUID();
-  return async (own) => {
-    const sums: Counts = new Map();
-    if (redis === undefined) return sums;
-    const counts = own.size === 0 ? '' : JSON.stringify(Object.fromEntries(own));
-    try {
-      const replies = await redis.run(exchangeScript, exchangeKey, [gateway, counts, String(validMs)]);
-      for (const reply of repliesSchema.parse(replies))
-        for (const [accountId, count] of Object.entries(countsSchema.parse(JSON.parse(reply))))
-          sums.set(accountId, (sums.get(accountId) ?? 0) + count);
-    } catch (error) {
-      if (!(error instanceof RedisUnavailable)) throw error;
-    }
-    return sums;
-  };
 }

@@ -30,43 +30,16 @@ interface Counter {
   own: number;
   /** As of the last exchange. */
   others: number;
-  /** The present number of own calls has not been sent. */
-  isUnsent: boolean;
   /** The last exchange failed. */
   isAlone: boolean;
 }
 
-/** A second of Redis' clock, on which gateways agree better than on their own; without Redis, of ours. */
-class Second {
+interface Second {
+  /** Since the epoch by Redis' clock, on which gateways agree better than on their own; without Redis, by ours. */
   readonly number: number;
-  readonly counters = new Map<string, Counter>();
-  unsent: Counter[] = [];
-
-  constructor(number: number) {
-    this.number = number;
-  }
-
-  counterOf(key: string): Counter {
-    let counter = this.counters.get(key);
-    if (counter === undefined) {
-      counter = { key, own: 0, others: 0, isUnsent: false, isAlone: false };
-      this.counters.set(key, counter);
-    }
-    return counter;
-  }
-
-  noteUnsent(counter: Counter): void {
-    if (counter.isUnsent) return;
-    counter.isUnsent = true;
-    this.unsent.push(counter);
-  }
-
-  takeUnsent(): readonly Counter[] {
-    const { unsent } = this;
-    this.unsent = [];
-    for (const counter of unsent) counter.isUnsent = false;
-    return unsent;
-  }
+  readonly counters: Map<string, Counter>;
+  /** Those whose present number of own calls has not been sent. */
+  unsent: Set<Counter>;
 }
 
 const countScript = script(luaFile(new URL('count.lua', import.meta.url)));
@@ -77,7 +50,7 @@ export class Seconds {
   readonly #gateway = randomUUID();
   readonly #nowMs: () => number;
   readonly #exchangeEveryMs: number;
-  #second = new Second(0);
+  #second = newSecond(0);
   #timer: NodeJS.Timeout | undefined;
   #exchanging: Promise<void> | undefined;
 
@@ -91,7 +64,9 @@ export class Seconds {
   take(key: string, callsPerSecond: number): Taken {
     const { redis, gateways } = this.#options;
     const nowMs = this.#enterSecond();
-    const counter = this.#second.counterOf(key);
+    const { counters, unsent } = this.#second;
+    let counter = counters.get(key);
+    if (counter === undefined) counters.set(key, (counter = { key, own: 0, others: 0, isAlone: false }));
     const isShared = redis?.isUsable === true && !counter.isAlone;
     const part = isShared ? callsPerSecond : Math.ceil(callsPerSecond / Math.max(1, gateways()));
     const left = Math.min(part, callsPerSecond - counter.others) - counter.own;
@@ -99,7 +74,7 @@ export class Seconds {
     if (allowed) {
       counter.own += 1;
       if (redis !== undefined) {
-        this.#second.noteUnsent(counter);
+        unsent.add(counter);
         this.#schedule();
       }
     }
@@ -117,7 +92,7 @@ export class Seconds {
       )
       .finally(() => {
         this.#exchanging = undefined;
-        if (this.#second.unsent.length > 0) this.#schedule();
+        if (this.#second.unsent.size > 0) this.#schedule();
       });
     return this.#exchanging;
   }
@@ -134,7 +109,7 @@ export class Seconds {
     const number = Math.floor(nowMs / 1000);
     // Where the clock is set back by a few ms, the second that has just begun goes on: it does not begin again.
     if (number !== this.#second.number && number !== this.#second.number - 1)
-      this.#second = new Second(number);
+      this.#second = newSecond(number);
     return nowMs;
   }
 
@@ -147,8 +122,9 @@ export class Seconds {
   async #exchangeUnsent(): Promise<void> {
     this.#enterSecond();
     const second = this.#second;
-    const counters = second.takeUnsent();
+    const counters = [...second.unsent];
     if (counters.length === 0) return;
+    second.unsent = new Set();
     const runs = counters.map(({ key, own }) => ({
       key: `almanac:rate:${second.number}:${key}`,
       args: [this.#gateway, String(own)],
@@ -156,8 +132,12 @@ export class Seconds {
     const answers = (await this.#options.redis?.runMany(countScript, runs)) ?? [];
     for (const [i, counter] of counters.entries()) {
       counter.isAlone = answers[i] instanceof RedisUnavailable;
-      if (counter.isAlone) second.noteUnsent(counter);
+      if (counter.isAlone) second.unsent.add(counter);
       else counter.others = countSchema.parse(answers[i]);
     }
   }
+}
+
+function newSecond(number: number): Second {
+  return { number, counters: new Map(), unsent: new Set() };
 }

@@ -1,12 +1,9 @@
 // How many answers of an account are under way at once, and how long one may take as a whole.
 import type { ServerResponse } from 'node:http';
 import test, { type ExecutionContext } from 'ava';
-import { createAnswers, type Answer } from '../../gateway/quota/answers.ts';
-import { openRedis } from '../../kernel/redis.ts';
 import { until, within } from '../run/until.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { silentLog, testRedisUrl } from '../services/harness.ts';
-import { startRedis } from '../services/redis.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { noon, startTestGateway, type TestGateway } from './recording-upstream.ts';
 
@@ -120,67 +117,4 @@ test('an answer that exceeds its deadline is 504, or cut off if it has begun, an
   await within('the stream is cut', t.throwsAsync(streamed.text()));
   await within('the stream is cut at the service', cutOfLast());
   await until('both calls are refunded', async () => (await accounts.used(client)) === 0);
-});
-
-const neverLate = () => undefined;
-
-test('a call that waits begins when a place becomes free, those that came first before it', async (t) => {
-  const answers = createAnswers({ redis: undefined, withinMs: 60_000, log: silentLog });
-  t.teardown(() => answers.close());
-  const [first, second] = [answers.begin('a', 2, neverLate), answers.begin('a', 2, neverLate)] as Answer[];
-  const order: string[] = [];
-  const third = Promise.resolve(answers.begin('a', 2, neverLate)).then(
-    (answer) => (order.push('third'), answer),
-  );
-  const fourth = Promise.resolve(answers.begin('a', 2, neverLate)).then(
-    (answer) => (order.push('fourth'), answer),
-  );
-  first?.end();
-  first?.end(); // frees one place, not two
-  t.not(await third, null);
-  t.deepEqual(order, ['third']);
-  t.is(await fourth, null, 'no second place became free');
-  second?.end();
-  (await third)?.end();
-  t.false(answers.begin('a', 1, neverLate) instanceof Promise);
-});
-
-test('long answers count at all gateways, and those of a gateway that is gone no longer than two seconds', async (t) => {
-  const server = await startRedis();
-  t.teardown(() => server.stop());
-  const [here, there] = await Promise.all(
-    [1, 2].map(async () => {
-      const redis = openRedis(server.url, silentLog);
-      await redis.opened();
-      const answers = createAnswers({ redis, withinMs: 60_000, log: silentLog });
-      t.teardown(async () => {
-        await answers.close();
-        redis.close();
-      });
-      return answers;
-    }),
-  );
-  if (here === undefined || there === undefined) throw new Error('There are two.');
-  const begin = (answers: typeof here) => answers.begin('a', 2, neverLate);
-  const held = [begin(here), begin(here)] as Answer[];
-  const isFull = async () => {
-    const answer = await begin(there);
-    answer?.end();
-    return answer === null;
-  };
-  await until('the other gateway counts them', isFull);
-  for (const answer of held) answer.end();
-  await until('the other gateway no longer counts them', async () => !(await isFull()));
-  await until('the other gateway counts those of two that are gone', async () => {
-    const [seconds] = (await server.command('time')) as string[];
-    await server.command('hset', 'almanac:answers', 'one', `${seconds}000 {"a":1,"b":7}`);
-    await server.command('hset', 'almanac:answers', 'two', `${seconds}000 {"a":1}`);
-    return isFull();
-  });
-  await until('they have expired', async () => !(await isFull()));
-  await until(
-    'they are deleted',
-    async () => String(await server.command('hkeys', 'almanac:answers')) === '',
-  );
-  t.false(await isFull());
 });

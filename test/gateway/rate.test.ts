@@ -1,108 +1,15 @@
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { createKey, revokeKey } from '../../accounts-api/operator/operator.ts';
-import { accountCounter, createLimits, type Limits } from '../../gateway/quota/limits.ts';
 import { mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
-import { openRedis } from '../../kernel/redis.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { silentLog, testRedisUrl } from '../services/harness.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
-import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { until } from '../run/until.ts';
 import { closedOnce, noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon, silentLog, { redisUrl: testRedisUrl() });
 test.after.always(() => accounts.close());
-
-/** A limit that no burst of a test outlasts within its second. */
-const limit = 20;
-const burst = 100;
-
-/** Takes a burst in one go; how many were allowed. */
-async function allowedOf(limits: Limits, key: string): Promise<number> {
-  const taken = await Promise.all(Array.from({ length: burst }, () => limits.take(key, limit)));
-  return taken.filter(({ allowed }) => allowed).length;
-}
-
-/** A window may end in the middle of a burst, so that a second one's calls are allowed too; never more. */
-function isLimited(t: ExecutionContext, allowed: number): void {
-  t.true(
-    allowed >= limit && allowed <= 2 * limit,
-    `${allowed} of ${burst} were allowed, the limit is ${limit}`,
-  );
-}
-
-/** A gateway's limits over a connection of its own. */
-async function sharedLimits(t: ExecutionContext, url: string): Promise<Limits> {
-  const redis = openRedis(url, silentLog);
-  t.teardown(() => redis.close());
-  await redis.opened();
-  return createLimits(redis);
-}
-
-/** A Redis of the test's own, which goes with it, stalled or not. */
-async function ownRedis(t: ExecutionContext): Promise<PrivateRedis> {
-  const redis = await startRedis();
-  t.teardown(() => redis.stop());
-  return redis;
-}
-
-/** Resolves once the counts are Redis' own: two gateways then share them. */
-async function sharesWith(one: Limits, two: Limits): Promise<void> {
-  await until('both count in Redis', async () => {
-    const key = `probe ${crypto.randomUUID()}`;
-    await one.take(key, limit);
-    const { remaining } = await two.take(key, limit);
-    return remaining === limit - 2;
-  });
-}
-
-test('in one process a burst is limited', async (t) => {
-  isLimited(t, await allowedOf(createLimits(undefined), 'a'));
-});
-
-test('several gateways share one limit through Redis', async (t) => {
-  const [one, two] = [await sharedLimits(t, testRedisUrl()), await sharedLimits(t, testRedisUrl())];
-  await sharesWith(one, two);
-  const key = crypto.randomUUID();
-  const allowed = await Promise.all([allowedOf(one, key), allowedOf(two, key)]);
-  isLimited(t, allowed[0] + allowed[1]);
-});
-
-test('a counter in Redis without an expiry is given one, so it limits nobody for ever', async (t) => {
-  const redis = await ownRedis(t);
-  const limits = await sharedLimits(t, redis.url);
-  await redis.command('set', accountCounter('a'), '1000000');
-  // Where Redis is slow on a busy machine, its counter is not asked.
-  await until('Redis refuses it', async () => !(await limits.take('account:a', limit)).allowed);
-  t.true(Number(await redis.command('pttl', accountCounter('a'))) !== -1);
-  await until('its window has ended', async () => (await limits.take('account:a', limit)).allowed);
-});
-
-test('while Redis is dead a burst is still limited', async (t) => {
-  const redis = await ownRedis(t);
-  const [limits, other] = [await sharedLimits(t, redis.url), await sharedLimits(t, redis.url)];
-  await sharesWith(limits, other);
-  await redis.kill();
-  isLimited(t, await allowedOf(limits, crypto.randomUUID()));
-});
-
-test('while Redis is stalled a burst is still limited, and the limit is shared again when it resumes', async (t) => {
-  const redis = await ownRedis(t);
-  const [limits, other] = [await sharedLimits(t, redis.url), await sharedLimits(t, redis.url)];
-  await sharesWith(limits, other);
-  redis.stall();
-  isLimited(t, await allowedOf(limits, crypto.randomUUID()));
-  redis.goOn();
-  await sharesWith(limits, other);
-});
-
-test('a Redis that was never reachable locks nobody out', async (t) => {
-  const limits = await sharedLimits(t, 'redis://127.0.0.1:1');
-  const { allowed } = await limits.take('a', limit);
-  t.true(allowed);
-  isLimited(t, await allowedOf(limits, 'b'));
-});
 
 /** The session of a new account. */
 async function newSession(url: string): Promise<string> {
