@@ -139,12 +139,13 @@ test('while an exchange is under way, calls are answered at once', async (t) => 
 test('while Redis does not answer, a gateway allows its part of the limit, and the whole when Redis is back', async (t) => {
   const world = new World(3);
   const [one, other] = two(world);
-  other.burst(1);
+  t.is(other.burst(4), 4);
   const stalled = other.seconds.exchange();
   other.link.run();
   other.link.lose();
   await stalled;
-  t.is(other.burst(limit), 3, 'four in all: a third of the limit, rounded up');
+  t.is(other.burst(limit), 0, 'its part is a third of the limit, rounded up');
+  t.is(allowedOf(other.seconds, 'account:b', limit), 4);
   other.link.isUsable = true;
   t.is(other.burst(limit), 0, 'it has not answered this gateway yet');
   await other.exchange();
