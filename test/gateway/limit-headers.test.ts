@@ -2,7 +2,7 @@
 // limit a public call counts.
 import test, { type ExecutionContext } from 'ava';
 import { startAccountsService } from '../services/accounts-service.ts';
-import { projectPlans, unhurried } from '../services/services.ts';
+import { limitedBySecond, projectPlans, unhurried } from '../services/services.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);
@@ -66,7 +66,7 @@ test.serial('an account without a monthly limit gets only the headers of the rat
 test.serial(
   "Retry-After is the next month for 402, at most a second for 429, and never earlier than the limit's t",
   async (t) => {
-    const gateway = await startTestGateway({ accounts });
+    const gateway = await startTestGateway({ accounts, plans: limitedBySecond(projectPlans()) });
     t.teardown(() => gateway.close());
     const client = await accounts.newClient('free');
     await accounts.take(client, 1000);

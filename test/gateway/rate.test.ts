@@ -4,6 +4,7 @@ import { mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { silentLog, testRedisUrl } from '../services/harness.ts';
+import { limitedBySecond, projectPlans } from '../services/services.ts';
 import { newEmail, newPassword } from '../services/sign-in.ts';
 import { until } from '../run/until.ts';
 import { closedOnce, noon, startRecordingUpstream, startTestGateway } from './recording-upstream.ts';
@@ -26,7 +27,8 @@ for (const [name, redisUrl] of [
   ['through Redis', testRedisUrl()],
 ] as const) {
   test(`calls beyond the plan's rate are 429 with Retry-After, ${name}`, async (t) => {
-    const gateway = await startTestGateway({ accounts, redisUrl });
+    const plans = limitedBySecond(projectPlans());
+    const gateway = await startTestGateway({ accounts, redisUrl, plans });
     t.teardown(() => gateway.close());
     const { key } = await accounts.newClient('free');
     const other = await accounts.newClient('free');

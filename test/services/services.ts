@@ -91,6 +91,12 @@ export function unhurried(plans: Plans): Plans {
   return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
 }
 
+/** The same plans, without a limit of answers at once: what is 429 is so by the limit of its second. */
+export function limitedBySecond(plans: Plans): Plans {
+  const all = plans.all.map((plan) => ({ ...plan, concurrency: 100_000 }));
+  return { ...plans, all, get: (id) => all.find((plan) => plan.id === id) };
+}
+
 export async function startServices(options: ServicesOptions = {}): Promise<Services> {
   const { clock = systemClock, log = silentLog, plans = unhurried(projectPlans()) } = options;
   const all = { ...options, clock, log, plans };
