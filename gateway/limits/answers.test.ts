@@ -68,3 +68,15 @@ test('long answers count at all gateways, and those of a gateway that is gone no
   );
   t.false(await isFull());
 });
+
+test('an answer that exceeds its deadline is announced once, and keeps its place until it has ended', async (t) => {
+  const answers = new Answers({ redis: undefined, withinMs: 1, log: silentLog });
+  t.teardown(() => answers.close());
+  const late: string[] = [];
+  const answer = answers.begin('a', 1, () => late.push('first')) as Answer;
+  await until('it is late', () => late.length > 0);
+  t.is(await answers.begin('a', 1, neverLate), null, 'looked at again meanwhile');
+  t.deepEqual(late, ['first']);
+  answer.end();
+  t.false(answers.begin('a', 1, neverLate) instanceof Promise);
+});

@@ -99,29 +99,15 @@ export class Answers {
   }
 }
 
-class OpenAnswer implements Answer {
-  readonly beganAtMs = performance.now();
-  readonly #account: AccountAnswers;
+interface OpenAnswer extends Answer {
+  readonly beganAtMs: number;
   /** Undefined after it was called. */
   onLate: (() => void) | undefined;
-  /** Its place in the list; -1 once it has ended. */
-  at: number;
-
-  constructor(account: AccountAnswers, onLate: () => void, at: number) {
-    this.#account = account;
-    this.onLate = onLate;
-    this.at = at;
-  }
-
-  end(): void {
-    if (this.at >= 0) this.#account.remove(this);
-  }
 }
 
 /**
- * The answers of an account, in a list whose last one takes the place of one that ends. A Set leaves its old tables to the collector,
- * each with a pointer to the next: once one of them is old, the requests in all later ones stay until a full collection. That made
- * each minor collection five times longer (2026-11-22).
+ * The answers of an account, in a list. A Set leaves its old tables to the collector, each with a pointer to the next: once one of them
+ * is old, the requests in all later ones stay until a full collection. That made each minor collection five times longer (2026-11-22).
  */
 class AccountAnswers {
   readonly #open: OpenAnswer[] = [];
@@ -177,19 +163,18 @@ class AccountAnswers {
     return long;
   }
 
-  remove(answer: OpenAnswer): void {
-    const last = this.#open.pop() as OpenAnswer;
-    if (last !== answer) this.#open[(last.at = answer.at)] = last;
-    answer.at = -1;
-    this.admitWaiting();
-  }
-
   #hasRoom(most: number): boolean {
     return this.#open.length + this.#others < most;
   }
 
   #add(onLate: () => void): Answer {
-    const answer = new OpenAnswer(this, onLate, this.#open.length);
+    const end = () => {
+      const at = this.#open.indexOf(answer);
+      if (at < 0) return;
+      this.#open.splice(at, 1);
+      this.admitWaiting();
+    };
+    const answer: OpenAnswer = { beganAtMs: performance.now(), onLate, end };
     this.#open.push(answer);
     return answer;
   }
