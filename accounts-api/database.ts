@@ -9,8 +9,7 @@ import { poolMetrics, type PoolFigures } from '../kernel/metrics/database.ts';
 import { watchStatements, type StatementWatch } from '../kernel/metrics/statements.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
-import type { RedisLink } from '../kernel/redis.ts';
-import { createCredentialCacheWriter, type CredentialCacheWriter } from './keys/credential-cache.ts';
+import { createChanges, type Changes } from './heartbeat/changes.ts';
 import { accountModel, type Account } from './models/account.ts';
 import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
@@ -29,11 +28,12 @@ export interface AccountsDatabase {
    */
   inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   /**
-   * Runs work in a transaction that does not wait for credential changes of others. Use it only for work that changes no cached credential,
-   * such as making a key (not cached yet), or making or ending a session (never cached).
+   * Runs work in a transaction that does not wait for credential changes of others. Use it only for work that changes nothing that gateways keep,
+   * such as making a key (not kept yet), or making or ending a session (never kept).
    */
   inLedgerTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
-  readonly credentialCache: CredentialCacheWriter;
+  /** Of accounts and keys, as gateways must know of them. */
+  readonly changes: Changes;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
   readonly sessions: typeof Session;
@@ -68,12 +68,8 @@ export interface ConnectOptions {
   slowStatementMs?: number | undefined;
 }
 
-/** Opens a pool. Nothing connects before the first statement. @param redis where gateways read credentials, if known. */
-export function connect(
-  databaseUrl: string,
-  redis?: RedisLink,
-  options: ConnectOptions = {},
-): AccountsDatabase {
+/** Opens a pool. Nothing connects before the first statement. */
+export function connect(databaseUrl: string, options: ConnectOptions = {}): AccountsDatabase {
   const {
     pool = 'accounts-api',
     log = createLog(pool, 'silent'),
@@ -95,15 +91,15 @@ export function connect(
   });
   const inNewTransaction = <T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T> =>
     users.count(() => sequelize.transaction(work));
-  const credentialCache = createCredentialCacheWriter(sequelize, redis);
+  const changes = createChanges(sequelize, databaseUrl);
   return {
     sequelize,
     read: (text) => sequelize.query(text, { type: QueryTypes.SELECT }),
     metrics: poolMetrics({ name: pool, connectionsMax, figures: () => users.figures(), statements }),
-    credentialCache,
+    changes,
     async inTransaction(work) {
       const result = await inNewTransaction(work);
-      await credentialCache.settle();
+      await changes.settle();
       return result;
     },
     inLedgerTransaction: inNewTransaction,
@@ -114,6 +110,7 @@ export function connect(
     auditEvents: auditEventModel(sequelize),
     webhooks: webhookModel(sequelize),
     async close() {
+      changes.close();
       await sequelize.close();
       circuit.close();
     },

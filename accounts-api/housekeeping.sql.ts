@@ -1,10 +1,11 @@
 // Deletes rows that have expired and can no longer be used.
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from './database.ts';
+import { forgetChanges } from './heartbeat/changes.sql.ts';
 
 /**
  * Deletes settled batches after a week, answers to Idempotency-Keys after a day, and everything expired: sessions, sign-ups,
- * mailed links, Google flows. Events of Stripe that were handled and checkouts that were closed go after 30 days. The leases of gateways go by PostgreSQL's clock.
+ * mailed links, Google flows. Events of Stripe that were handled and checkouts that were closed go after 30 days. Changes that gateways have seen go by PostgreSQL's clock.
  */
 export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(
@@ -14,9 +15,9 @@ export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
           flow as (delete from accounts.google_flows where expires_at <= $1),
           signup as (delete from accounts.signups where expires_at <= $1),
           inbox as (delete from accounts.stripe_events where handled_at < $1::timestamptz - interval '30 days'),
-          checkout as (delete from accounts.checkouts where closed_at < $1::timestamptz - interval '30 days'),
-          lease as (delete from accounts.credential_leases where leased_until < clock_timestamp() - interval '1 hour')
+          checkout as (delete from accounts.checkouts where closed_at < $1::timestamptz - interval '30 days')
      delete from accounts.idempotency_keys where claimed_at < $1::timestamptz - interval '1 day'`,
     { bind: [now], type: QueryTypes.RAW },
   );
+  await forgetChanges(db.sequelize);
 }

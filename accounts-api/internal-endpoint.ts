@@ -9,6 +9,8 @@ import type { ServiceDeps } from './deps.ts';
 interface Asked<Body> {
   body: Body;
   call: ServiceCall;
+  /** Aborted when the gateway has left, or has its answer. */
+  left: AbortSignal;
 }
 
 interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
@@ -28,7 +30,9 @@ export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodTyp
   return (deps) => {
     const answer = handler(deps);
     return async (request, response, call) => {
-      sendJson(response, 200, await answer({ body: parseBody(body, request.body), call }));
+      const over = new AbortController();
+      response.once('close', () => over.abort());
+      sendJson(response, 200, await answer({ body: parseBody(body, request.body), call, left: over.signal }));
     };
   };
 }

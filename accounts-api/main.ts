@@ -20,10 +20,10 @@ import { createBilling, createClaimTokens } from './billing/connection.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
 import { prune } from './housekeeping.sql.ts';
+import { closeLives } from './heartbeat/blocks.ts';
 import { openJobs } from './jobs.ts';
 import { createOpenId } from './auth/openid.ts';
 import { createPasswords, type HashCost } from './auth/passwords.ts';
-import { reclaimLostAllotments } from './quota/allotments.ts';
 import { toRoutes } from './routes.ts';
 import { createThrottle } from './auth/throttle.ts';
 import { openWebhookTools, type WebhookSettings } from './webhooks/settings.ts';
@@ -43,7 +43,7 @@ export interface AccountsApiOptions {
   passwordCost?: HashCost | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
-  /** The gateways' Redis. Undefined: sign-in attempts are counted in this process. */
+  /** Undefined: sign-in attempts are counted in this process. */
   redisUrl: string | undefined;
   host: string;
   port: number;
@@ -61,7 +61,7 @@ export interface AccountsApiOptions {
 }
 
 const pruneEveryMs = 60 * 60_000;
-const settleEveryMs = 1_000;
+const closeEveryMs = 1_000;
 
 /** Starts the service. `close()` answers the calls under way, then closes the connections. */
 export async function start(
@@ -70,7 +70,7 @@ export async function start(
   const { plans, log, slowStatementMs } = options;
   const { google, ...settings } = options.signIn;
   const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const db = connect(options.databaseUrl, redis, { log, failsWhenStalled: true, slowStatementMs });
+  const db = connect(options.databaseUrl, { log, failsWhenStalled: true, slowStatementMs });
   const ownClock = await openServiceClock(options.clock, db.read, log);
   const { clock } = ownClock;
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
@@ -119,16 +119,11 @@ export async function start(
     throw error;
   });
   const warn = (fault: string) => (error: unknown) => log.warn({ err: error }, fault);
-  // For changes whose process died before settling them, and for those made by a statement outside a transaction.
-  const settling = repeat(() => db.credentialCache.settle(), {
-    everyMs: settleEveryMs,
-    onError: warn('settling of the credential cache failed'),
-  });
   const repeated = [
     repeat(() => prune(db, clock.now()), { everyMs: pruneEveryMs, onError: warn('pruning failed') }),
-    repeat(() => reclaimLostAllotments({ db, plans, clock }), {
-      everyMs: settleEveryMs,
-      onError: warn('reclaiming of allotments failed'),
+    repeat(() => closeLives({ db, plans, clock }), {
+      everyMs: closeEveryMs,
+      onError: warn('closing of silent gateways failed'),
     }),
   ];
   jobs.warmUp();
@@ -142,7 +137,6 @@ export async function start(
     ],
     async close() {
       await service.close();
-      void settling.close(); // it may wait for gateways for seconds; the next instance settles the rest
       await Promise.all(repeated.map((each) => each.close()));
       await close();
     },

@@ -6,6 +6,7 @@ import { listPlans } from './account/plans.ts';
 import { listAuditEvents } from './audit.ts';
 import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';
 import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
+import { findSessions } from './auth/session-credentials.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
 import { logIn, readMethods } from './auth/sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
@@ -16,12 +17,11 @@ import { inboxPath, readBillingState, receiveStripeEvent } from './billing/inbox
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
+import { heartbeat } from './heartbeat/heartbeat.ts';
 import { createKey, deleteKey, listKeys, renameKey } from './keys/keys.ts';
 import { listKeysOfAccount, revokeKeyOfAccount } from './operator/account-keys.ts';
 import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/accounts.ts';
 import { listPlansWithAccounts } from './operator/plans.ts';
-import { renewQuota, topUpQuota } from './quota/allotments.ts';
-import { endCredentialLease, findCredentials, leaseCredentialCache, settleBatch } from './quota/internal.ts';
 import { listPurchases, takePurchase } from './purchases/purchases.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
 import {
@@ -102,12 +102,8 @@ export const endpoints = [
 /** The endpoints for the gateway itself. */
 const internalEndpoints: Readonly<Record<string, InternalEndpoint>> = {
   '/internal/billing': readBillingState,
-  '/internal/credentials': findCredentials,
-  '/internal/credential-cache/lease': leaseCredentialCache,
-  '/internal/credential-cache/lease/end': endCredentialLease,
-  '/internal/quota/top-up': topUpQuota,
-  '/internal/quota/renew': renewQuota,
-  '/internal/quota/settle': settleBatch,
+  '/internal/heartbeat': heartbeat,
+  '/internal/sessions': findSessions,
 };
 
 // Bodies to /auth/* contain only an e-mail address, a password or a token.

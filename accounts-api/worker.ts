@@ -7,7 +7,6 @@ import { certificateMetrics } from '../kernel/metrics/certificate.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import { planOf, type Plans } from '../kernel/plans.ts';
-import { openRedis } from '../kernel/redis.ts';
 import type { StripeSettings } from '../kernel/settings/settings.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { repeat } from '../kernel/time/repeat.ts';
@@ -57,8 +56,6 @@ export interface WorkerOptions {
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
-  /** The gateways' Redis. Undefined: each change of a credential waits for all gateways, and makes them look up all keys again. */
-  redisUrl?: string | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
   log: Log;
@@ -84,8 +81,7 @@ const lookForThresholdsEveryMs = 10_000;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { plans, log, publicUrl } = options;
   const { slowStatementMs } = options;
-  const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
-  const db = connect(options.databaseUrl, redis, { pool: 'worker', log, slowStatementMs });
+  const db = connect(options.databaseUrl, { pool: 'worker', log, slowStatementMs });
   const ownClock = await openServiceClock(options.clock, db.read, log);
   const { clock } = ownClock;
   const mailer = createMailer(options.mail, log);
@@ -96,7 +92,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     mailer.close();
     await ownClock.close();
     await db.close();
-    redis?.close();
   };
   try {
     const work = await startWork(options.databaseUrl, log, {

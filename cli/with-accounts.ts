@@ -4,7 +4,6 @@ import { DatabaseError } from 'sequelize';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { openJobs, type Jobs } from '../accounts-api/jobs.ts';
 import { createLog } from '../kernel/log/log.ts';
-import { openRedis } from '../kernel/redis.ts';
 import { loadPlans } from '../kernel/plans.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { actingUrl } from '../migrations/roles.ts';
@@ -28,8 +27,7 @@ export async function withAccountsOf<T>(
 ): Promise<T> {
   const accountsDatabaseUrl = url === ownerUrl ? await actingUrl(url, role) : url;
   const log = createLog('command', settings.logLevel);
-  const redis = settings.redisUrl === undefined ? undefined : openRedis(settings.redisUrl, log);
-  const db = connect(accountsDatabaseUrl, redis);
+  const db = connect(accountsDatabaseUrl);
   const ownClock = await openServiceClock(undefined, db.read, log);
   const jobs = openJobs(db.sequelize, accountsDatabaseUrl, log);
   try {
@@ -49,7 +47,6 @@ export async function withAccountsOf<T>(
     await jobs.close();
     await ownClock.close();
     await db.close();
-    redis?.close();
   }
 }
 

@@ -1,5 +1,5 @@
-// The gateway's client for accounts-api: looks up keys and sessions, and tops up allotments. Hides the internal endpoints.
-// Every request may be repeated, and is repeated once after a failure. Nothing is cached here; see credentials/.
+// The gateway's client for accounts-api: its heartbeat, and the lookup of sessions. Hides the internal endpoints.
+// Every request may be repeated, and is repeated once after a failure. Nothing is kept here; see heartbeat/.
 import { randomUUID } from 'node:crypto';
 import { Agent, errors } from 'undici';
 import { z } from 'zod';
@@ -9,7 +9,8 @@ import { anonymous, createSealer, identityHeader, type Identity } from '../kerne
 import type { SessionName } from '../kernel/credentials/session-token.ts';
 import { rememberedFor } from '../kernel/time/remembered.ts';
 import { batched } from './batched.ts';
-import { BatchRefused } from './quota/journal.ts';
+import { BatchRefused } from './heartbeat/journal.ts';
+import { answerSchema, type Answer, type Message } from './heartbeat/message.ts';
 import type { Upstreams } from './upstream/upstreams.ts';
 
 export interface Credential {
@@ -24,96 +25,21 @@ export interface Credential {
   operator: 'no' | 'stale' | 'fresh';
 }
 
-/** A request to charge calls for an allotment. */
-export interface AllotmentTopUp {
-  accountId: string;
-  /** `YYYY-MM-01`, UTC. */
-  month: string;
-  allotment: string;
-  /** Where it is held. */
-  holder: 'redis' | 'process';
-  /** The total ever granted to the allotment, as far as its holder knows. */
-  seen: number;
-  /** Calls needed beyond what the allotment holds. */
-  calls: number;
-  /** How many may be granted at once, including `calls`. */
-  ahead: number;
-}
-
-export interface AllotmentState {
-  /** The total ever granted to the allotment. */
-  granted: number;
-  /** Calls charged to the month outside the allotment. */
-  elsewhere: number;
-  limit: number | null;
-  /** The allotment must no longer be drawn from. */
-  closed: boolean;
-  /** Other gateways hold calls of the month in their processes, and may return them. */
-  held: boolean;
-}
-
-/** The credential of a key, and its expiry. */
-export interface KeyCredential {
-  credential: Credential;
-  /** In ms since 1970, by PostgreSQL's clock. */
-  expiresAt: number;
-  /** Counted from accounts-api's answer. */
-  expiresInMs: number;
-}
-
 export interface Accounts {
-  /** The owner of a key; null if it is unknown, revoked, expired or its account disabled. @throws Failure unavailable. */
-  key(keyHash: string): Promise<KeyCredential | null>;
+  /** Sends a heartbeat; it may be repeated. @throws Failure unavailable, or BatchRefused. */
+  heartbeat(message: Message): Promise<Answer>;
   /** The owner of a session; null if it is unknown, ended or its account disabled. @throws Failure unavailable. */
   session(name: SessionName): Promise<Credential | null>;
-  /** Charges the month with calls for an allotment; one request at a time per account. @throws Failure unavailable. */
-  topUp(topUp: AllotmentTopUp): Promise<AllotmentState>;
-  /** Renews the leases on allotments in this process. @returns the ids of those that are open. @throws Failure unavailable. */
-  renew(
-    allotments: readonly { accountId: string; month: string; id: string }[],
-  ): Promise<ReadonlySet<string>>;
-  /**
-   * Leases the credential cache; the lease counts from the request. @param using the generation that this gateway uses now, or null.
-   * @returns the generation.
-   */
-  leaseCredentialCache(cacheIn: 'redis' | 'process', using: number | null): Promise<number>;
-  /** Ends the lease: the cache is not used any more. */
-  endCredentialLease(): Promise<void>;
   /** Whether plans can be bought here. @throws Failure unavailable. */
   hasBilling(): Promise<boolean>;
-  /** Sends one batch of the journal; may be repeated with the same batch. @throws Failure unavailable, or BatchRefused. */
-  settle(batch: object): Promise<void>;
   close(): void;
 }
 
 const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
-const credentialsAnswer = z.object({
-  credentials: z.array(
-    z
-      .object({
-        ...{ ...owner, key_id: z.string(), expires_at: z.int().nullable() },
-        expires_in_ms: z.int().nullable().default(null), // an accounts-api of the version before sends none
-      })
-      .transform((c): KeyCredential => ({
-        credential: {
-          accountId: c.account_id,
-          keyId: c.key_id,
-          sessionId: null,
-          plan: c.plan,
-          active: c.active,
-          operator: 'no',
-        },
-        expiresAt: c.expires_at ?? Infinity,
-        expiresInMs: c.expires_in_ms ?? Infinity,
-      }))
-      .nullable(),
-  ),
-});
 const sessionsAnswer = z.object({
   sessions: z.array(
     z
-      // An accounts-api of the version before sends no `operator`.
-      .object({ ...owner, session_id: z.string(), operator: z.enum(['no', 'stale', 'fresh']).default('no') })
+      .object({ ...owner, session_id: z.string(), operator: z.enum(['no', 'stale', 'fresh']) })
       .transform((c): Credential => ({
         accountId: c.account_id,
         keyId: null,
@@ -126,21 +52,7 @@ const sessionsAnswer = z.object({
   ),
 });
 
-const allotmentsAnswer = z.object({
-  allotments: z.array(
-    z.object({
-      granted: z.int(),
-      elsewhere: z.int(),
-      limit: z.int().nullable(),
-      closed: z.boolean(),
-      held: z.boolean(),
-    }),
-  ),
-});
-const renewAnswer = z.object({ open: z.array(z.string()) });
-const leaseAnswer = z.object({ generation: z.int() });
 const billingAnswer = z.object({ is_on: z.boolean() });
-const done = z.object({ success: z.literal(true) });
 
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
@@ -155,69 +67,20 @@ export interface AccountsOptions {
 
 export function createAccounts(options: AccountsOptions): Accounts {
   const { post, close } = createPost(options);
-  const ourId = randomUUID(); // of this process: what an earlier one used is not in use here
-  const key = batched(batchMax, async (hashes: readonly string[]) => {
-    const keys = [...new Set(hashes)];
-    const { credentials } = await post('/internal/credentials', { keys }, credentialsAnswer);
-    const byKey = new Map(keys.map((each, i) => [each, entryAt(credentials, i)]));
-    return hashes.map((hash) => byKey.get(hash) ?? null);
-  });
   const session = batched(batchMax, async (names: readonly SessionName[]) => {
     const sessions = names.map(({ id, secretHash }) => `${id}.${secretHash}`);
-    const answer = await post('/internal/credentials', { keys: [], sessions }, sessionsAnswer);
+    const answer = await post('/internal/sessions', { sessions }, sessionsAnswer);
     return names.map((_name, i) => entryAt(answer.sessions, i));
   });
-  // A month is topped up for one allotment at a time. When it turns, or Redis comes back, an account may ask for two: the next batch has the other.
-  const topUp = batched(untilRepeated, async (items: readonly AllotmentTopUp[]) => {
-    const topUps = items.map(({ accountId, allotment, ...rest }) => ({
-      account_id: accountId,
-      allotment_id: allotment,
-      ...rest,
-    }));
-    // May be repeated: grants are reported as totals, and an allotment already topped up is not topped up again.
-    return (await post('/internal/quota/top-up', { top_ups: topUps }, allotmentsAnswer)).allotments;
-  });
   return {
-    key,
     session,
-    topUp,
-    async renew(allotments) {
-      const open = new Set<string>();
-      for (let i = 0; i < allotments.length; i += batchMax) {
-        const asked = allotments
-          .slice(i, i + batchMax)
-          .map(({ accountId, month, id }) => ({ account_id: accountId, month, allotment_id: id }));
-        const answer = await post('/internal/quota/renew', { allotments: asked }, renewAnswer);
-        for (const id of answer.open) open.add(id);
-      }
-      return open;
-    },
-    async leaseCredentialCache(cacheIn, using) {
-      const request = { gateway: ourId, in: cacheIn, using };
-      return (await post('/internal/credential-cache/lease', request, leaseAnswer)).generation;
-    },
-    async endCredentialLease() {
-      await post('/internal/credential-cache/lease/end', { gateway: ourId }, done);
-    },
+    heartbeat: (message) => post('/internal/heartbeat', message, answerSchema, message.batch !== null),
     hasBilling: rememberedFor(
       billingKnownMs,
       async () => (await post('/internal/billing', {}, billingAnswer)).is_on,
     ),
-    async settle(batch) {
-      await post('/internal/quota/settle', batch, done, true);
-    },
     close,
   };
-}
-
-/** How many top-ups from the first one on are for accounts of their own. */
-function untilRepeated(waiting: Iterable<AllotmentTopUp>): number {
-  const accountIds = new Set<string>();
-  for (const { accountId } of waiting) {
-    if (accountIds.size === batchMax || accountIds.has(accountId)) break;
-    accountIds.add(accountId);
-  }
-  return accountIds.size;
 }
 
 function createPost({ upstreams, identitySecret }: AccountsOptions) {
@@ -238,7 +101,8 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
     try {
       return await askBy(used, url, path, { body: JSON.stringify(body), requestId });
     } catch (error) {
-      if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) connectAnew(used);
+      if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
+        connectAnew(used);
       throw error;
     }
   }

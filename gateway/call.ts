@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
-import type { Admission } from './quota/admission.ts';
+import type { Charge } from './heartbeat/blocks.ts';
+import type { CalendarMonth } from './heartbeat/calendar-month.ts';
 import type { Capture } from './response-cache/capture.ts';
-import type { Hold } from './quota/hold.ts';
 
 /** The owner of an accepted key or session. */
 export interface Caller {
@@ -59,12 +59,10 @@ export interface Call {
   isUpload: boolean;
   identity: Identity;
   caller: Caller | undefined;
-  /** The result of the combined request to Redis about the call. */
-  admission: Admission | undefined;
   /** What was taken for the call from the month's quota, before it was forwarded. */
-  charge: Hold | undefined;
-  /** When the month ends from which it was taken: an ISO instant. */
-  chargedUntil: string | undefined;
+  charge: Charge | undefined;
+  /** The month from which it was taken. */
+  chargedMonth: CalendarMonth | undefined;
   /** Keeps the answer of the service; undefined: it is only forwarded. */
   capture: Capture | undefined;
   /** Where the answer is from, if the response cache was asked. */

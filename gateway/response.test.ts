@@ -7,7 +7,6 @@ import { exchange, lines } from '../test/gateway/raw.ts';
 import { addLimit, callOf } from './call.ts';
 import { createClients } from './client-ip.ts';
 import { requestId } from './policies/request-id.ts';
-import { Hold } from './quota/hold.ts';
 import { answerAsOurs, GatewayResponse } from './response.ts';
 
 let isDraining = false;
@@ -149,13 +148,12 @@ test('an answer of an Express app has the same head as one of ours', async (t) =
 });
 
 test('an answer whose calls may have been granted to others meanwhile is cut, whichever class its response is of', async (t) => {
-  const source = { spend: () => undefined, putBack: () => undefined };
   for (const serverOf of Object.values(ofClasses)) {
     for (const isValid of [true, false]) {
       const own = serverOf(
         (request, response) =>
           void openCall(request, response, () => {
-            callOf(request).charge = new Hold({ ...source, leasedUntilMs: isValid ? 1 : 0 }, 1, () => 0);
+            callOf(request).charge = { calls: 1, month: '2026-11-01', isValid, end: () => undefined };
             response.writeHead(200, ['content-length', '2']);
             response.write('o');
             response.end('k');

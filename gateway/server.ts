@@ -15,9 +15,9 @@ import { headBytesMax } from '../kernel/http/server.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { answerFailure } from './failure.ts';
 import { callIfOpen } from './call.ts';
-import type { RunCompiled } from './compiled.ts';
 import type { Metrics } from './observability/metrics.ts';
-import type { EngineApp } from './plugin.ts';
+import type { EngineApp } from './engine/plugin.ts';
+import type { RunCompiled } from './pipeline.ts';
 import { readableByAll } from './policies/cors.ts';
 import { GatewayResponse, keepAliveTimeoutMs, onTlsOnly, safety } from './response.ts';
 

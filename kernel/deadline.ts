@@ -1,64 +1,33 @@
-// Bounds how long callers wait, and still delivers late results so that they can be undone.
-// Hides the timers, and the results that are still outstanding when the process ends.
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+// Bounds how long callers wait. Hides the timers.
 import { fail } from './errors.ts';
 
 /** Thrown if a result did not arrive before the deadline. */
 export class TooLate extends Error {}
 
 export interface Deadline {
-  /**
-   * Resolves with the result of the work. @param onLate receives a result that arrives after the deadline; late failures are dropped.
-   * @throws TooLate after the deadline; before it, whatever the work throws.
-   */
-  wait<T>(work: Promise<T>, onLate?: (result: T) => void): Promise<T>;
-  /** Resolves when no work is outstanding, late results included, or after so many ms. */
-  allEnded(withinMs: number): Promise<void>;
+  /** Resolves with the result of the work. @throws TooLate after the deadline; before it, whatever the work throws. */
+  wait<T>(work: Promise<T>): Promise<T>;
 }
 
 export function createDeadline(deadlineMs: number): Deadline {
-  let waitedFor = 0;
-  let noneLeft: (() => void) | undefined;
-
-  function ended(): void {
-    waitedFor -= 1;
-    if (waitedFor === 0) noneLeft?.();
-  }
-
   return {
-    wait(work, onLate) {
+    wait(work) {
       return new Promise((resolve, reject) => {
-        waitedFor += 1;
-        let isLate = false;
-        const timer = setTimeout(() => {
-          isLate = true;
-          reject(new TooLate(`There was no answer for ${deadlineMs} ms.`));
-        }, deadlineMs);
+        const timer = setTimeout(
+          () => reject(new TooLate(`There was no answer for ${deadlineMs} ms.`)),
+          deadlineMs,
+        );
         work.then(
           (result) => {
             clearTimeout(timer);
-            if (isLate) onLate?.(result);
-            else resolve(result);
-            ended();
+            resolve(result);
           },
           (error: unknown) => {
             clearTimeout(timer);
             reject(error instanceof Error ? error : new Error(String(error)));
-            ended();
           },
         );
       });
-    },
-    async allEnded(withinMs) {
-      if (waitedFor > 0) {
-        let timer: NodeJS.Timeout | undefined;
-        await new Promise<void>((resolve) => {
-          noneLeft = resolve;
-          timer = setTimeout(resolve, withinMs);
-        });
-        clearTimeout(timer);
-      }
-      await endOfTurn(); // lets the last caller act on its result
     },
   };
 }

@@ -55,73 +55,40 @@ if ARGV[1] == 'nothing' then return nil end
 if ARGV[1] == 'fault' then return redis.call('hget', KEYS[1]) end
 return { KEYS[1], #ARGV, ARGV[1] or '', ARGV[2] or '' }`);
 
-test('concurrent runs of a script each have their own key, arguments and answer', async (t) => {
+test('concurrent runs of a script each have their own keys, arguments and answer', async (t) => {
   const redis = await openPatiently(t);
-  const runs = [redis.run(echo, 'a', ['1']), redis.run(echo, 'b', ['nothing']), redis.run(echo, 'c', [])];
-  t.deepEqual(await Promise.all([...runs, redis.run(echo, 'd', ['x', 'y'])]), [
+  const runs = [
+    redis.run(echo, ['a'], ['1']),
+    redis.run(echo, ['b'], ['nothing']),
+    redis.run(echo, ['c'], []),
+  ];
+  t.deepEqual(await Promise.all([...runs, redis.run(echo, ['d', 'e'], ['x', 'y'])]), [
     ['a', 1, '1', ''],
     null,
     ['c', 0, '', ''],
     ['d', 2, 'x', 'y'],
   ]);
-  const many = Array.from({ length: 250 }, (_, i) => redis.run(echo, `k${i}`, [String(i)]));
+  const many = Array.from({ length: 250 }, (_, i) => redis.run(echo, [`k${i}`], [String(i)]));
   t.deepEqual(
     await Promise.all(many),
     many.map((_, i) => [`k${i}`, 1, String(i), '']),
   );
 });
 
-test('many runs with one promise have their answers in their order, and a failure only in its own place', async (t) => {
+test('arguments arrive as they are, empty or in any script', async (t) => {
   const redis = await openPatiently(t);
-  const runs = Array.from({ length: 250 }, (_, i) => ({
-    key: `k${i}`,
-    args: [i === 120 ? 'fault' : String(i)],
-  }));
-  const answers = await redis.runMany(echo, runs);
-  t.true(answers[120] instanceof RedisUnavailable);
-  t.deepEqual(
-    answers.toSpliced(120, 1),
-    runs.toSpliced(120, 1).map(({ key, args }) => [key, 1, args[0], '']),
-  );
-  t.deepEqual(await redis.runMany(echo, []), []);
-});
-
-test('arguments arrive as they are, empty or in any script, and one with a zero byte is refused, not cut', async (t) => {
-  const redis = await openPatiently(t);
-  const words = [
+  for (const args of [
     ['', ''],
     ['päge', '数'],
     ['a\nb', '"'],
     ['a\0b', 'c'],
-    ['a', 'b\0'],
-  ];
-  const answers = await redis.runMany(
-    echo,
-    words.map((args) => ({ key: 'k', args })),
-  );
-  t.deepEqual(
-    answers.slice(0, 3),
-    words.slice(0, 3).map((args) => ['k', 2, ...args]),
-  );
-  for (const answer of answers.slice(3)) t.true(answer instanceof RedisUnavailable);
-});
-
-test('while Redis is not asked, each of many runs is answered so', async (t) => {
-  const redis = openRedis('redis://127.0.0.1:1', silentLog);
-  t.teardown(() => redis.close());
-  const answers = await redis.runMany(
-    echo,
-    [1, 2].map((i) => ({ key: `k${i}`, args: [] })),
-  );
-  t.deepEqual(
-    answers.map((answer) => answer instanceof RedisUnavailable),
-    [true, true],
-  );
+  ])
+    t.deepEqual(await redis.run(echo, ['k'], args), ['k', 2, ...args]);
 });
 
 test('a run that fails fails alone', async (t) => {
   const redis = await openPatiently(t);
-  const [before, failing, after] = ['1', 'fault', '2'].map((word) => redis.run(echo, 'a', [word]));
+  const [before, failing, after] = ['1', 'fault', '2'].map((word) => redis.run(echo, ['a'], [word]));
   await t.throwsAsync(failing as Promise<unknown>, { instanceOf: RedisUnavailable });
   t.deepEqual(await before, ['a', 1, '1', '']);
   t.deepEqual(await after, ['a', 1, '2', '']);
@@ -133,7 +100,7 @@ for (const [how, words] of [
 ] as const) {
   test(`after a script that failed ${how}, Redis is not asked until it answers again`, async (t) => {
     const redis = await openPatiently(t);
-    const runs = words.map((word) => redis.run(echo, 'a', [word]));
+    const runs = words.map((word) => redis.run(echo, ['a'], [word]));
     const failed = runs[words.findIndex((word) => word === 'fault')] as Promise<unknown>;
     const asked: string[] = [];
     const refused = failed.catch(() =>
@@ -143,7 +110,7 @@ for (const [how, words] of [
     t.deepEqual(asked, []);
     await Promise.allSettled(runs);
     await untilUsable(redis);
-    t.deepEqual(await redis.run(echo, 'a', ['3']), ['a', 1, '3', '']);
+    t.deepEqual(await redis.run(echo, ['a'], ['3']), ['a', 1, '3', '']);
   });
 }
 
@@ -156,9 +123,9 @@ test('a call to a stalled Redis fails well within a second, and the next does no
   server.stall();
   // Timers fire in the order of their ends, however late: which of the two was first does not depend on the machine.
   const second = new Promise((resolve) => setTimeout(resolve, 1_000, 'a second has passed'));
-  const givenUp = redis.run(echo, 'a', ['1']).catch((error: unknown) => error);
+  const givenUp = redis.run(echo, ['a'], ['1']).catch((error: unknown) => error);
   t.true((await Promise.race([givenUp, second])) instanceof RedisUnavailable);
-  const next = redis.run(echo, 'a', ['2']).catch((error: unknown) => error);
+  const next = redis.run(echo, ['a'], ['2']).catch((error: unknown) => error);
   t.true((await Promise.race([next, endOfTurn('it waits')])) instanceof RedisUnavailable);
   server.goOn();
   await untilUsable(redis);
@@ -209,7 +176,7 @@ test('a Redis that refuses the password is logged once a minute, with the reason
   t.teardown(() => redis.close());
   await until('it is logged', () => warnings.length > 0);
   t.regex(warnings[0]?.err.message ?? '', /WRONGPASS|invalid username-password/);
-  await t.throwsAsync(redis.run(echo, 'a', []), { instanceOf: RedisUnavailable });
+  await t.throwsAsync(redis.run(echo, ['a'], []), { instanceOf: RedisUnavailable });
   await pause(3 * 400); // some beats later
   t.is(warnings.length, 1);
   t.false(JSON.stringify(warnings).includes('the-wrong-one'));

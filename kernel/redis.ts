@@ -21,56 +21,30 @@ export type RedisTarget =
       password: string;
     };
 
-/** A Lua script; Redis runs it atomically. */
-export interface Lua {
+/** A Lua script; Redis runs it atomically. All keys that it touches must be in one hash slot. */
+export interface Script {
   readonly text: string;
   readonly sha1: string;
 }
 
-/** A script for one key. All other keys that it touches must be in the same hash slot. */
-export interface Script extends Lua {
-  /** The same for many keys, each run as if alone: with its own arguments and its own error. */
-  readonly forMany: Lua;
-}
-
 /** Thrown if Redis cannot be used: dead, stalled, or unable to write. */
 export class RedisUnavailable extends Error {}
-
-/** A run of a script for one key. */
-export interface ScriptRun {
-  readonly key: string;
-  readonly args: readonly string[];
-  /** Receives an answer after the deadline: the script did run. */
-  readonly onLate?: ((answer: unknown) => void) | undefined;
-}
 
 export interface RedisLink {
   /** For libraries that use the client directly; wrap their calls in `ask`. */
   readonly client: object;
   /** Whether Redis is in use now: false after a fault, until it answers again. */
   readonly isUsable: boolean;
-  /** Whether keys are on several servers, each with its own replication id. */
+  /** Whether keys may be on several servers: then a script is run for one key. */
   readonly isCluster: boolean;
   /** Redis's clock minus ours, in ms, as last seen. */
   readonly clockOffsetMs: number;
-  /** Runs a script. @param onLate receives an answer after the deadline: the script did run. @throws RedisUnavailable. */
-  run(
-    script: Script,
-    key: string,
-    args: readonly string[],
-    onLate?: (answer: unknown) => void,
-  ): Promise<unknown>;
-  /**
-   * Runs a script for many keys, with one promise for all of them. @returns the answers in the order of the runs; a RedisUnavailable in
-   * the place of each run that failed.
-   */
-  runMany(script: Script, runs: readonly ScriptRun[]): Promise<readonly unknown[]>;
+  /** Runs a script. @throws RedisUnavailable. */
+  run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Runs work on the client under the same deadline. @throws RedisUnavailable. */
   ask<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when Redis has answered for the first time, or after a while. */
   opened(): Promise<void>;
-  /** Resolves when Redis has answered everything it was asked, late or not, or after so many ms. */
-  allAnswered(withinMs: number): Promise<void>;
   close(): void;
 }
 
@@ -79,8 +53,6 @@ export interface RedisLink {
 export const redisDeadlineMs = 200;
 /** For connections that are opened without options. Processes of tests, on a busy machine, allow Redis more time. */
 export const redisDefaults = { deadlineMs: redisDeadlineMs };
-// More would delay other callers: Redis takes a few µs per run.
-const runsMax = 100;
 const heartbeatMs = 400;
 // A connection on which an answer is missing for so long may be half-open: its other end has vanished without closing it.
 const silentMaxMs = 5_000;
@@ -93,40 +65,7 @@ export function luaFile(url: URL): string {
   return readFileSync(url, 'utf8');
 }
 
-/** Wraps a script as a function for another one, which calls it with its own tables for KEYS and ARGV. */
-export function luaFunction(name: string, text: string): string {
-  return `local function ${name}(KEYS, ARGV)\n${text}\nend\n`;
-}
-
-// Redis takes an argument in many steps, as does node-redis: the words of a run are one, each with a zero byte behind it.
-const runLua = `local count = string.byte(ARGV)
-local own = { struct.unpack(string.rep('s', count), ARGV, 2) }
-if own[count + 1] ~= #ARGV + 1 then error('An argument has a zero byte.') end
-own[count + 1] = nil
-return one(KEYS, own)`;
-
-function packed(words: readonly string[]): string {
-  if (words.length > 127) throw new RangeError('A run has at most 127 arguments.');
-  return words.length === 0 ? '\0' : `${String.fromCharCode(words.length)}${words.join('\0')}\0`;
-}
-
-/**
- * @param text the script for one key, or for the keys of one call.
- * @param before it, and before those for many keys but once: what they need and is the same for all, such as functions.
- */
-export function script(text: string, before = ''): Script {
-  const many = `${before}
-local keys, words, answers = KEYS, ARGV, {}
-${luaFunction('one', text)}${luaFunction('run', runLua)}for i, key in ipairs(keys) do
-  local ok, answer = pcall(run, { key }, words[i])
-  if not ok then answer = redis.error_reply(type(answer) == 'table' and answer.err or tostring(answer)) end
-  answers[i] = answer or false
-end
-return answers`;
-  return { ...hashed(before + text), forMany: hashed(many) };
-}
-
-function hashed(text: string): Lua {
+export function script(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
@@ -170,13 +109,6 @@ interface Client {
   eval(text: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   destroy(): unknown;
-}
-
-/** A run that is waiting to be sent. */
-interface WaitingRun {
-  run: ScriptRun;
-  resolve(answer: unknown): void;
-  reject(error: unknown): void;
 }
 
 // A write, so that a replica or a full disk is noticed; it also returns the time.
@@ -236,14 +168,14 @@ export function openRedis(
   /** Since when, of the commands that are not answered. */
   const unanswered = new Set<{ readonly sinceMs: number }>();
 
-  async function bounded<T>(work: () => Promise<T>, onLate?: (answer: T) => void): Promise<T> {
+  async function bounded<T>(work: () => Promise<T>): Promise<T> {
     const asked = { sinceMs: performance.now() };
     unanswered.add(asked);
     const forget = () => void unanswered.delete(asked);
     try {
       const working = work();
       working.then(forget, forget);
-      return await deadline.wait(working, onLate);
+      return await deadline.wait(working);
     } catch (error) {
       fault(error);
       const why = error instanceof TooLate ? `Redis was silent for ${deadlineMs} ms` : 'Redis failed';
@@ -251,7 +183,7 @@ export function openRedis(
     }
   }
 
-  async function evaluate({ text, sha1 }: Lua, keys: string[], args: string[]): Promise<unknown> {
+  async function evaluate({ text, sha1 }: Script, keys: string[], args: string[]): Promise<unknown> {
     const options = { keys, arguments: args };
     try {
       return await client.evalSha(sha1, options);
@@ -260,77 +192,6 @@ export function openRedis(
       if (error instanceof Error && error.message.startsWith('NOSCRIPT')) return client.eval(text, options);
       throw error;
     }
-  }
-
-  const queues = new Map<Script, WaitingRun[]>();
-
-  /** Runs of one script that are requested in the same turn are sent together. */
-  function enqueue(which: Script, run: ScriptRun): Promise<unknown> {
-    if (isCluster) return runAlone(which, run);
-    return new Promise((resolve, reject) => {
-      const waiting = { run, resolve, reject };
-      const queue = queues.get(which);
-      if (queue === undefined) {
-        queues.set(which, [waiting]);
-        process.nextTick(() => void sendQueue(which)); // after all callbacks of this turn
-      } else queue.push(waiting);
-    });
-  }
-
-  async function sendQueue(which: Script): Promise<void> {
-    const queue = queues.get(which) ?? [];
-    queues.delete(which);
-    const runs = queue.map(({ run }) => run);
-    try {
-      const answers = await runMany(which, runs);
-      for (const [i, { resolve, reject }] of queue.entries()) {
-        if (answers[i] instanceof Error) reject(answers[i]);
-        else resolve(answers[i]);
-      }
-    } catch (error) {
-      for (const { reject } of queue) reject(error);
-    }
-  }
-
-  /** In a cluster keys may be on different servers: each run is a command, and those of a turn for one server are one write. */
-  async function runMany(which: Script, runs: readonly ScriptRun[]): Promise<readonly unknown[]> {
-    const most = isCluster ? 1 : runsMax;
-    if (runs.length === 0) return [];
-    if (runs.length <= most) return runTogether(which, runs);
-    const parts: Promise<readonly unknown[]>[] = [];
-    for (let i = 0; i < runs.length; i += most) parts.push(runTogether(which, runs.slice(i, i + most)));
-    return (await Promise.all(parts)).flat();
-  }
-
-  /** As one command: most of the cost of a run is its command, not its keys. */
-  async function runTogether(which: Script, runs: readonly ScriptRun[]): Promise<readonly unknown[]> {
-    const [first] = runs;
-    try {
-      if (first !== undefined && runs.length === 1) return [await runAlone(which, first)];
-      const keys: string[] = [];
-      const words: string[] = [];
-      for (const { key, args } of runs) {
-        keys.push(key);
-        words.push(packed(args));
-      }
-      const answers = await bounded(
-        () => evaluate(which.forMany, keys, words) as Promise<unknown[]>,
-        (late) => runs.forEach(({ onLate }, i) => late[i] instanceof Error || onLate?.(late[i])),
-      );
-      return answers.map((answer) => (answer instanceof Error ? failedAlone(answer) : answer));
-    } catch (error) {
-      if (!(error instanceof RedisUnavailable)) throw error;
-      return runs.map(() => error);
-    }
-  }
-
-  function runAlone(which: Script, { key, args, onLate }: ScriptRun): Promise<unknown> {
-    return bounded(() => evaluate(which, [key], [...args]), onLate);
-  }
-
-  function failedAlone(error: Error): RedisUnavailable {
-    fault(error);
-    return new RedisUnavailable('Redis failed', { cause: error });
   }
 
   async function beat(): Promise<void> {
@@ -395,16 +256,10 @@ export function openRedis(
       return clockOffsetMs;
     },
     ask: (work) => (usable ? bounded(work) : Promise.reject(circuitOpen())),
-    run: (which, key, args, onLate) =>
-      usable ? enqueue(which, { key, args, onLate }) : Promise.reject(circuitOpen()),
-    async runMany(which, runs) {
-      if (usable) return runMany(which, runs);
-      const error = circuitOpen();
-      return runs.map(() => error);
-    },
+    run: (which, keys, args) =>
+      usable ? bounded(() => evaluate(which, [...keys], [...args])) : Promise.reject(circuitOpen()),
     opened: () =>
       Promise.race([first.promise, new Promise<void>((resolve) => setTimeout(resolve, openWithinMs))]),
-    allAnswered: (withinMs) => deadline.allEnded(withinMs),
     close() {
       closed = true;
       usable = false;

@@ -35,6 +35,37 @@ test('kernel imports nothing, domain only kernel, and no service imports another
   }
 });
 
+test('no two folders of the gateway import each other, at whatever remove, nor do two of its files', (t) => {
+  const files = sources('gateway').filter((name) => !name.endsWith('.test.ts'));
+  const imports = files.map((file): [string, string[]] => [file, importedFiles(file)]);
+  const folders = imports
+    .map(([file, targets]): [string, string[]] => [
+      path.dirname(file),
+      targets.map((target) => path.dirname(target)),
+    ])
+    .filter(([folder]) => folder !== 'gateway');
+  t.deepEqual(circlesOf(imports), []);
+  t.deepEqual(circlesOf(folders), []);
+});
+
+test('no folder of the gateway imports what puts the gateway together', (t) => {
+  const above = ['main', 'options', 'parts', 'pipeline', 'server'].map((name) => `gateway/${name}.ts`);
+  const files = sources('gateway').filter(
+    (name) => !name.endsWith('.test.ts') && path.dirname(name) !== 'gateway',
+  );
+  for (const file of files)
+    for (const target of importedFiles(file)) t.false(above.includes(target), `${file} imports ${target}`);
+});
+
+test('the gateway and the kernel have at most two scripts for Redis', (t) => {
+  const scripts = ['gateway', 'kernel'].flatMap((folder) =>
+    readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.lua'))
+      .map((name) => path.join(folder, name)),
+  );
+  t.deepEqual(scripts.sort(), ['gateway/limits/answers.lua', 'gateway/limits/count.lua']);
+});
+
 test('a process that serves imports at its start no service, and no package that it may never need', (t) => {
   const needed = new Set(['cli/main.ts', 'cli/commands/start.ts']);
   for (const file of needed)
@@ -103,7 +134,7 @@ test('no module reads the environment but the command line and the tests', (t) =
     for (const file of sources(folder).filter((name) => !name.endsWith('.test.ts'))) {
       t.notRegex(
         readFileSync(path.join(projectRoot, file), 'utf8'),
-        file === 'gateway/engine.ts'
+        file === 'gateway/engine/engine.ts'
           ? /process\.env\b(?!\['(EG_|LOG_LEVEL)|;)/
           : /process\.env\b(?!\['(EG_|NODE_ENV))/,
         file,
@@ -181,7 +212,7 @@ test('no package with a known hole is in the lockfile', (t) => {
     formidable: () => true,
     superagent: (version) => !isStub(version),
     'base-x': (version) => below(version, '4.0.1'),
-    uuid: (version) => version !== '3.4.0' && below(version, '11.1.1'), // 3.4.0 is gateway/stubs/uuid
+    uuid: (version) => version !== '3.4.0' && below(version, '11.1.1'), // 3.4.0 is gateway/engine/stubs/uuid
     'js-yaml': (version) => below(version, version.startsWith('3.') ? '3.14.2' : '4.1.1'),
     vm2: () => true,
     jws: (version) => below(version, '3.2.3'),
@@ -231,6 +262,18 @@ function importedFiles(file: string): string[] {
     (match) => match[1] ?? '',
   );
   return specifiers.map((specifier) => path.join(path.dirname(file), specifier));
+}
+
+/** Those that import themselves through others. @param imports who imports what; a name may come several times. */
+function circlesOf(imports: readonly (readonly [string, readonly string[]])[]): string[] {
+  const targets = new Map<string, Set<string>>();
+  for (const [from, all] of imports)
+    targets.set(from, new Set([...(targets.get(from) ?? []), ...all.filter((to) => to !== from)]));
+  return [...targets.keys()].filter((start) => {
+    const reached = new Set(targets.get(start));
+    for (const each of reached) for (const next of targets.get(each) ?? []) reached.add(next);
+    return reached.has(start);
+  });
 }
 
 /** What is imported with the file: packages by name, files as paths from the project's root. Types and `import()` are not. */

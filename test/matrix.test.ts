@@ -185,7 +185,7 @@ test('a path without a route is 404, a method it does not take 405 with Allow', 
     '/v1',
     '/v1/seriesX/GDP',
     '/v1/series/GDP/x',
-    '/internal/credentials',
+    '/internal/heartbeat',
     '/V1/status',
     '/v1/series/',
   ]) {

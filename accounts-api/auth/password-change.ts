@@ -29,7 +29,7 @@ import {
 } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
-import { revokeUnprovenAccess } from './unproven.sql.ts';
+import { revokeUnprovenAccess } from './signups.sql.ts';
 import { clientInfoOf, type ClientInfo } from './client-info.ts';
 import { endWebhooksOf } from '../webhooks/webhooks.ts';
 

@@ -1,5 +1,5 @@
-// The statement that finds the sign-ups which a mailed link may finish.
-import { QueryTypes } from 'sequelize';
+// The statements of a proved mailbox: the sign-ups that a mailed link may finish, and the end of what others may have set up before.
+import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Signup } from '../models/signup.ts';
 
@@ -22,5 +22,24 @@ export function findSignUpsOfLink(db: AccountsDatabase, signupId: string, now: D
       model: db.signups,
       mapToModel: true,
     },
+  );
+}
+
+/**
+ * Ends an account's keys and sessions and unlinks its Google identity; the caller sets password and e-mail address.
+ * @returns the keys that are revoked by it.
+ */
+export function revokeUnprovenAccess(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+  now: Date,
+): Promise<{ id: string; name: string; mask: string }[]> {
+  return db.sequelize.query(
+    `with ended as (delete from accounts.sessions where account_id = $1),
+          unlinked as (delete from accounts.identities where account_id = $1)
+     update accounts.api_keys set revoked_at = $2, slot = null where account_id = $1 and revoked_at is null
+     returning id, name, mask`,
+    { bind: [accountId, now], type: QueryTypes.SELECT, transaction },
   );
 }

@@ -2,25 +2,18 @@
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-export interface AllotmentFigures {
-  /** Where they are held: in Redis, or in the process of a gateway. */
-  holder: string;
-  allotments: number;
-  /** Charged, and neither served nor returned yet. */
+export interface BlockFigures {
+  /** Blocks with calls left. */
+  blocks: number;
+  /** Granted, and neither reported as served nor returned yet. */
   calls: number;
 }
 
-/** The allotments that gateways hold. */
-export function selectAllotments({
-  sequelize,
-}: Pick<AccountsDatabase, 'sequelize'>): Promise<AllotmentFigures[]> {
+/** The blocks that gateways hold. */
+export function selectBlocks({ sequelize }: Pick<AccountsDatabase, 'sequelize'>): Promise<BlockFigures[]> {
   return sequelize.query(
-    `select holders.holder, count(allotment_id)::int as allotments,
-            coalesce(sum(greatest(granted - spent, 0)), 0)::float8 as calls
-     from (values ('redis'), ('process')) as holders (holder)
-     left join accounts.quota_allotments as allotment
-       on allotment.holder = holders.holder and reclaimed_at is null and granted > spent
-     group by holders.holder order by holders.holder`,
+    `select count(*)::int as blocks, coalesce(sum(granted - spent - returned), 0)::float8 as calls
+     from accounts.quota_blocks where granted > spent + returned`,
     { type: QueryTypes.SELECT },
   );
 }

@@ -1,10 +1,10 @@
-// How jobs and quota allotments stand, for /metrics of the worker.
+// How jobs and quota blocks stand, for /metrics of the worker.
 import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { QueueFigures } from './queue-figures.ts';
-import { selectAllotments } from './work-metrics.sql.ts';
+import { selectBlocks } from './work-metrics.sql.ts';
 
 export function workMetrics(
   db: AccountsDatabase,
@@ -12,7 +12,7 @@ export function workMetrics(
   log: Log,
 ): Metric[] {
   const queues = askedFigures('the queues of jobs', readQueues, log);
-  const allotments = askedFigures('the quota allotments', () => selectAllotments(db), log);
+  const blocks = askedFigures('the quota blocks', () => selectBlocks(db), log);
   return [
     queues.metric({ name: 'almanac_jobs', help: 'Jobs by queue and state.' }, (rows) =>
       rows.flatMap(({ queue, due, later, active, failed }) =>
@@ -26,16 +26,16 @@ export function workMetrics(
       { name: 'almanac_jobs_overdue_seconds', help: 'How long the oldest due job of a queue has been due.' },
       (rows) => rows.map((row) => ({ labels: { queue: row.queue }, value: row.overdueSeconds })),
     ),
-    allotments.metric(
-      { name: 'almanac_quota_allotments', help: 'Quota allotments with calls left, by where they are held.' },
-      (rows) => rows.map((row) => ({ labels: { holder: row.holder }, value: row.allotments })),
+    blocks.metric(
+      { name: 'almanac_quota_blocks', help: 'Blocks of calls that gateways hold, with calls left.' },
+      (rows) => rows.map((row) => ({ labels: {}, value: row.blocks })),
     ),
-    allotments.metric(
+    blocks.metric(
       {
-        name: 'almanac_quota_calls_held',
-        help: 'Calls charged to months, and neither served nor returned yet.',
+        name: 'almanac_quota_calls_out',
+        help: 'Calls granted to gateways, and neither reported as served nor returned yet.',
       },
-      (rows) => rows.map((row) => ({ labels: { holder: row.holder }, value: row.calls })),
+      (rows) => rows.map((row) => ({ labels: {}, value: row.calls })),
     ),
   ];
 }

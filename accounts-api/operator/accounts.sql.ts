@@ -51,9 +51,7 @@ export function selectAccounts(
             (select count(*)::int from accounts.api_keys as key
              where key.account_id = account.id and key.revoked_at is null
                and (key.expires_at is null or key.expires_at > $2)) as active_keys,
-            coalesce((select month.used - (select coalesce(sum(granted - spent), 0) from accounts.quota_allotments as held
-                                           where held.account_id = account.id and held.month = $3)
-                      from accounts.quota_months as month
+            coalesce((select month.used from accounts.quota_months as month
                       where month.account_id = account.id and month.month = $3), 0)::float8 as used
      from accounts.accounts as account
      where ($4::text is null or account.id = $4 or position(lower($4) in lower(account.email)) > 0

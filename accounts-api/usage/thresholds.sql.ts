@@ -1,7 +1,8 @@
 // The statements for usage thresholds: the calls an account was served this month, and the parts of its limit that it has reached.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
-import type { Allowance, UsageEntry } from '../quota/internal.sql.ts';
+import type { UsageEntry } from '../heartbeat/message.ts';
+import type { Allowance } from './allowances.ts';
 
 /**
  * Adds billed calls to their months, which must be locked (`lockMonths`), and stores each part of the limit that an account

@@ -4,9 +4,9 @@
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { emitEvents } from '../events.ts';
+import type { UsageEntry } from '../heartbeat/message.ts';
 import type { Jobs } from '../jobs.ts';
-import { allowancesOf } from '../quota/allowances.ts';
-import type { UsageEntry } from '../quota/internal.sql.ts';
+import { allowancesOf } from './allowances.ts';
 import { countServed, noteMailed } from './thresholds.sql.ts';
 
 /** Adds billed calls to their months, which must be locked, and writes an event for each part of a limit that is reached by it. */

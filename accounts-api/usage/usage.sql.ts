@@ -11,15 +11,10 @@ export type Group = (typeof groups)[number];
 /** Calls answered, and those that count against the month. */
 export type Sums = { calls: number; billed: number };
 
-/**
- * The calls of the month that were served, as far as gateways have reported, and those that were charged without an allotment. What
- * allotments hold is charged in advance, and left out. @param month `YYYY-MM-01`
- */
+/** The calls of the month that were served, as far as gateways have reported. @param month `YYYY-MM-01` */
 export async function selectUsed(db: AccountsDatabase, accountId: string, month: string): Promise<number> {
   const rows = await db.sequelize.query<{ used: number }>(
-    `select (used - (select coalesce(sum(granted - spent), 0) from accounts.quota_allotments
-                     where account_id = $1 and month = $2))::float8 as used
-     from accounts.quota_months where account_id = $1 and month = $2`,
+    'select used::float8 as used from accounts.quota_months where account_id = $1 and month = $2',
     { bind: [accountId, month], type: QueryTypes.SELECT },
   );
   return rows[0]?.used ?? 0;

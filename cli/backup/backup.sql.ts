@@ -159,8 +159,8 @@ export async function emptyJobs(on: Queryable): Promise<void> {
 }
 
 /**
- * Makes numbers of before useless to whoever still knows them: the newest load and the generation of cached credentials get numbers that no
- * earlier one has reached, the milliseconds since 1970: a load takes more than one.
+ * Makes numbers of before useless to whoever still knows them: the newest load and the last change of an account get numbers that no
+ * earlier one has reached, the milliseconds since 1970: a load takes more than one. No life of a gateway lasts: each begins again.
  * @returns the number of the newest load.
  */
 export async function beginNewNumbers(on: Queryable): Promise<number> {
@@ -174,9 +174,13 @@ export async function beginNewNumbers(on: Queryable): Promise<number> {
   );
   if (load === undefined) throw new Error('the restored state got no number');
   await on.query(`select setval(pg_get_serial_sequence('data.loads', 'load_no'), $1)`, [load.load_no]);
-  await on.query('update accounts.credential_cache set generation = greatest(generation + 1, $1)', [
-    row?.now,
-  ]);
+  await on.query(
+    'update accounts.change_counter set no = greatest(no + 1, $1), forgotten = greatest(no + 1, $1)',
+    [row?.now],
+  );
+  await on.query('delete from accounts.quota_blocks');
+  await on.query('delete from accounts.gateways');
+  await on.query('update accounts.quota_months set out = 0 where out > 0');
   return load.load_no;
 }
 

@@ -80,7 +80,7 @@ export async function describeRedis(url: string): Promise<string> {
   const redis = openRedis(url, createLog('check', 'silent'));
   try {
     await redis.opened();
-    await redis.run(script('return 1'), 'almanac:check', []).catch((error: Error) => {
+    await redis.run(script('return 1'), ['almanac:check'], []).catch((error: Error) => {
       throw error.cause instanceof Error ? error.cause : error;
     });
     const memory = await readRedisMemory(redis).catch(() => null);
@@ -88,7 +88,7 @@ export async function describeRedis(url: string): Promise<string> {
     const { policy } = memory;
     if (policy !== 'noeviction')
       throw new Error(
-        `it takes writes, but its maxmemory-policy is ${policy}: set noeviction, or it removes quota allotments`,
+        `it takes writes, but its maxmemory-policy is ${policy}: set noeviction, or it removes counts of calls and of failed sign-ins`,
       );
     return 'takes writes, and evicts nothing';
   } finally {

@@ -80,7 +80,7 @@ async function findAll(env: Environment): Promise<Finding[]> {
     await standingFinding(env, database, 'releases', describeReleases),
     await standingFinding(env, database, 'sources', describeSources),
     await inboxFinding(settings.inboxDir),
-    await optional('redis', redisUrl, describeRedis, 'each gateway counts its limits for itself'),
+    await optional('redis', redisUrl, describeRedis, 'each gateway allows its part of a limit per second'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
     await optional(
       'google',

@@ -285,11 +285,11 @@ export function ownWorkerOptions(installation: Installation, plans: Plans) {
 }
 
 function workerOptions(installation: Installation, plans: Plans) {
-  const { publicUrl, smtpUrl, mailFrom, dataDir, redisUrl, stripe } = installation.settings;
+  const { publicUrl, smtpUrl, mailFrom, dataDir, stripe } = installation.settings;
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
-  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, redisUrl, stripe, webhooks };
+  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
 }
 
 /** Of a publisher that is a process of its own, where it serves its metrics, and where it sends traces. Without IDENTITY_SECRET it serves no calls. */

@@ -5,7 +5,7 @@ import { finished } from 'node:stream';
 import type { ByteBudget, HeldBytes } from '../../kernel/bodies/byte-budget.ts';
 import { limitKey } from '../../kernel/ip.ts';
 import { whenClosed, type Call } from '../call.ts';
-import { tooLong } from '../policies/framing.ts';
+import { tooLong } from './too-long.ts';
 
 const none = Buffer.alloc(0);
 const firstBytes = 4 * 1024;

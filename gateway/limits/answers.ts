@@ -88,7 +88,7 @@ export class Answers {
     const counts = own.size === 0 ? '' : JSON.stringify(Object.fromEntries(own));
     try {
       const args = [this.#gateway, counts, String(validMs)];
-      const replies = await this.#options.redis?.run(exchangeScript, exchangeKey, args);
+      const replies = await this.#options.redis?.run(exchangeScript, [exchangeKey], args);
       for (const reply of repliesSchema.parse(replies ?? []))
         for (const [accountId, count] of Object.entries(countsSchema.parse(JSON.parse(reply))))
           sums.set(accountId, (sums.get(accountId) ?? 0) + count);

@@ -1,7 +1,7 @@
 // Calls per second of one client at several gateways: over a Redis of the test, whose answers come when the test lets them, and over a real one.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { openRedis, RedisUnavailable, type RedisLink, type ScriptRun } from '../../kernel/redis.ts';
+import { openRedis, RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
 import { until } from '../../test/run/until.ts';
 import { silentLog, testRedisUrl } from '../../test/services/harness.ts';
 import { startRedis } from '../../test/services/redis.ts';
@@ -15,45 +15,55 @@ const client = 'account:a';
 class Counts {
   readonly #calls = new Map<string, Map<string, number>>();
 
-  run({ key, args: [gateway = '', calls] }: ScriptRun): number {
-    const byGateway = this.#calls.get(key) ?? new Map<string, number>();
-    this.#calls.set(key, byGateway.set(gateway, Number(calls)));
-    return [...byGateway].reduce((sum, [other, count]) => (other === gateway ? sum : sum + count), 0);
+  run({ keys, args: [gateway = '', ...calls] }: Run): number[] {
+    return keys.map((key, i) => {
+      const byGateway = this.#calls.get(key) ?? new Map<string, number>();
+      this.#calls.set(key, byGateway.set(gateway, Number(calls[i])));
+      return [...byGateway].reduce((sum, [other, count]) => (other === gateway ? sum : sum + count), 0);
+    });
   }
 }
 
+interface Run {
+  readonly keys: readonly string[];
+  readonly args: readonly string[];
+}
+
 /** A gateway's connection to the counts: a request is run, and then answered or lost, when the test lets it. */
-class Link implements Pick<RedisLink, 'isUsable' | 'clockOffsetMs' | 'runMany'> {
+class Link implements Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> {
   isUsable = true;
+  readonly isCluster = false;
   clockOffsetMs = 0;
   readonly sent: string[] = [];
   readonly #counts: Counts;
-  #asked: readonly ScriptRun[] = [];
+  #asked: Run = { keys: [], args: [] };
   #answers: number[] = [];
-  #settle: (answers: readonly unknown[]) => void = () => undefined;
+  #settled = Promise.withResolvers<unknown>();
 
   constructor(counts: Counts) {
     this.#counts = counts;
   }
 
-  runMany(_script: unknown, runs: readonly ScriptRun[]): Promise<readonly unknown[]> {
-    this.#asked = runs;
+  run(_script: unknown, keys: readonly string[], args: readonly string[]): Promise<unknown> {
+    this.#asked = { keys, args };
     this.#answers = [];
-    this.sent.push(...runs.map(({ key }) => key));
-    return new Promise((resolve) => (this.#settle = resolve));
+    this.sent.push(...keys);
+    this.#settled = Promise.withResolvers();
+    return this.#settled.promise;
   }
 
-  run(): void {
-    this.#answers = this.#asked.map((run) => this.#counts.run(run));
+  /** Redis takes what was asked. */
+  take(): void {
+    this.#answers = this.#counts.run(this.#asked);
   }
 
   answer(): void {
-    this.#settle(this.#answers);
+    this.#settled.resolve(this.#answers);
   }
 
   lose(): void {
     this.isUsable = false;
-    this.#settle(this.#asked.map(() => new RedisUnavailable('lost')));
+    this.#settled.reject(new RedisUnavailable('lost'));
   }
 }
 
@@ -80,7 +90,7 @@ class World {
         burst: (calls) => allowedOf(seconds, client, calls),
         async exchange() {
           const exchanged = seconds.exchange();
-          link.run();
+          link.take();
           link.answer();
           await exchanged;
         },
@@ -130,7 +140,7 @@ test('while an exchange is under way, calls are answered at once', async (t) => 
   other.burst(1);
   const exchanged = other.seconds.exchange();
   t.is(other.burst(2), 2);
-  other.link.run();
+  other.link.take();
   other.link.answer();
   await exchanged;
   t.is(other.burst(limit), 1);
@@ -141,7 +151,7 @@ test('while Redis does not answer, a gateway allows its part of the limit, and t
   const [one, other] = two(world);
   t.is(other.burst(4), 4);
   const stalled = other.seconds.exchange();
-  other.link.run();
+  other.link.take();
   other.link.lose();
   await stalled;
   t.is(other.burst(limit), 0, 'its part is a third of the limit, rounded up');
@@ -189,7 +199,7 @@ test('an answer that arrives after its second has ended does not count in the ne
   const exchanged = other.seconds.exchange();
   world.nowMs += 500;
   t.is(other.burst(1), 1);
-  other.link.run();
+  other.link.take();
   other.link.answer();
   await exchanged;
   t.is(other.burst(limit), limit - 1);
@@ -258,7 +268,7 @@ class GatewayState {
       link.isUsable = true;
       this.#underWay = { exchanged: seconds.exchange(), includes: this.allowed, hasRun: false };
     } else if (what === 'run' && this.#underWay?.hasRun === false) {
-      link.run();
+      link.take();
       this.#underWay.hasRun = true;
     } else if (what === 'answer' && this.#underWay?.hasRun === true) {
       link.answer();

@@ -16,7 +16,7 @@ export interface Taken {
 
 export interface SecondsOptions {
   /** Undefined: the gateway counts by itself. */
-  redis: Pick<RedisLink, 'isUsable' | 'clockOffsetMs' | 'runMany'> | undefined;
+  redis: Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> | undefined;
   /** How many gateways run, this one included. */
   gateways: () => number;
   log: Log;
@@ -43,7 +43,9 @@ interface Second {
 }
 
 const countScript = script(luaFile(new URL('count.lua', import.meta.url)));
-const countSchema = z.int();
+const countsSchema = z.array(z.int());
+/** Of one exchange; more would delay other callers. */
+const clientsMax = 200;
 
 export class Seconds {
   readonly #options: SecondsOptions;
@@ -125,15 +127,29 @@ export class Seconds {
     const counters = [...second.unsent];
     if (counters.length === 0) return;
     second.unsent = new Set();
-    const runs = counters.map(({ key, own }) => ({
-      key: `almanac:rate:${second.number}:${key}`,
-      args: [this.#gateway, String(own)],
-    }));
-    const answers = (await this.#options.redis?.runMany(countScript, runs)) ?? [];
-    for (const [i, counter] of counters.entries()) {
-      counter.isAlone = answers[i] instanceof RedisUnavailable;
-      if (counter.isAlone) second.unsent.add(counter);
-      else counter.others = countSchema.parse(answers[i]);
+    const most = this.#options.redis?.isCluster === true ? 1 : clientsMax;
+    const parts: Promise<void>[] = [];
+    for (let i = 0; i < counters.length; i += most)
+      parts.push(this.#exchangeCounters(second, counters.slice(i, i + most)));
+    await Promise.all(parts);
+  }
+
+  async #exchangeCounters(second: Second, counters: readonly Counter[]): Promise<void> {
+    const keys = counters.map(({ key }) => `almanac:rate:${second.number}:${key}`);
+    const calls = counters.map(({ own }) => String(own));
+    try {
+      const answer = await this.#options.redis?.run(countScript, keys, [this.#gateway, ...calls]);
+      const others = countsSchema.parse(answer);
+      for (const [i, counter] of counters.entries()) {
+        counter.isAlone = false;
+        counter.others = others[i] ?? 0;
+      }
+    } catch (error) {
+      if (!(error instanceof RedisUnavailable)) throw error;
+      for (const counter of counters) {
+        counter.isAlone = true;
+        second.unsent.add(counter);
+      }
     }
   }
 }

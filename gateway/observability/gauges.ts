@@ -2,7 +2,7 @@
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { RedisLink } from '../../kernel/redis.ts';
 import type { KeptAnswers } from '../response-cache/kept-answers.ts';
-import type { Journal } from '../quota/journal.ts';
+import type { Journal } from '../heartbeat/journal.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 export function gaugesOf(options: {

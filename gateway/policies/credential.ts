@@ -1,7 +1,6 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
 // else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session is looked up on every call, a key if it is not cached; an
 // ended credential is refused on the next request.
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -14,13 +13,13 @@ import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { Accounts, Credential } from '../accounts.ts';
 import type { CredentialFailures } from '../limits/failures.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
-import type { Journal } from '../quota/journal.ts';
+import type { Journal } from '../heartbeat/journal.ts';
 import type { Policy } from '../policy.ts';
 
 export interface CredentialOptions {
   accounts: Pick<Accounts, 'session'>;
   /** Finds the owner of a key; null if the key is invalid. @throws Failure unavailable. */
-  findKey(keyHash: string): Promise<Credential | null>;
+  findKey(keyHash: string): Credential | null | Promise<Credential | null>;
   failures: CredentialFailures;
   journal: Pick<Journal, 'touch'>;
   plans: Plans;
@@ -45,24 +44,49 @@ export function credential(
     const call = callOf(request);
     enterStage(call, 'credential');
     if (optional && Object.values(call.presented).every((given) => given.length === 0)) return next();
-    if (call.admission === undefined) return lookUp(request, call, next);
-    identify(call, call.admission.credential);
+    let presented: Presented | undefined;
+    try {
+      presented = presentedCredential(request.socket, call, accept);
+      failures.admit(call.clientIp, presented.hash);
+      const found = find(presented);
+      if (found instanceof Promise) return finishLater(call, presented, found, next);
+      finish(call, presented, found);
+    } catch (error) {
+      refuse(call, presented, error);
+    }
     return next();
   };
 
-  async function lookUp(request: IncomingMessage, call: Call, next: () => void): Promise<void> {
-    const found = await requireAccepted(failures, request, accept, find);
-    if (only === 'operators') requireOperator(found);
-    identify(call, found);
+  async function finishLater(
+    call: Call,
+    presented: Presented,
+    finding: Promise<Credential | null>,
+    next: () => void,
+  ): Promise<void> {
+    try {
+      finish(call, presented, await finding);
+    } catch (error) {
+      refuse(call, presented, error);
+    }
     next();
   }
 
-  function identify(call: Call, found: Credential): void {
+  /** Sets the caller. @throws Failure unauthorized if there is no such credential. */
+  function finish(call: Call, presented: Presented, found: Credential | null): void {
+    if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
+    failures.accepted(presented.hash);
+    if (only === 'operators') requireOperator(found);
     setCallerContext(call, found, planOf(plans, found.plan));
     if (found.keyId !== null) journal.touch(found.keyId);
   }
 
-  async function find({ hash, session }: Presented): Promise<Credential | null> {
+  /** Counts a failed credential. @throws the error, or Failure rate_limited if too many fail from the IP address. */
+  function refuse(call: Call, presented: Presented | undefined, error: unknown): never {
+    if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
+    throw failures.failed(call.clientIp, presented?.hash, error);
+  }
+
+  function find({ hash, session }: Presented): Credential | null | Promise<Credential | null> {
     if (session === undefined) return findKey(hash);
     const name = parseSessionToken(session);
     return name && accounts.session(name);
@@ -80,36 +104,11 @@ function requireOperator({ operator }: Credential): void {
 }
 
 /** The only credential of a call. */
-export interface Presented {
+interface Presented {
   /** The SHA-256 of the key or the session token. */
   readonly hash: string;
   /** The token, if it is a session. */
   readonly session: string | undefined;
-}
-
-/**
- * Looks up the only credential of a call. @param find returns null if it is invalid.
- * @throws Failure unauthorized, or rate_limited if too many from its IP address fail; and whatever `find` throws.
- */
-export async function requireAccepted<Found>(
-  failures: CredentialFailures,
-  request: IncomingMessage,
-  accept: readonly ('key' | 'session')[],
-  find: (presented: Presented, call: Call) => Promise<Found | null>,
-): Promise<Found> {
-  const call = callOf(request);
-  let presented: Presented | undefined;
-  try {
-    presented = presentedCredential(request.socket, call, accept);
-    failures.admit(call.clientIp, presented.hash);
-    const found = await find(presented, call);
-    if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
-    failures.accepted(presented.hash);
-    return found;
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
-    throw failures.failed(call.clientIp, presented?.hash, error);
-  }
 }
 
 const unknownKey = 'The API key is unknown or was revoked.';

@@ -1,9 +1,10 @@
 // Refuses requests whose framing two servers could read differently, which would allow request smuggling.
 // Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
 import { z } from 'zod';
-import { Failure, fail } from '../../kernel/errors.ts';
+import { fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
-import { callOf, type Call } from '../call.ts';
+import { tooLong } from '../bodies/too-long.ts';
+import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
@@ -73,12 +74,4 @@ function hostsOf(rawHeaders: readonly string[]): number {
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   return hosts;
-}
-
-const mb = 1024 * 1024;
-
-/** The body is longer than the call allows. */
-export function tooLong({ bodyBytesMax: bytes }: Call, headers: Record<string, string>): Failure {
-  const limit = bytes % mb === 0 ? `${bytes / mb} MB` : `${bytes / 1024} KB`;
-  return new Failure('payload_too_large', `The body may have at most ${limit}.`, { headers });
 }

@@ -5,7 +5,8 @@ import { closeServer, listen } from '../../kernel/http/server.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
-import type { Take } from '../quota/month.ts';
+import { calendarMonth } from '../heartbeat/calendar-month.ts';
+import type { Take } from '../heartbeat/month.ts';
 import { GatewayResponse } from '../response.ts';
 import { quota } from './quota.ts';
 import { requestId } from './request-id.ts';
@@ -17,7 +18,7 @@ const openCall = requestId({
   accessLog: () => undefined,
 });
 let next: Take;
-const takeCalls = quota({ month: { take: () => Promise.resolve(next), charge: () => undefined } });
+const takeCalls = quota({ month: { take: () => next } });
 const plan: Plan = {
   ...{ id: 'free', name: 'Free', price_usd_month: 0, calls_month: 10, calls_second: 1, concurrency: 1 },
   features: [],
@@ -32,14 +33,15 @@ const server = createServer({ ServerResponse: GatewayResponse }, (request, respo
 const url = await listen(server, '127.0.0.1', 0);
 test.after.always(() => closeServer(server));
 
-const november = { resetsAt: '2126-12-01T00:00:00Z', monthSeconds: 2_592_000 };
-const december = { resetsAt: '2127-01-01T00:00:00Z', monthSeconds: 2_678_400 };
+const november = calendarMonth('2126-11-01');
+const december = calendarMonth('2126-12-01');
+const charge = { calls: 1, month: '2126-11-01', isValid: true, end: () => undefined };
 
 test('an answer tells the limit and the end of its own month, whatever the one before told', async (t) => {
   for (const month of [november, december, november]) {
     for (const limit of [10, 20, null, 10]) {
       const used = limit === null ? null : 3;
-      next = { ...month, granted: true, calls: 1, hold: null, limit, used, resetSeconds: 5 };
+      next = { calls: 1, charge, limit, used, month, resetSeconds: 5 };
       const { headers } = await fetch(`${url}/v1/series/A`);
       t.is(headers.get('x-quota-reset'), month.resetsAt);
       t.is(headers.get('x-quota-limit'), String(limit ?? 'unlimited'));

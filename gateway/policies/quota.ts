@@ -2,11 +2,12 @@
 import type { ServerResponse } from 'node:http';
 import { fail } from '../../kernel/errors.ts';
 import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
-import type { Month, Take } from '../quota/month.ts';
+import type { CalendarMonth } from '../heartbeat/calendar-month.ts';
+import { chargeCall, type Month, type Take } from '../heartbeat/month.ts';
 import type { Policy } from '../policy.ts';
 
 export interface QuotaOptions {
-  month: Pick<Month, 'take' | 'charge'>;
+  month: Month;
 }
 
 const seriesMax = 100; // per list; data-api refuses longer ones, so no more is ever served
@@ -15,23 +16,29 @@ export function quota({ month }: QuotaOptions): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
-    if (call.admission?.month === undefined) return takeNow(call, response, next);
-    decide(call, call.admission.month);
+    const { accountId } = callerOf(call);
+    const take = month.take(accountId, callsOf(call.path, call.query));
+    if (take instanceof Promise) return takenLater(call, response, take, next);
+    taken(call, response, take);
     return next();
   };
+}
 
-  async function takeNow(call: Call, response: ServerResponse, next: () => void): Promise<void> {
-    const { accountId, plan } = callerOf(call);
-    const take = await month.take(accountId, callsOf(call.path, call.query), plan.calls_month);
-    month.charge(call, response, take);
-    decide(call, take);
-    next();
-  }
+/** Apart from the policy, so that a call that need not wait makes no function for it. */
+async function takenLater(
+  call: Call,
+  response: ServerResponse,
+  waiting: Promise<Take>,
+  next: () => void,
+): Promise<void> {
+  taken(call, response, await waiting);
+  next();
+}
 
-  function decide(call: Call, take: Take): void {
-    tellQuota(call, take);
-    if (!take.granted) refuse(take);
-  }
+function taken(call: Call, response: ServerResponse, take: Take): void {
+  chargeCall(call, response, take);
+  addQuotaHeaders(call, take);
+  if (take.charge === null) refuse(take);
 }
 
 /** A list of series counts as one call per series. */
@@ -42,27 +49,27 @@ export function callsOf(path: string, query: string): number {
 }
 
 /** What headers say of a limit besides what remains: the same for all accounts of a plan, and for a month. */
-interface Told {
-  resetsAt: string;
+interface LimitHeaders {
+  month: CalendarMonth;
   head: readonly string[];
   policy: string;
 }
 
-const told = new Map<number | null, Told>(); // by limit
-const toldMax = 1_000;
+const limitHeaders = new Map<number | null, LimitHeaders>(); // by limit
+const limitsMax = 1_000;
 
-function toldOf({ resetsAt, limit, monthSeconds }: Take): Told {
-  const known = told.get(limit);
-  if (known?.resetsAt === resetsAt) return known;
-  const head = ['x-quota-reset', resetsAt, 'x-quota-limit', String(limit ?? 'unlimited')];
-  const made = { resetsAt, head, policy: `"month";q=${limit};w=${monthSeconds}` };
-  if (told.size >= toldMax) told.clear();
-  told.set(limit, made);
+function limitHeadersOf({ month, limit }: Take): LimitHeaders {
+  const known = limitHeaders.get(limit);
+  if (known?.month === month) return known;
+  const head = ['x-quota-reset', month.resetsAt, 'x-quota-limit', String(limit ?? 'unlimited')];
+  const made = { month, head, policy: `"month";q=${limit};w=${month.monthSeconds}` };
+  if (limitHeaders.size >= limitsMax) limitHeaders.clear();
+  limitHeaders.set(limit, made);
   return made;
 }
 
-function tellQuota(call: Call, take: Take): void {
-  const { head, policy } = toldOf(take);
+function addQuotaHeaders(call: Call, take: Take): void {
+  const { head, policy } = limitHeadersOf(take);
   call.head.push(...head);
   if (take.limit === null || take.used === null) return;
   const remaining = Math.max(0, take.limit - take.used);
@@ -78,7 +85,7 @@ function refuse(take: Take): never {
       : `This request counts as ${take.calls} calls, and ${remaining} of this month's ${take.limit} are left.`;
   fail(
     'quota_exceeded',
-    `${used} The quota resets at ${take.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,
+    `${used} The quota resets at ${take.month.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,
     { headers: { 'retry-after': String(take.resetSeconds) } },
   );
 }

@@ -36,19 +36,18 @@ export function rate(options: RateOptions, { by, of }: RateAction): Policy {
     enterStage(call, 'rate');
     const callsPerSecond = callsPerSecondOf(options, call, by);
     const counter = `${of ?? by}:${countedOf(call, by)}`;
-    decide(call, by, callsPerSecond, options.seconds.take(counter, callsPerSecond));
+    decide(call, callsPerSecond, options.seconds.take(counter, callsPerSecond));
     return next();
   };
-}
 
-/** @throws Failure rate_limited. */
-function decide(call: Call, by: RateAction['by'], callsPerSecond: number, taken: Taken): void {
-  const resetSeconds = Math.max(1, Math.ceil(taken.resetMs / 1000));
-  addLimit(call, `"second";q=${callsPerSecond};w=1`, `"second";r=${taken.remaining};t=${resetSeconds}`);
-  if (taken.allowed) return;
-  fail('rate_limited', `Too many requests: ${whose[by]} ${callsPerSecond} a second.`, {
-    headers: { 'retry-after': String(resetSeconds) },
-  });
+  function decide(call: Call, callsPerSecond: number, { allowed, remaining, resetMs }: Taken): void {
+    const resetSeconds = Math.max(1, Math.ceil(resetMs / 1000));
+    addLimit(call, `"second";q=${callsPerSecond};w=1`, `"second";r=${remaining};t=${resetSeconds}`);
+    if (allowed) return;
+    fail('rate_limited', `Too many requests: ${whose[by]} ${callsPerSecond} a second.`, {
+      headers: { 'retry-after': String(resetSeconds) },
+    });
+  }
 }
 
 function callsPerSecondOf(options: RateOptions, call: Call, by: RateAction['by']): number {

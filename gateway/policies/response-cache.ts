@@ -9,7 +9,7 @@ import { includes, type DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../call.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../response-cache/lease.ts';
 import type { Policy } from '../policy.ts';
 import { Capture, type Outcome } from '../response-cache/capture.ts';
 import { createDoorkeeper } from '../response-cache/doorkeeper.ts';
@@ -36,7 +36,10 @@ interface Sought {
 
 const nameLengthMax = 2_000;
 
-export function responseCache({ lease, keptAnswers, clock }: ResponseCacheOptions): Policy {
+/** @param options undefined: no answer is kept. */
+export function responseCache(options: ResponseCacheOptions | undefined): Policy {
+  if (options === undefined) return (_request, _response, next) => next();
+  const { lease, keptAnswers, clock } = options;
   const underWay = createAnswersUnderWay();
   const wasAskedFor = createDoorkeeper();
 

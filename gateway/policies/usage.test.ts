@@ -6,9 +6,9 @@ import type { Plan } from '../../kernel/plans.ts';
 import { fakeClock } from '../../test/services/harness.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
-import { Hold } from '../quota/hold.ts';
-import type { Journal } from '../quota/journal.ts';
-import { createMonth, type Take } from '../quota/month.ts';
+import { calendarMonth } from '../heartbeat/calendar-month.ts';
+import type { Journal } from '../heartbeat/journal.ts';
+import { chargeCall, type Take } from '../heartbeat/month.ts';
 import { GatewayResponse } from '../response.ts';
 import { requestId } from './request-id.ts';
 import { usage } from './usage.ts';
@@ -25,22 +25,20 @@ const plan: Plan = {
   prices: [],
 };
 const clock = fakeClock('2026-11-30T23:59:59.000Z');
-const inProcess = { take: () => Promise.reject(new Error('It takes nothing.')), allToppedUp: () => Promise.resolve() };
-const month = createMonth({ inRedis: undefined, inProcess, journal: { charge() {} }, outage: 'closed', clock });
 const recorded: Parameters<Journal['record']>[0][] = [];
 const record = usage({ journal: { record: (entry) => void recorded.push(entry) }, clock });
 
-function taken(resetsAt: string): Take {
-  const hold = new Hold({ leasedUntilMs: Infinity, spend() {}, putBack() {} }, 1, () => 0);
-  return { granted: true, calls: 1, hold, limit: 10, used: 1, resetsAt, resetSeconds: 1, monthSeconds: 2_592_000 };
+function taken(month: string): Take {
+  const charge = { calls: 1, month, isValid: true, end: () => undefined };
+  return { calls: 1, charge, limit: 10, used: 1, month: calendarMonth(month), resetSeconds: 1 };
 }
 
-let step: (charge: (resetsAt: string) => void, goOn: () => void) => void;
+let step: (charge: (month: string) => void, goOn: () => void) => void;
 const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {
   void openCall(request, response, () => {
     const call = callOf(request);
     call.caller = { accountId: 'a', keyId: 'k', plan, active: true };
-    const charge = (resetsAt: string) => month.charge(call, response, taken(resetsAt));
+    const charge = (month: string) => chargeCall(call, response, taken(month));
     step(charge, () => void record(request, response, () => undefined));
     response.end();
   });
@@ -48,11 +46,11 @@ const server = createServer({ ServerResponse: GatewayResponse }, (request, respo
 const url = await listen(server, '127.0.0.1', 0);
 test.after.always(() => closeServer(server));
 
-const [november, december] = ['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z'];
+const [november, december] = ['2026-11-01', '2026-12-01'];
 
 test('a call is billed in the month that it was taken from, though the month turned before it was noted, or between the two', async (t) => {
   const days: string[] = [];
-  for (const [at, resetsAt, isChargedFirst] of [
+  for (const [at, month, isChargedFirst] of [
     ['2026-11-30T23:59:59.000Z', november, true],
     ['2026-12-01T00:00:00.000Z', november, true],
     ['2026-12-01T00:00:00.000Z', december, true],
@@ -61,9 +59,9 @@ test('a call is billed in the month that it was taken from, though the month tur
   ] as const) {
     clock.set(at);
     step = (charge, note) => {
-      if (isChargedFirst) charge(resetsAt);
+      if (isChargedFirst) charge(month);
       note();
-      if (!isChargedFirst) charge(resetsAt);
+      if (!isChargedFirst) charge(month);
     };
     await (await fetch(`${url}/v1/series/A`)).text();
     const { day, billed } = recorded.at(-1) ?? {};

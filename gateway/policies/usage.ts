@@ -2,8 +2,9 @@
 import type { ServerResponse } from 'node:http';
 import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, whenClosed, type Call } from '../call.ts';
-import type { Journal } from '../quota/journal.ts';
-import { dayWithin, isServed } from '../quota/month.ts';
+import { dayWithin } from '../heartbeat/calendar-month.ts';
+import type { Journal } from '../heartbeat/journal.ts';
+import { isServed } from '../heartbeat/month.ts';
 import { groupName } from '../routes.ts';
 import type { Policy } from '../policy.ts';
 
@@ -29,13 +30,13 @@ function record(
   call: Call,
   { keyId, day }: { keyId: string; day: string },
 ): void {
-  const { charge, chargedUntil } = call;
+  const { charge, chargedMonth } = call;
   const calls = charge?.calls ?? 1;
   journal.record({
     accountId: callerOf(call).accountId,
     keyId,
     // The month may turn between the two: a call is billed in the month that it was taken from, so that none is billed over its limit.
-    day: chargedUntil === undefined ? day : dayWithin(chargedUntil, day),
+    day: chargedMonth === undefined ? day : dayWithin(chargedMonth, day),
     endpoint: groupName(call.path),
     // If the client left before the answer, it is counted as 4xx, like the log's 499.
     statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { answerLeaseMs, newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
 import type { Log } from '../../kernel/log/log.ts';
-import { createLease, type Lease } from '../lease.ts';
+import { createLease, type Lease } from './lease.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 const stateSchema: z.ZodType<DataState> = z.object({ edition: z.string(), load: z.int().min(0) });

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { Failure } from '../../kernel/errors.ts';
 import { callOf, type Call } from '../call.ts';
-import { tooLong } from '../policies/framing.ts';
+import { tooLong } from '../bodies/too-long.ts';
 
 /** Whoever sends more slowly than this, in bytes a second, is refused. */
 const slowestRate = 256 * 1024;

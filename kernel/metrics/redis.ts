@@ -22,7 +22,7 @@ return memory .. stats`);
 
 /** In a cluster, of one master. @throws Error if Redis does not answer, or if its user may not ask. */
 export async function readRedisMemory(redis: RedisLink): Promise<RedisMemory> {
-  const text = await redis.run(info, 'almanac:memory', []);
+  const text = await redis.run(info, ['almanac:memory'], []);
   if (typeof text !== 'string') throw new Error('the user of REDIS_URL may not run INFO');
   const fields = new Map(
     text.split('\r\n').map((line) => line.split(':', 2) as [name: string, value: string]),

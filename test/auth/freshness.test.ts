@@ -43,7 +43,7 @@ async function newOperator(wish: { hasPassword?: boolean } = {}): Promise<Holder
 }
 /** Whether accounts-api reports a session to gateways as an operator's and fresh. */
 async function operatorOf(name: string): Promise<unknown> {
-  const { body } = await service.internally('/internal/credentials', { keys: [], sessions: [name] });
+  const { body } = await service.internally('/internal/sessions', { sessions: [name] });
   return (body as { sessions: ({ operator: unknown } | null)[] }).sessions[0]?.operator;
 }
 const refused = (t: ExecutionContext, answer: Answer) => assertError(t, answer, 403, 'forbidden');

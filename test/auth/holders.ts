@@ -86,7 +86,7 @@ export async function holdersOf(service: AccountsService) {
     signUpLink,
     /** Which of the sessions the gateway would let in now. */
     async areIn(...names: string[]): Promise<boolean[]> {
-      const { body } = await service.internally('/internal/credentials', { keys: [], sessions: names });
+      const { body } = await service.internally('/internal/sessions', { sessions: names });
       return (body as { sessions: unknown[] }).sessions.map((each) => each !== null);
     },
   };

@@ -447,7 +447,7 @@ for (const { what, hasPassword, call } of freshSites) {
       service.clock.advance(1);
       const inTime = await newHolder({ hasPassword });
       service.clock.advance(hourMs / 2);
-      await service.internally('/internal/credentials', { keys: [], sessions: [name] });
+      await service.internally('/internal/sessions', { sessions: [name] });
       service.clock.advance(hourMs / 2);
       await newSession(late.accountId);
       const before = (await accountOf(late)).toJSON();

@@ -229,7 +229,7 @@ test.serial(
       return `${name?.id}.${name?.secretHash}`;
     };
     const lookUp = async (...sessions: string[]) => {
-      const answer = await service.internally('/internal/credentials', { keys: [], sessions });
+      const answer = await service.internally('/internal/sessions', { sessions });
       return (answer.body as { sessions: unknown[] }).sessions;
     };
     const wrong = `${a.sessionId}.${'0'.repeat(64)}`;
@@ -249,7 +249,7 @@ test.serial(
     await service.deps.db.accounts.update({ status: 'disabled' }, { where: { id: b.accountId } });
     t.deepEqual(await lookUp(named(b.session_token)), [null]);
     for (const sessions of [['x'], [`${a.sessionId}.short`], Array.from({ length: 501 }, () => wrong)]) {
-      const answer = await service.internally('/internal/credentials', { keys: [], sessions });
+      const answer = await service.internally('/internal/sessions', { sessions });
       const { message } = assertError(t, answer, 400, 'invalid_body');
       if (sessions.length === 1) t.is(message, '"sessions.0": must be the id and the SHA-256 of a session.');
     }

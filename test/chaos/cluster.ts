@@ -131,7 +131,8 @@ export async function setUp(options: SceneOptions, units: Unit[]): Promise<Scene
       Array.from({ length: count }, async (_, i) => {
         const own = new Ways(options.hasLinks === true);
         // The servers of a set say themselves where they are reached.
-        const toRedis = options.redis === 'one' ? (url: string) => own.to(url) : (url: string) => Promise.resolve(url);
+        const toRedis =
+          options.redis === 'one' ? (url: string) => own.to(url) : (url: string) => Promise.resolve(url);
         const asks = { ...(redis && { REDIS_URL: await toRedis(redis.url) }), ...(await more(own)) };
         const unit = keep(await makeService(service, i + 1, { ...env, ...asks }, options));
         ways.set(unit, own);

@@ -13,7 +13,7 @@ export interface Account {
   cutOff: number;
   /** What the ledger bills. */
   billed: number;
-  /** What is charged to the month, with what lies in allotments. */
+  /** What is used of the month. */
   charged: number;
 }
 
@@ -42,10 +42,7 @@ export function lostSpans(troubles: readonly Trouble[]): LostSpan[] {
 /** What the ledger may say of a call. `unnoted`: it was served, in the moment that its gateway was killed; `cut off` by that. */
 export type Fate = 'served' | 'unnoted' | 'cut off' | 'not served';
 
-export function fateOf(
-  { gateway, status, beganAtMs, endedAtMs }: Seen,
-  spans: readonly LostSpan[],
-): Fate {
+export function fateOf({ gateway, status, beganAtMs, endedAtMs }: Seen, spans: readonly LostSpan[]): Fate {
   const own = spans.filter((span) => span.gateway === gateway && beganAtMs <= span.goneMs);
   if (status === null) return own.some(({ killedMs }) => endedAtMs >= killedMs) ? 'cut off' : 'not served';
   if (status >= 300 && status !== 304) return 'not served';

@@ -34,7 +34,7 @@ export async function killWithCallsUnderWay(options: RestOptions, who: Caller): 
     const asked = Array.from({ length: underWay }, () => clients.ask(gateway, who, question));
     await until('the calls are charged', async () => {
       const { rows } = await client.query<{ used: number }>(
-        'select used::int as used from accounts.quota_months where account_id = $1',
+        'select (used + out)::int as used from accounts.quota_months where account_id = $1',
         [who.accountId],
       );
       return (rows[0]?.used ?? 0) >= servedBefore + underWay;
@@ -86,7 +86,8 @@ function countOf({ seen }: Clients, sinceMs: number): ({ accountId }: Caller) =>
   return ({ accountId }) => {
     for (; read < seen.length; read += 1) {
       const one = seen[read];
-      if (one?.status === 200 && one.beganAtMs >= sinceMs) counts.set(one.accountId, (counts.get(one.accountId) ?? 0) + one.calls);
+      if (one?.status === 200 && one.beganAtMs >= sinceMs)
+        counts.set(one.accountId, (counts.get(one.accountId) ?? 0) + one.calls);
     }
     return counts.get(accountId) ?? 0;
   };

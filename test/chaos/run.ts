@@ -59,7 +59,8 @@ const recoverWithinMs = losesConnections ? 80_000 : 30_000;
 
 function oneOf<Word extends string>(flag: string, given: string | undefined, words: readonly Word[]) {
   const word = words.find((each) => each === given);
-  if (given !== undefined && word === undefined) throw new Error(`${flag} must be one of ${words.join(', ')}.`);
+  if (given !== undefined && word === undefined)
+    throw new Error(`${flag} must be one of ${words.join(', ')}.`);
   return word;
 }
 

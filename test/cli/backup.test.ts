@@ -96,18 +96,18 @@ function withoutNumbers(state: Record<string, unknown>): Record<string, unknown>
   const sequences = (state['sequences'] as { sequencename: string }[]).filter(
     ({ sequencename }) => sequencename !== 'loads_load_no_seq',
   );
-  return { ...state, 'data.loads': null, 'accounts.credential_cache': null, sequences };
+  return { ...state, 'data.loads': null, 'accounts.change_counter': null, sequences };
 }
 
 /** The numbers by which gateways and clients know what they have seen. */
-async function numbersOf(url: string): Promise<{ load: number; generation: number; nextLoad: number }> {
+async function numbersOf(url: string): Promise<{ load: number; change: number; nextLoad: number }> {
   const [row] = await onDatabase(url, (query) =>
     query(
-      `select (select max(load_no) from data.loads)::float8 as load, generation::float8 as generation,
-              nextval('data.loads_load_no_seq')::float8 as "nextLoad" from accounts.credential_cache`,
+      `select (select max(load_no) from data.loads)::float8 as load, no::float8 as change,
+              nextval('data.loads_load_no_seq')::float8 as "nextLoad" from accounts.change_counter`,
     ),
   );
-  return row as { load: number; generation: number; nextLoad: number };
+  return row as { load: number; change: number; nextLoad: number };
 }
 
 /** The backup with its text changed. */
@@ -190,16 +190,16 @@ test.serial('no number of before is given again: of loads, and of cached credent
   const target = await emptyDatabase(t);
   await onDatabase(target.url, async (query) => {
     await query(`select setval('data.loads_load_no_seq', 1000000)`);
-    await query('update accounts.credential_cache set generation = 1000000');
+    await query('update accounts.change_counter set no = 1000000');
   });
   const started = Date.now();
   t.is((await target.almanac(['restore', file])).code, 0);
   const first = await numbersOf(target.url);
-  t.true(first.load >= started && first.generation >= started);
+  t.true(first.load >= started && first.change >= started);
   t.is(first.nextLoad, first.load + 1);
   t.is((await target.almanac(['restore', file, '--replace'])).code, 0);
   const second = await numbersOf(target.url);
-  t.true(second.load > first.nextLoad && second.generation > first.generation);
+  t.true(second.load > first.nextLoad && second.change > first.change);
 });
 
 test.serial('mails that waited in the replaced database are gone', async (t) => {

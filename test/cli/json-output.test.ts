@@ -96,7 +96,7 @@ function commandsOf(sourceUrl: string, keys: readonly string[]): string[][] {
   ].map((words) => [...words, '--json']);
 }
 
-test('with --json every command prints only its answer on standard output, also while Redis does not answer', async (t) => {
+test('with --json every command prints only its answer on standard output', async (t) => {
   const keys: string[] = [];
   await almanac(['accounts', 'create', 'ada@b.example']);
   for (let i = 0; i < 2; i += 1)
@@ -119,7 +119,6 @@ test('with --json every command prints only its answer on standard output, also 
     ...{ SOURCE_ALLOW_CIDRS: '127.0.0.0/8', SOURCE_ALLOW_HTTP: 'true', LOG_LEVEL: 'trace' },
     REDIS_URL: `redis://127.0.0.1:${await freePort()}`,
   });
-  t.regex(stderr, /"msg":"Redis does not answer as it should/);
   const codes = JSON.parse(stderr.slice(stderr.lastIndexOf('\n') + 1)) as number[];
   t.deepEqual(
     commands.filter((_words, i) => codes[i] !== 0).map((words) => words[0]),

@@ -1,25 +1,21 @@
 // Calls that hold a part of the month without being served: what a failed one held is spendable at once, one that is under way is
-// waited for, and what a gateway held that is gone or was paused comes back once. With allotments in Redis and in processes.
+// waited for. What a gateway held that is gone comes back once: see blocks.test.ts.
 import test, { type ExecutionContext } from 'ava';
-import { passLeases, startCountingGateway, type CountingGateway } from './months.ts';
+import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { noon, startTestGateway, type Answer, type TestGateway } from './recording-upstream.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
-import { silentLog } from '../services/harness.ts';
-import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { until } from '../run/until.ts';
 
 const limit = 1000; // of the free plan
 
-let redis: PrivateRedis;
 let accounts: AccountsService;
 test.before(async () => {
-  redis = await startRedis();
-  accounts = await startAccountsService(noon, silentLog, { redisUrl: redis.url });
+  accounts = await startAccountsService(noon);
 });
 test.after.always(async () => {
   await accounts?.close();
-  await redis?.stop();
 });
 
 type Caller = Client & { key: string };
@@ -50,130 +46,97 @@ function answering(): { answer: Answer; hanging: () => number; letGo(status: num
 const statusAt = async ({ url }: TestGateway, { key }: Caller, path = '/v1/series/A') =>
   (await fetch(url + path, { headers: { 'x-api-key': key } })).status;
 
-for (const [where, redisUrl] of [
-  ['in Redis', () => redis.url],
-  ['in processes', () => undefined],
-] as const) {
-  const start = async (t: ExecutionContext): Promise<TestGateway> => {
-    const plans = unhurried(projectPlans());
-    const gateway = await startTestGateway({ accounts, plans, redisUrl: redisUrl(), settleEveryMs: 250 });
-    t.teardown(() => gateway.close());
-    gateway.dataApi.answer = answering().answer;
-    return gateway;
-  };
+const start = async (t: ExecutionContext): Promise<TestGateway> => {
+  const plans = unhurried(projectPlans());
+  const gateway = await startTestGateway({ accounts, plans, settleEveryMs: 250 });
+  t.teardown(() => gateway.close());
+  gateway.dataApi.answer = answering().answer;
+  return gateway;
+};
 
-  test.serial(
-    `with 5 calls left ${where}, five that fail one after the other leave 5 for the next calls, and no more`,
-    async (t) => {
-      const gateway = await start(t);
-      const client = await clientWithLeft(5);
-      for (let round = 0; round < 3; round += 1)
-        for (let i = 0; i < 5; i += 1) t.is(await statusAt(gateway, client, '/v1/series/GONE'), 404);
-      const statuses = [];
-      for (let i = 0; i < 6; i += 1) statuses.push(await statusAt(gateway, client));
-      t.deepEqual(statuses, [200, 200, 200, 200, 200, 402]);
-      await gateway.close();
-      t.is(await accounts.used(client), limit);
-    },
-  );
+test.serial(
+  `with 5 calls left, five that fail one after the other leave 5 for the next calls, and no more`,
+  async (t) => {
+    const gateway = await start(t);
+    const client = await clientWithLeft(5);
+    for (let round = 0; round < 3; round += 1)
+      for (let i = 0; i < 5; i += 1) t.is(await statusAt(gateway, client, '/v1/series/GONE'), 404);
+    const statuses = [];
+    for (let i = 0; i < 6; i += 1) statuses.push(await statusAt(gateway, client));
+    t.deepEqual(statuses, [200, 200, 200, 200, 200, 402]);
+    await gateway.close();
+    t.is(await accounts.used(client), limit);
+  },
+);
 
-  test.serial(
-    `what failed calls held ${where} is spendable at another gateway, which waits for it`,
-    async (t) => {
-      const [one, other] = [await start(t), await start(t)];
-      const client = await clientWithLeft(5);
-      const statuses = [];
-      for (let i = 0; i < 5; i += 1) {
-        t.is(await statusAt(one, client, '/v1/series/GONE'), 404);
-        t.is(await statusAt(other, client, '/v1/series/GONE'), 404);
-        const failed = [1, 2, 3, 4, 5].map(() => statusAt(one, client, '/v1/series/GONE'));
-        for (const status of await Promise.all(failed)) t.true(status === 404 || status === 402);
-        statuses.push(await statusAt(other, client));
-      }
-      t.deepEqual(statuses, [200, 200, 200, 200, 200]);
-      for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
-    },
-  );
+test.serial(`what failed calls held is spendable at another gateway, which waits for it`, async (t) => {
+  const [one, other] = [await start(t), await start(t)];
+  const client = await clientWithLeft(5);
+  const statuses = [];
+  for (let i = 0; i < 5; i += 1) {
+    t.is(await statusAt(one, client, '/v1/series/GONE'), 404);
+    t.is(await statusAt(other, client, '/v1/series/GONE'), 404);
+    const failed = [1, 2, 3, 4, 5].map(() => statusAt(one, client, '/v1/series/GONE'));
+    for (const status of await Promise.all(failed)) t.true(status === 404 || status === 402);
+    statuses.push(await statusAt(other, client));
+  }
+  t.deepEqual(statuses, [200, 200, 200, 200, 200]);
+  for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
+});
 
-  test.serial(
-    `a list of more series than calls are left ${where} is refused whole, and all that is left is served next, at any gateway`,
-    async (t) => {
-      const [one, other] = [await start(t), await start(t)];
-      const client = await clientWithLeft(10);
-      const ids = (count: number) => `/v1/series?ids=${'A,'.repeat(count - 1)}A`;
-      for (let i = 0; i < 3; i += 1) t.is(await statusAt(one, client, ids(11)), 402);
-      t.is(await statusAt(other, client, ids(6)), 200);
-      t.is(await statusAt(other, client, ids(5)), 402);
-      for (let i = 0; i < 4; i += 1) t.is(await statusAt(i % 2 === 0 ? one : other, client), 200);
-      t.is(await statusAt(one, client), 402);
-    },
-  );
+test.serial(
+  `a list of more series than calls are left is refused whole, and all that is left is served next, at any gateway`,
+  async (t) => {
+    const [one, other] = [await start(t), await start(t)];
+    const client = await clientWithLeft(10);
+    const ids = (count: number) => `/v1/series?ids=${'A,'.repeat(count - 1)}A`;
+    for (let i = 0; i < 3; i += 1) t.is(await statusAt(one, client, ids(11)), 402);
+    t.is(await statusAt(other, client, ids(6)), 200);
+    t.is(await statusAt(other, client, ids(5)), 402);
+    for (let i = 0; i < 4; i += 1) t.is(await statusAt(i % 2 === 0 ? one : other, client), 200);
+    t.is(await statusAt(one, client), 402);
+  },
+);
 
-  test.serial(
-    `while the last calls of a month ${where} are under way the next are refused, and when they fail they are served`,
-    async (t) => {
-      const [one, other] = [await start(t), await start(t)];
-      const { answer, hanging, letGo } = answering();
-      one.dataApi.answer = answer;
-      const client = await clientWithLeft(3);
-      const underWay = [1, 2, 3].map(() => statusAt(one, client, '/v1/series/HANG'));
-      await until('they are under way', () => hanging() === 3);
-      for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
-      letGo(404);
-      t.deepEqual(await Promise.all(underWay), [404, 404, 404]);
-      const served = [one, other, one].map((gateway) => statusAt(gateway, client));
-      t.deepEqual(await Promise.all(served), [200, 200, 200]);
-      t.is(await statusAt(other, client), 402);
-    },
-  );
+test.serial(
+  `while the last calls of a month are under way the next are refused, and when they fail they are served`,
+  async (t) => {
+    const [one, other] = [await start(t), await start(t)];
+    const { answer, hanging, letGo } = answering();
+    one.dataApi.answer = answer;
+    const client = await clientWithLeft(3);
+    const underWay = [1, 2, 3].map(() => statusAt(one, client, '/v1/series/HANG'));
+    await until('they are under way', () => hanging() === 3);
+    for (const gateway of [one, other]) t.is(await statusAt(gateway, client), 402);
+    letGo(404);
+    t.deepEqual(await Promise.all(underWay), [404, 404, 404]);
+    const served = [one, other, one].map((gateway) => statusAt(gateway, client));
+    t.deepEqual(await Promise.all(served), [200, 200, 200]);
+    t.is(await statusAt(other, client), 402);
+  },
+);
 
-  test.serial(
-    `calls that a killed gateway had under way ${where} are spendable when its lease has ended, once; the usage never counts them`,
-    async (t) => {
-      const client = await clientWithLeft(60);
-      const [killed, other] = await Promise.all([
-        startCountingGateway(accounts, redisUrl(), 'closed'),
-        startCountingGateway(accounts, redisUrl(), 'closed'),
-      ]);
-      t.teardown(() => other.crash());
-      const takeOne = async ({ take }: CountingGateway) => (await take(client.accountId, 1, limit)).granted;
-      for (let i = 0; i < 10; i += 1) t.true(await takeOne(killed));
-      const underWay = [];
-      for (let i = 0; i < 50; i += 1) underWay.push((await killed.begin(client.accountId, 1, limit)).hold);
-      t.false(underWay.includes(null));
-      await killed.settle();
-      killed.crash();
-      t.false(await takeOne(other), 'they may have been served');
-      t.is(await accounts.used(client), limit - 50);
-      await passLeases(accounts, [other]);
-      let served = 0;
-      while (await takeOne(other)) served += 1;
-      t.is(served, 50);
-      await other.settle();
-      t.is(await accounts.used(client), limit);
-      await passLeases(accounts, [other]);
-      t.false(await takeOne(other), 'nothing comes back twice');
-    },
-  );
-
-  test.serial(
-    `a call that was under way ${where} when its gateway was paused for a minute is cut off, and its quota is spent by the next`,
-    async (t) => {
-      const gateway = await start(t);
-      const { answer, hanging, letGo } = answering();
-      gateway.dataApi.answer = answer;
-      const client = await clientWithLeft(1);
-      const paused = statusAt(gateway, client, '/v1/series/HANG');
-      await until('it is under way', () => hanging() === 1);
-      accounts.clock.advance(120_000);
-      t.teardown(() => accounts.clock.set(noon));
-      letGo(200);
-      await t.throwsAsync(paused);
-      await passLeases(accounts, []);
-      await until('the next is served', async () => (await statusAt(gateway, client)) === 200);
-      t.is(await statusAt(gateway, client), 402);
-      await gateway.close();
-      t.is(await accounts.used(client), limit);
-    },
-  );
-}
+test.serial(
+  `a call that was under way when its gateway was paused for more than two minutes is cut off, and its quota is spent by the next`,
+  async (t) => {
+    const gateway = await start(t);
+    const { answer, hanging, letGo } = answering();
+    gateway.dataApi.answer = answer;
+    const client = await clientWithLeft(1);
+    const paused = statusAt(gateway, client, '/v1/series/HANG');
+    await until('it is under way', () => hanging() === 1);
+    accounts.clock.advance(leaseMs + closeAfterMs);
+    t.teardown(() => accounts.clock.set(noon));
+    letGo(200);
+    await t.throwsAsync(paused);
+    // The same by PostgreSQL's clock, if no message has prolonged the lease since.
+    await accounts.deps.db.sequelize.query(
+      "update accounts.gateways set leased_until = leased_until - interval '3 minutes'",
+    );
+    await closeLives(accounts.deps);
+    await until('the next is served', async () => (await statusAt(gateway, client)) === 200);
+    t.is(await statusAt(gateway, client), 402);
+    await gateway.close();
+    t.is(await accounts.used(client), limit);
+  },
+);

@@ -50,66 +50,70 @@ async function allEnded(t: ExecutionContext, url: string | undefined): Promise<M
   return samples;
 }
 
-test('requests are counted by group and status class, refusals by code, and no label identifies a client', async (t) => {
-  const gateway = await startTestGateway({ accounts, metrics });
-  t.teardown(() => gateway.close());
-  const client = await accounts.newClient('free');
-  await accounts.take(client, 998); // two are left
-  const { accountId, key } = client;
-  const get = (path: string, apiKey = key) => fetch(gateway.url + path, { headers: { 'x-api-key': apiKey } });
-  t.is((await get('/v1/series/SECRET.SERIES')).status, 200);
-  t.is((await get('/v1/funds/1/nav')).status, 200);
-  t.is((await get('/v1/series/B')).status, 402);
-  t.is((await get('/v1/series/B', `${key}x`)).status, 401);
-  const burst = await Promise.all(Array.from({ length: 40 }, () => get('/v1/trade')));
-  const limited = burst.filter(({ status }) => status === 429).length;
-  t.true(limited > 0);
-  t.is((await get('/v1/nothing')).status, 404);
-  t.is((await get('/nowhere')).status, 404);
-  t.is((await exchange(gateway.url, 'HELO mail\r\n\r\n'))[0]?.status, 400);
+test.serial(
+  'requests are counted by group and status class, refusals by code, and no label identifies a client',
+  async (t) => {
+    const gateway = await startTestGateway({ accounts, metrics });
+    t.teardown(() => gateway.close());
+    const client = await accounts.newClient('free');
+    await accounts.take(client, 998); // two are left
+    const { accountId, key } = client;
+    const get = (path: string, apiKey = key) =>
+      fetch(gateway.url + path, { headers: { 'x-api-key': apiKey } });
+    t.is((await get('/v1/series/SECRET.SERIES')).status, 200);
+    t.is((await get('/v1/funds/1/nav')).status, 200);
+    t.is((await get('/v1/series/B')).status, 402);
+    t.is((await get('/v1/series/B', `${key}x`)).status, 401);
+    const burst = await Promise.all(Array.from({ length: 40 }, () => get('/v1/trade')));
+    const limited = burst.filter(({ status }) => status === 429).length;
+    t.true(limited > 0);
+    t.is((await get('/v1/nothing')).status, 404);
+    t.is((await get('/nowhere')).status, 404);
+    t.is((await exchange(gateway.url, 'HELO mail\r\n\r\n'))[0]?.status, 400);
 
-  const { metricsUrl } = gateway.gateway;
-  const samples = await allEnded(t, metricsUrl);
-  const requests = (group: string, status: string) =>
-    samples.get(`almanac_gateway_requests_total{group="${group}",status="${status}"}`);
-  t.is(requests('series', '2xx'), 1);
-  t.is(requests('series', '4xx'), 2);
-  t.is(requests('funds', '2xx'), 1);
-  t.is(requests('trade', '4xx'), 40);
-  t.is(requests('other', '4xx'), 2);
-  const failures = (code: string) => samples.get(`almanac_gateway_failures_total{code="${code}"}`);
-  t.is(failures('unauthorized'), 1);
-  t.is(failures('rate_limited'), limited);
-  t.is(failures('quota_exceeded'), 1 + 40 - limited);
-  t.is(failures('not_found'), 2);
-  t.is(samples.get('almanac_gateway_requests_malformed_total'), 1);
-  t.is(samples.get('almanac_gateway_requests_cut_off_total'), 0);
+    const { metricsUrl } = gateway.gateway;
+    const samples = await allEnded(t, metricsUrl);
+    const requests = (group: string, status: string) =>
+      samples.get(`almanac_gateway_requests_total{group="${group}",status="${status}"}`);
+    t.is(requests('series', '2xx'), 1);
+    t.is(requests('series', '4xx'), 2);
+    t.is(requests('funds', '2xx'), 1);
+    t.is(requests('trade', '4xx'), 40);
+    t.is(requests('other', '4xx'), 2);
+    const failures = (code: string) => samples.get(`almanac_gateway_failures_total{code="${code}"}`);
+    t.is(failures('unauthorized'), 1);
+    t.is(failures('rate_limited'), limited);
+    t.is(failures('quota_exceeded'), 1 + 40 - limited);
+    t.is(failures('not_found'), 2);
+    t.is(samples.get('almanac_gateway_requests_malformed_total'), 1);
+    t.is(samples.get('almanac_gateway_requests_cut_off_total'), 0);
 
-  const series = 'almanac_gateway_request_duration_seconds_bucket{group="trade",le="';
-  const buckets = [...samples].filter(([name]) => name.startsWith(series));
-  // A dashboard that was built upon these bounds breaks where one is another.
-  t.is(
-    buckets.map(([name]) => name.slice(series.length, -2)).join(' '),
-    '0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 +Inf',
-  );
-  const counts = buckets.map(([, count]) => count);
-  t.deepEqual(
-    counts,
-    counts.toSorted((a, b) => a - b),
-  );
-  t.is(counts.at(-1), 40);
-  t.is(samples.get('almanac_gateway_request_duration_seconds_count{group="trade"}'), 40);
-  t.true((samples.get('almanac_gateway_request_duration_seconds_sum{group="trade"}') ?? 0) > 0);
-  t.true((samples.get('almanac_gateway_stage_seconds_total{stage="upstream"}') ?? 0) > 0);
+    const series = 'almanac_gateway_request_duration_seconds_bucket{group="trade",le="';
+    const buckets = [...samples].filter(([name]) => name.startsWith(series));
+    // A dashboard that was built upon these bounds breaks where one is another.
+    t.is(
+      buckets.map(([name]) => name.slice(series.length, -2)).join(' '),
+      '0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 +Inf',
+    );
+    const counts = buckets.map(([, count]) => count);
+    t.deepEqual(
+      counts,
+      counts.toSorted((a, b) => a - b),
+    );
+    t.is(counts.at(-1), 40);
+    t.is(samples.get('almanac_gateway_request_duration_seconds_count{group="trade"}'), 40);
+    t.true((samples.get('almanac_gateway_request_duration_seconds_sum{group="trade"}') ?? 0) > 0);
+    t.true((samples.get('almanac_gateway_stage_seconds_total{stage="upstream"}') ?? 0) > 0);
 
-  const text = await (await fetch(`${metricsUrl}/metrics`)).text();
-  for (const secret of [key, accountId, 'SECRET.SERIES', 'nowhere']) t.false(text.includes(secret), secret);
-  t.is((await fetch(`${metricsUrl}/anything`)).status, 404);
-  await gateway.close();
-  await t.throwsAsync(fetch(`${metricsUrl}/metrics`), undefined, 'it ends with the gateway');
-});
+    const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+    for (const secret of [key, accountId, 'SECRET.SERIES', 'nowhere']) t.false(text.includes(secret), secret);
+    t.is((await fetch(`${metricsUrl}/anything`)).status, 404);
+    await gateway.close();
+    await t.throwsAsync(fetch(`${metricsUrl}/metrics`), undefined, 'it ends with the gateway');
+  },
+);
 
-test('an unreachable service and an unreachable Redis are visible', async (t) => {
+test.serial('an unreachable service and an unreachable Redis are visible', async (t) => {
   const gateway = await startTestGateway({
     accounts,
     metrics,
@@ -133,72 +137,78 @@ test('an unreachable service and an unreachable Redis are visible', async (t) =>
   t.is(after.get('almanac_gateway_failures_total{code="upstream_error"}'), 1);
 });
 
-test('a silent service still gets calls in turn; an unreachable one gets none until it answers again', async (t) => {
-  const toAccounts = await startProxy(Number(new URL(accounts.url).port));
-  t.teardown(() => toAccounts.close());
-  const accountsUrl = `http://127.0.0.1:${toAccounts.port}`;
-  const gateway = await startTestGateway({
-    metrics,
-    clock: accounts.clock,
-    accountsApiUrls: [accountsUrl],
-    upstreamTimeoutMs: 500,
-  });
-  t.teardown(() => gateway.close());
-  const { key } = await accounts.newClient('enterprise');
-  const get = async (path: string) =>
-    (await fetch(gateway.url + path, { headers: { 'x-api-key': key } })).status;
-  const isUp = async (service: string, url: string) =>
-    (await scrape(t, gateway.gateway.metricsUrl)).get(
-      `almanac_gateway_upstream_up{service="${service}",url="${url}"}`,
-    );
-  const { dataApi } = gateway;
-  dataApi.answer = () => undefined;
-  t.is(await get('/v1/catalog'), 504);
-  t.is(await isUp('data-api', dataApi.url), 1, 'it is overloaded, and so may be those beside it');
-  dataApi.answer = answerPlainly;
-  toAccounts.cut();
-  t.is(await get('/v1/series/A'), 503);
-  t.is(await isUp('accounts-api', accountsUrl), 0);
-  toAccounts.mend();
-  t.is(await get('/v1/series/A'), 200);
-  t.is(await isUp('accounts-api', accountsUrl), 1);
-});
+test.serial(
+  'a silent service still gets calls in turn; an unreachable one gets none until it answers again',
+  async (t) => {
+    const toAccounts = await startProxy(Number(new URL(accounts.url).port));
+    t.teardown(() => toAccounts.close());
+    const accountsUrl = `http://127.0.0.1:${toAccounts.port}`;
+    const gateway = await startTestGateway({
+      metrics,
+      clock: accounts.clock,
+      accountsApiUrls: [accountsUrl],
+      upstreamTimeoutMs: 500,
+    });
+    t.teardown(() => gateway.close());
+    const { key } = await accounts.newClient('enterprise');
+    const get = async (path: string) =>
+      (await fetch(gateway.url + path, { headers: { 'x-api-key': key } })).status;
+    const isUp = async (service: string, url: string) =>
+      (await scrape(t, gateway.gateway.metricsUrl)).get(
+        `almanac_gateway_upstream_up{service="${service}",url="${url}"}`,
+      );
+    const { dataApi } = gateway;
+    dataApi.answer = () => undefined;
+    t.is(await get('/v1/catalog'), 504);
+    t.is(await isUp('data-api', dataApi.url), 1, 'it is overloaded, and so may be those beside it');
+    dataApi.answer = answerPlainly;
+    toAccounts.cut();
+    t.is(await get('/v1/series/A'), 503);
+    t.is(await isUp('accounts-api', accountsUrl), 0);
+    toAccounts.mend();
+    t.is(await get('/v1/series/A'), 200);
+    t.is(await isUp('accounts-api', accountsUrl), 1);
+  },
+);
 
-test('an instance that answers with an error, or with what cannot be forwarded, still gets calls in turn', async (t) => {
-  const [dataApi, accountsApi] = [await startRawUpstream(), await startRawUpstream()];
-  t.teardown(() => Promise.all([dataApi.close(), accountsApi.close()]));
-  const gateway = await startTestGateway({
-    metrics,
-    dataApiUrls: [dataApi.url],
-    accountsApiUrls: [accountsApi.url],
-  });
-  t.teardown(() => gateway.close());
-  const isUp = async (service: string, url: string) =>
-    (await scrape(t, gateway.gateway.metricsUrl)).get(
-      `almanac_gateway_upstream_up{service="${service}",url="${url}"}`,
-    );
-  const answers: Record<string, (request: RawRequest) => string> = {
-    'what Node answers to a head that is too long': () =>
-      'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n',
-    'an error': (request) => head(request, '500 Internal Server Error', 'content-length: 0'),
-    'an endless head': (request) => head(request, '200 OK', `x: ${'a'.repeat(100_000)}`),
-  };
-  for (const [what, answer] of Object.entries(answers)) {
-    for (const service of [dataApi, accountsApi]) {
-      service.answer = (socket, request) => void socket.end(answer(request));
+test.serial(
+  'an instance that answers with an error, or with what cannot be forwarded, still gets calls in turn',
+  async (t) => {
+    const [dataApi, accountsApi] = [await startRawUpstream(), await startRawUpstream()];
+    t.teardown(() => Promise.all([dataApi.close(), accountsApi.close()]));
+    const gateway = await startTestGateway({
+      metrics,
+      dataApiUrls: [dataApi.url],
+      accountsApiUrls: [accountsApi.url],
+    });
+    t.teardown(() => gateway.close());
+    const isUp = async (service: string, url: string) =>
+      (await scrape(t, gateway.gateway.metricsUrl)).get(
+        `almanac_gateway_upstream_up{service="${service}",url="${url}"}`,
+      );
+    const answers: Record<string, (request: RawRequest) => string> = {
+      'what Node answers to a head that is too long': () =>
+        'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n',
+      'an error': (request) => head(request, '500 Internal Server Error', 'content-length: 0'),
+      'an endless head': (request) => head(request, '200 OK', `x: ${'a'.repeat(100_000)}`),
+    };
+    for (const [what, answer] of Object.entries(answers)) {
+      for (const service of [dataApi, accountsApi]) {
+        service.answer = (socket, request) => void socket.end(answer(request));
+      }
+      await (await fetch(`${gateway.url}/v1/catalog`)).text();
+      t.is(await isUp('data-api', dataApi.url), 1, `a read: ${what}`);
+      if (what === 'an endless head') continue; // undici, which asks accounts-api for leases, does not tell it from a broken connection
+      await (await fetch(`${gateway.url}/auth/login`, { method: 'POST' })).text();
+      t.is(await isUp('accounts-api', accountsApi.url), 1, `a write: ${what}`);
+      const headers = { 'x-api-key': mintApiKey() };
+      t.is((await fetch(`${gateway.url}/v1/series/A`, { headers })).status, 503);
+      t.is(await isUp('accounts-api', accountsApi.url), 1, `a lookup: ${what}`);
     }
-    await (await fetch(`${gateway.url}/v1/catalog`)).text();
-    t.is(await isUp('data-api', dataApi.url), 1, `a read: ${what}`);
-    if (what === 'an endless head') continue; // undici, which asks accounts-api for leases, does not tell it from a broken connection
-    await (await fetch(`${gateway.url}/auth/login`, { method: 'POST' })).text();
-    t.is(await isUp('accounts-api', accountsApi.url), 1, `a write: ${what}`);
-    const headers = { 'x-api-key': mintApiKey() };
-    t.is((await fetch(`${gateway.url}/v1/series/A`, { headers })).status, 503);
-    t.is(await isUp('accounts-api', accountsApi.url), 1, `a lookup: ${what}`);
-  }
-});
+  },
+);
 
-test('a client that leaves before its answer is counted as such, not as answered', async (t) => {
+test.serial('a client that leaves before its answer is counted as such, not as answered', async (t) => {
   const gateway = await startTestGateway({ accounts, metrics });
   t.teardown(() => gateway.close());
   const { key } = await accounts.newClient('enterprise');
@@ -212,7 +222,7 @@ test('a client that leaves before its answer is counted as such, not as answered
   t.is(samples.get('almanac_gateway_requests_total{group="series",status="4xx"}'), 1);
 });
 
-test('the metrics of the process are present, and an idle event loop does not lag', async (t) => {
+test.serial('the metrics of the process are present, and an idle event loop does not lag', async (t) => {
   const gateway = await startTestGateway({ metrics });
   t.teardown(() => gateway.close());
   const samples = await scrape(t, gateway.gateway.metricsUrl);

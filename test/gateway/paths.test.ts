@@ -92,8 +92,8 @@ const unmapped = [
   '/v2/series/A',
   '/auth',
   '/authX',
-  '/internal/credentials',
-  '/internal/quota/top-up',
+  '/internal/sessions',
+  '/internal/heartbeat',
   '/metrics',
   '/admin',
 ];

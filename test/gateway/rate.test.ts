@@ -22,11 +22,13 @@ async function newSession(url: string): Promise<string> {
   return ((await answer.json()) as { data: { session_token: string } }).data.session_token;
 }
 
-for (const [name, redisUrl] of [
+// One after the other: without Redis, a gateway allows its part of the limits, which is all only while no other one runs.
+const places = [
   ['in one process', undefined],
   ['through Redis', testRedisUrl()],
-] as const) {
-  test(`calls beyond the plan's rate are 429 with Retry-After, ${name}`, async (t) => {
+] as const;
+for (const [name, redisUrl] of places) {
+  test.serial(`calls beyond the plan's rate are 429 with Retry-After, ${name}`, async (t) => {
     const plans = limitedBySecond(projectPlans());
     const gateway = await startTestGateway({ accounts, redisUrl, plans });
     t.teardown(() => gateway.close());
@@ -43,114 +45,79 @@ for (const [name, redisUrl] of [
     t.is((await get(other.key)).status, 200);
   });
 
-  test(`while data calls of an account are refused, eight management calls at once are served, ${name}`, async (t) => {
-    const gateway = await startTestGateway({ accounts, redisUrl, managementCallsPerSecond: 20 });
-    t.teardown(() => gateway.close());
-    const { key } = await accounts.newClient('free');
-    const session = await newSession(gateway.url);
-    const get = (path: string, headers: Record<string, string>) => fetch(gateway.url + path, { headers });
-    const times = (count: number, path: string, headers: Record<string, string>) =>
-      Promise.all(Array.from({ length: count }, () => get(path, headers)));
-    const [data, byKey, bySession] = await Promise.all([
-      times(40, '/v1/series/A', { 'x-api-key': key }),
-      times(8, '/v1/usage', { 'x-api-key': key }),
-      times(8, '/v1/account', { 'x-session-token': session }),
-    ]);
-    t.true(data.some(({ status }) => status === 429));
-    t.deepEqual(new Set([...byKey, ...bySession].map(({ status }) => status)), new Set([200]));
-    t.is(bySession[0]?.headers.get('ratelimit-policy'), '"second";q=20;w=1');
-  });
+  test.serial(
+    `while data calls of an account are refused, eight management calls at once are served, ${name}`,
+    async (t) => {
+      const gateway = await startTestGateway({ accounts, redisUrl, managementCallsPerSecond: 20 });
+      t.teardown(() => gateway.close());
+      const { key } = await accounts.newClient('free');
+      const session = await newSession(gateway.url);
+      const get = (path: string, headers: Record<string, string>) => fetch(gateway.url + path, { headers });
+      const times = (count: number, path: string, headers: Record<string, string>) =>
+        Promise.all(Array.from({ length: count }, () => get(path, headers)));
+      const [data, byKey, bySession] = await Promise.all([
+        times(40, '/v1/series/A', { 'x-api-key': key }),
+        times(8, '/v1/usage', { 'x-api-key': key }),
+        times(8, '/v1/account', { 'x-session-token': session }),
+      ]);
+      t.true(data.some(({ status }) => status === 429));
+      t.deepEqual(new Set([...byKey, ...bySession].map(({ status }) => status)), new Set([200]));
+      t.is(bySession[0]?.headers.get('ratelimit-policy'), '"second";q=20;w=1');
+    },
+  );
 
-  test(`a key that uses up its management limit takes nothing from other keys and can be revoked with itself, ${name}`, async (t) => {
-    const gateway = await startTestGateway({ accounts, redisUrl, managementCallsPerSecond: 3 });
-    t.teardown(() => gateway.close());
-    const leaked = await accounts.newClient('free');
-    const other = await createKey(accounts.deps, leaked.accountId, 'other');
-    const call = (path: string, key: string, method = 'GET') =>
-      fetch(gateway.url + path, { method, headers: { 'x-api-key': key } });
-    const flood = Array.from({ length: 40 }, () => call('/v1/keys', leaked.key));
-    const revocation = call(`/v1/keys/${leaked.keyId}`, leaked.key, 'DELETE');
-    const ofOther = await Promise.all([1, 2].map(() => call('/v1/keys', other.key)));
-    t.deepEqual(
-      ofOther.map(({ status }) => status),
-      [200, 200],
-    );
-    const revoked = await revocation;
-    t.is(revoked.status, 204);
-    const [refused] = (await Promise.all(flood)).filter(({ status }) => status === 429);
-    t.is(refused?.headers.get('retry-after'), '1');
-    t.regex(await (refused ?? new Response()).text(), /managed with one key or session by 3 a second/);
-  });
+  test.serial(
+    `a key that uses up its management limit takes nothing from other keys and can be revoked with itself, ${name}`,
+    async (t) => {
+      const gateway = await startTestGateway({ accounts, redisUrl, managementCallsPerSecond: 3 });
+      t.teardown(() => gateway.close());
+      const leaked = await accounts.newClient('free');
+      const other = await createKey(accounts.deps, leaked.accountId, 'other');
+      const call = (path: string, key: string, method = 'GET') =>
+        fetch(gateway.url + path, { method, headers: { 'x-api-key': key } });
+      const flood = Array.from({ length: 40 }, () => call('/v1/keys', leaked.key));
+      const revocation = call(`/v1/keys/${leaked.keyId}`, leaked.key, 'DELETE');
+      const ofOther = await Promise.all([1, 2].map(() => call('/v1/keys', other.key)));
+      t.deepEqual(
+        ofOther.map(({ status }) => status),
+        [200, 200],
+      );
+      const revoked = await revocation;
+      t.is(revoked.status, 204);
+      const [refused] = (await Promise.all(flood)).filter(({ status }) => status === 429);
+      t.is(refused?.headers.get('retry-after'), '1');
+      t.regex(await (refused ?? new Response()).text(), /managed with one key or session by 3 a second/);
+    },
+  );
 
-  test(`an IP address whose credentials fail is refused without a lookup; keys known here and other addresses go on, ${name}`, async (t) => {
-    const accountsApi = closedOnce(await startRecordingUpstream('accounts-api', accounts.url));
-    t.teardown(() => accountsApi.close());
-    const gateway = await startTestGateway({
-      accounts,
-      accountsApiUrls: [accountsApi.url],
-      redisUrl,
-      publicCallsPerSecond: 3,
-      trustedProxyHops: 1,
-    });
-    t.teardown(() => gateway.close());
-    const [{ key }, revoked] = [await accounts.newClient('pro'), await accounts.newClient('pro')];
-    const network = Math.floor(Math.random() * 65_536).toString(16);
-    const call = (credential: Record<string, string>, path = '/v1/series/A', host = '1:2') =>
-      fetch(gateway.url + path, {
-        headers: { ...credential, 'x-forwarded-for': `2001:db8:${network}:${host}` },
+  test.serial(
+    `/readyz is limited by client IP apart from public endpoints, and /healthz is not limited, ${name}`,
+    async (t) => {
+      const gateway = await startTestGateway({
+        accounts,
+        redisUrl,
+        publicCallsPerSecond: 3,
+        trustedProxyHops: 1,
       });
-    const statusOf = async (...words: Parameters<typeof call>) => (await call(...words)).status;
-    t.is(await statusOf({ 'x-api-key': key }), 200);
-    t.is(await statusOf({ 'x-api-key': revoked.key }), 200);
-    await revokeKey(accounts.deps, revoked.keyId);
-    // The gateway's clock stands still, so an address that is refused once stays refused.
-    await until(
-      'the address is refused',
-      async () => (await statusOf({ 'x-api-key': mintApiKey() })) === 429,
-    );
-    t.is(await statusOf({ 'x-api-key': key }), 200, 'a key that was accepted before');
-    t.is(await statusOf({ 'x-api-key': mintApiKey() }, '/v1/series/A', '9::'), 401, 'another address');
-    t.is(await statusOf({ 'x-api-key': revoked.key }), 429);
-    t.is(await statusOf({ 'x-api-key': revoked.key }), 429, 'no longer a known key');
-    await accountsApi.close(); // a lookup would be 503 from now on
-    const failing: Record<string, string>[] = [
-      { 'x-api-key': mintApiKey() },
-      { 'x-api-key': 'mistyped' },
-      { 'x-api-key': revoked.key },
-      {},
-    ];
-    for (const credential of failing) {
-      const refused = await call(credential, '/v1/series/A', '1:3');
-      t.is(refused.status, 429, JSON.stringify(Object.keys(credential)));
-      t.is(refused.headers.get('retry-after'), '1');
-      t.is(await statusOf(credential, '/v1/usage'), 429);
-    }
-    t.is(await statusOf({ 'x-session-token': mintSessionToken().token }, '/v1/usage'), 429);
-    t.is(await statusOf({ 'x-api-key': mintApiKey() }, '/v1/series/A', '9::'), 503);
-  });
+      t.teardown(() => gateway.close());
+      const address = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}::1`;
+      const statusesOf = async (path: string, calls: number) => {
+        const headers = { 'x-forwarded-for': address };
+        const answers = Array.from({ length: calls }, () => fetch(gateway.url + path, { headers }));
+        return new Set((await Promise.all(answers)).map(({ status }) => status));
+      };
+      const [readiness, liveness] = await Promise.all([
+        statusesOf('/readyz', 40),
+        statusesOf('/healthz', 40),
+      ]);
+      t.true(readiness.has(429)); // those within the limit are 503 where the machine is too busy for a probe
+      t.deepEqual([...liveness], [200]);
+      const ofPublic = await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-forwarded-for': address } });
+      t.is(ofPublic.headers.get('ratelimit'), '"second";r=2;t=1');
+    },
+  );
 
-  test(`/readyz is limited by client IP apart from public endpoints, and /healthz is not limited, ${name}`, async (t) => {
-    const gateway = await startTestGateway({
-      accounts,
-      redisUrl,
-      publicCallsPerSecond: 3,
-      trustedProxyHops: 1,
-    });
-    t.teardown(() => gateway.close());
-    const address = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}::1`;
-    const statusesOf = async (path: string, calls: number) => {
-      const headers = { 'x-forwarded-for': address };
-      const answers = Array.from({ length: calls }, () => fetch(gateway.url + path, { headers }));
-      return new Set((await Promise.all(answers)).map(({ status }) => status));
-    };
-    const [readiness, liveness] = await Promise.all([statusesOf('/readyz', 40), statusesOf('/healthz', 40)]);
-    t.true(readiness.has(429)); // those within the limit are 503 where the machine is too busy for a probe
-    t.deepEqual([...liveness], [200]);
-    const ofPublic = await fetch(`${gateway.url}/v1/catalog`, { headers: { 'x-forwarded-for': address } });
-    t.is(ofPublic.headers.get('ratelimit'), '"second";r=2;t=1');
-  });
-
-  test(`public and auth endpoints are limited by client IP, ${name}`, async (t) => {
+  test.serial(`public and auth endpoints are limited by client IP, ${name}`, async (t) => {
     const gateway = await startTestGateway({
       accounts,
       redisUrl,
@@ -175,4 +142,57 @@ for (const [name, redisUrl] of [
       200,
     );
   });
+}
+
+// The last ones: their gateways cannot take their leave of accounts-api, and count as running for a while.
+for (const [name, redisUrl] of places) {
+  test.serial(
+    `an IP address whose credentials fail is refused without a lookup; keys known here and other addresses go on, ${name}`,
+    async (t) => {
+      const accountsApi = closedOnce(await startRecordingUpstream('accounts-api', accounts.url));
+      t.teardown(() => accountsApi.close());
+      const gateway = await startTestGateway({
+        accounts,
+        accountsApiUrls: [accountsApi.url],
+        redisUrl,
+        publicCallsPerSecond: 3,
+        trustedProxyHops: 1,
+      });
+      t.teardown(() => gateway.close());
+      const [{ key }, revoked] = [await accounts.newClient('pro'), await accounts.newClient('pro')];
+      const network = Math.floor(Math.random() * 65_536).toString(16);
+      const call = (credential: Record<string, string>, path = '/v1/series/A', host = '1:2') =>
+        fetch(gateway.url + path, {
+          headers: { ...credential, 'x-forwarded-for': `2001:db8:${network}:${host}` },
+        });
+      const statusOf = async (...words: Parameters<typeof call>) => (await call(...words)).status;
+      t.is(await statusOf({ 'x-api-key': key }), 200);
+      t.is(await statusOf({ 'x-api-key': revoked.key }), 200);
+      await revokeKey(accounts.deps, revoked.keyId);
+      // The gateway's clock stands still, so an address that is refused once stays refused.
+      await until(
+        'the address is refused',
+        async () => (await statusOf({ 'x-api-key': mintApiKey() })) === 429,
+      );
+      t.is(await statusOf({ 'x-api-key': key }), 200, 'a key that was accepted before');
+      t.is(await statusOf({ 'x-api-key': mintApiKey() }, '/v1/series/A', '9::'), 401, 'another address');
+      t.is(await statusOf({ 'x-api-key': revoked.key }), 429);
+      t.is(await statusOf({ 'x-api-key': revoked.key }), 429, 'no longer a known key');
+      await accountsApi.close(); // a lookup would be 503 from now on
+      const failing: Record<string, string>[] = [
+        { 'x-api-key': mintApiKey() },
+        { 'x-api-key': 'mistyped' },
+        { 'x-api-key': revoked.key },
+        {},
+      ];
+      for (const credential of failing) {
+        const refused = await call(credential, '/v1/series/A', '1:3');
+        t.is(refused.status, 429, JSON.stringify(Object.keys(credential)));
+        t.is(refused.headers.get('retry-after'), '1');
+        t.is(await statusOf(credential, '/v1/usage'), 429);
+      }
+      t.is(await statusOf({ 'x-session-token': mintSessionToken().token }, '/v1/usage'), 429);
+      t.is(await statusOf({ 'x-api-key': mintApiKey() }, '/v1/series/A', '9::'), 503);
+    },
+  );
 }

@@ -1,52 +1,43 @@
-// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: calls of the month continue, counted
-// once, none above the limit, and none waits for Redis longer than its deadline. With each of the three values of QUOTA_OUTAGE
-// if accounts-api is down as well.
+// A Redis that is dead, stalled, slow, cut off, loading, read-only or without its scripts: no call fails, the month is served to its exact
+// limit, and of the calls per second each gateway allows its part until Redis is back.
 import test from 'ava';
-import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
-import type { Failure } from '../../kernel/errors.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
-import { silentLog } from '../services/harness.ts';
 import { startProxy, type Proxy } from '../services/proxy.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
+import { projectPlans, unhurried } from '../services/services.ts';
 import { until } from '../run/until.ts';
-import { connected, serveTheRest, startCountingGateway, type CountingGateway } from './months.ts';
+import { allowancesAt, callAll, countTogether, serveTheRest } from './bursts.ts';
+import { noon, startTestGateway, type TestGateway } from './recording-upstream.ts';
 
 let redis: PrivateRedis;
 let way: Proxy; // from the gateways to Redis
-let service: AccountsService;
-let gateways: CountingGateway[];
+let accounts: AccountsService;
+let gateways: TestGateway[] = [];
+const plans = unhurried(projectPlans());
+const perSecond = plans.get('free')?.calls_second ?? 0;
+const limit = 1_000;
 test.before(async () => {
   redis = await startRedis();
   way = await startProxy(redis.port);
-  service = await startAccountsService('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: redis.url });
-  const url = `redis://127.0.0.1:${way.port}`;
-  gateways = await Promise.all([1, 2].map(() => startCountingGateway(service, url)));
+  accounts = await startAccountsService(noon);
+  const redisUrl = `redis://127.0.0.1:${way.port}`;
+  gateways = await Promise.all([1, 2].map(() => startTestGateway({ accounts, redisUrl, plans })));
 });
 test.after.always(async () => {
-  for (const gateway of gateways ?? []) gateway.crash();
-  await service?.close();
+  await Promise.all(gateways.map((gateway) => gateway.close()));
+  await accounts?.close();
   await way?.close();
   await redis?.stop();
 });
 
-const limit = 1_000;
-
-async function serve(client: Client, calls: number): Promise<number> {
-  const takes = await Promise.all(
-    Array.from({ length: calls }, (_, i) =>
-      (gateways[i % gateways.length] as CountingGateway).take(client.accountId, 1, limit),
-    ),
-  );
-  return takes.filter(({ granted }) => granted).length;
-}
-
-async function settleAll(): Promise<void> {
-  for (const gateway of gateways) await gateway.settle();
-}
+const newClient = () => accounts.newClient('free');
+const newUnlimitedKey = async () => (await accounts.newClient('enterprise')).key;
 
 interface Fault {
   begin(): unknown;
   end(): unknown;
+  /** Redis goes on counting. */
+  isMild?: true;
 }
 
 const readOnly = (yes: boolean) =>
@@ -67,40 +58,41 @@ const faults: Record<string, Fault> = {
     begin: () => redis.command('config', 'set', 'maxmemory', '1'),
     end: () => redis.command('config', 'set', 'maxmemory', '0'),
   },
-  'forgets its scripts': { begin: () => redis.command('script', 'flush'), end: () => undefined },
-  'is emptied': { begin: () => redis.command('flushall'), end: () => undefined },
+  'forgets its scripts': {
+    begin: () => redis.command('script', 'flush'),
+    end: () => undefined,
+    isMild: true,
+  },
+  'is emptied': { begin: () => redis.command('flushall'), end: () => undefined, isMild: true },
 };
 
-for (const [what, fault] of Object.entries(faults)) {
-  test.serial(`while Redis ${what}, calls are served and counted once, up to the exact limit`, async (t) => {
-    const client = await service.newClient();
-    t.is(await serve(client, 200), 200);
-    await settleAll();
-    await fault.begin();
-    t.is(await serve(client, 300), 300);
-    t.is(await serve(client, 10), 10);
-    await fault.end();
-    const served = 510 + (await serveTheRest(service, gateways, () => serve(client, 100)));
-    t.is(served, limit);
-    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
-  });
+/** Serves so many calls of the client at both gateways at once. @returns the statuses that are not 200. */
+async function failures(client: Client & { key: string }, calls: number): Promise<number[]> {
+  return (await callAll(gateways, client.key, calls)).filter((status) => status !== 200);
 }
 
-test.serial('the circuit to a silent Redis opens after one deadline: not every call asks it', async (t) => {
-  const client = await service.newClient();
-  await serve(client, 2);
-  t.teardown(() => redis.goOn());
-  redis.stall();
-  for (let call = 0; call < 50; call += 1) {
-    t.is(await serve(client, 2), 2);
-    t.deepEqual(
-      gateways.map((gateway) => gateway.redis?.isUsable), // where it is not, it is not asked
-      [false, false],
-    );
-  }
-  redis.goOn();
-  await Promise.all(gateways.map(connected));
-});
+for (const [what, fault] of Object.entries(faults)) {
+  test.serial(
+    `while Redis ${what}, no call fails, each gateway allows its part of a second, and the month is served to its exact limit`,
+    async (t) => {
+      const client = await newClient();
+      t.deepEqual(await failures(client, 200), []);
+      await fault.begin();
+      t.deepEqual(await failures(client, 300), []);
+      if (fault.isMild !== true)
+        await until('each gateway allows its part', async () => {
+          const allowances = await allowancesAt(gateways, (await newClient()).key);
+          return allowances.every((most) => most === perSecond / gateways.length);
+        });
+      t.deepEqual(await failures(client, 10), []);
+      await fault.end();
+      t.is(510 + (await serveTheRest(gateways, client.key)), limit);
+      await until('all are charged', async () => (await accounts.used(client)) >= limit);
+      t.is(await accounts.used(client), limit);
+      await t.notThrowsAsync(countTogether(gateways, perSecond, newUnlimitedKey));
+    },
+  );
+}
 
 async function isLoading(server: PrivateRedis): Promise<boolean> {
   return server.command('get', 'key:0').then(
@@ -109,138 +101,34 @@ async function isLoading(server: PrivateRedis): Promise<boolean> {
   );
 }
 
-test.serial('while Redis loads its data, it counts as unavailable', async (t) => {
+test.serial('while Redis loads its data, no call fails', async (t) => {
   const big = await startRedis(
-    '--enable-debug-command',
-    'yes',
-    '--key-load-delay',
-    '2000',
-    '--loading-process-events-interval-bytes',
-    '1024',
+    ...['--enable-debug-command', 'yes', '--key-load-delay', '2000'],
+    ...['--loading-process-events-interval-bytes', '1024'],
   );
-  const gateway = await startCountingGateway(service, big.url);
-  const client = await service.newClient();
-  try {
-    await big.command('debug', 'populate', '500');
-    t.true((await gateway.take(client.accountId, 1, limit)).granted);
-    const reloaded = big.command('debug', 'reload').catch(() => undefined);
-    await until('it loads', () => isLoading(big));
-    t.true((await gateway.take(client.accountId, 1, limit)).granted);
-    await reloaded;
-    await connected(gateway);
-    t.true((await gateway.take(client.accountId, 1, limit)).granted);
-  } finally {
-    gateway.crash();
-    await big.stop();
-  }
+  t.teardown(() => big.stop());
+  const loading = await startTestGateway({ accounts, redisUrl: big.url, plans });
+  t.teardown(() => loading.close());
+  const { key } = await newClient();
+  await big.command('debug', 'populate', '500');
+  t.deepEqual(await callAll([loading], key, 1), [200]);
+  const reloaded = big.command('debug', 'reload').catch(() => undefined);
+  await until('it loads', () => isLoading(big));
+  t.deepEqual(new Set(await callAll([loading], key, 20)), new Set([200]));
+  await reloaded;
+  t.deepEqual(new Set(await callAll([loading], key, 20)), new Set([200]));
 });
 
-for (const [outage, before, most] of [
-  ['closed', 1, 0],
-  ['bounded', 1, 100],
-  ['bounded', 930, 70],
-  ['bounded', 1_000, 0],
-  ['open', 1_000, 400],
-] as const) {
-  test.serial(
-    `with neither Redis nor accounts-api, QUOTA_OUTAGE=${outage} serves ${most} calls after ${before} of ${limit}, and charges them later`,
-    async (t) => {
-      const client = await service.newClient();
-      const accountsWay = await startProxy(Number(new URL(service.url).port));
-      const url = `http://127.0.0.1:${accountsWay.port}`;
-      const gateway = await startCountingGateway({ url, clock: service.clock }, redis.url, outage);
-      try {
-        t.true((await gateway.take(client.accountId, before, limit)).granted);
-        gateway.redis?.close();
-        accountsWay.cut();
-        // In two rounds: what the first one was served counts against the second.
-        const round = () =>
-          Promise.allSettled(Array.from({ length: 200 }, () => gateway.take(client.accountId, 1, limit)));
-        const outcomes = [...(await round()), ...(await round())];
-        // Whoever is refused is told 503: that the month is used up, 402, nobody can say.
-        const served = outcomes.filter((each) => each.status === 'fulfilled');
-        t.is(served.length, most);
-        for (const { value } of served) t.true(value.granted);
-        for (const each of outcomes) {
-          if (each.status === 'rejected') t.is((each.reason as Failure).code, 'unavailable');
-        }
-        accountsWay.mend();
-        await gateway.settle();
-        t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), before + most);
-      } finally {
-        gateway.crash();
-        await accountsWay.close();
-      }
-    },
-  );
-}
-
 test.serial(
-  'with neither Redis nor accounts-api, a new month has its own outage quota, and is charged separately',
+  'a gateway that starts while Redis is away serves, and counts with the others once it is back',
   async (t) => {
-    const client = await service.newClient();
-    const accountsWay = await startProxy(Number(new URL(service.url).port));
-    t.teardown(() => accountsWay.close());
-    const url = `http://127.0.0.1:${accountsWay.port}`;
-    const gateway = await startCountingGateway({ url, clock: service.clock }, undefined, 'bounded');
-    t.teardown(() => gateway.crash());
-    t.true((await gateway.take(client.accountId, limit, limit)).granted);
-    accountsWay.cut();
-    await t.throwsAsync(gateway.take(client.accountId, 1, limit));
-    t.teardown(() => service.clock.set('2026-11-20T10:00:00.000Z'));
-    service.clock.set('2026-12-01T00:00:00.000Z');
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 150 }, () => gateway.take(client.accountId, 1, limit)),
-    );
-    t.is(outcomes.filter((each) => each.status === 'fulfilled').length, 100);
-    accountsWay.mend();
-    await gateway.settle();
-    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
-    t.is(await selectUsed(service.deps.db, client.accountId, '2026-12-01'), 100);
-  },
-);
-
-test.serial(
-  'a gateway whose allotment was closed by another gets a new one: exactly the limit is served',
-  async (t) => {
-    const client = await service.newClient();
-    // Two databases of one server, as two masters are that have each been the only one.
-    const urls = [redis.url, `${redis.url}/1`];
-    const both = await Promise.all(urls.map((url) => startCountingGateway(service, url)));
-    t.teardown(() => both.forEach((gateway) => gateway.crash()));
-    const [one, other] = both as [CountingGateway, CountingGateway];
-    const take = async (gateway: CountingGateway, calls: number) =>
-      (await gateway.take(client.accountId, calls, limit)).granted;
-    t.true(await take(one, 100));
-    t.true(await take(other, 100));
-    t.true(await take(one, 200), 'what is lacking of its own comes from a new one');
-    const serveOne = async () => {
-      const granted = await Promise.all(Array.from({ length: 100 }, (_, i) => take(i % 2 ? one : other, 1)));
-      return granted.filter(Boolean).length;
-    };
-    t.is(400 + (await serveTheRest(service, both, serveOne)), limit);
-    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
-  },
-);
-
-test.serial(
-  'a Redis that restarts from an old snapshot grants nothing twice: exactly the limit is served',
-  async (t) => {
-    const own = await startRedis();
-    t.teardown(() => own.stop());
-    const client = await service.newClient();
-    const gateway = await startCountingGateway(service, own.url);
-    t.teardown(() => gateway.crash());
-    const take = async (calls: number) => (await gateway.take(client.accountId, calls, limit)).granted;
-    t.true(await take(300));
-    await own.command('save');
-    for (let i = 0; i < 4; i += 1) t.true(await take(100));
-    await own.restart();
-    const serveSome = async () => {
-      const granted = await Promise.all(Array.from({ length: 100 }, () => take(1)));
-      return granted.filter(Boolean).length;
-    };
-    t.is(700 + (await serveTheRest(service, [gateway], serveSome)), limit);
-    t.is(await selectUsed(service.deps.db, client.accountId, '2026-11-01'), limit);
+    await redis.kill();
+    const redisUrl = `redis://127.0.0.1:${way.port}`;
+    const late = await startTestGateway({ accounts, redisUrl, plans });
+    t.teardown(() => late.close());
+    const { key } = await newClient();
+    t.deepEqual(new Set(await callAll([late, ...gateways], key, 30)), new Set([200]));
+    await redis.restart();
+    await t.notThrowsAsync(countTogether([late, ...gateways], perSecond, newUnlimitedKey));
   },
 );

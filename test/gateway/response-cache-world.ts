@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openCall, type Call } from '../../gateway/call.ts';
-import { createLease } from '../../gateway/lease.ts';
+import { createLease } from '../../gateway/response-cache/lease.ts';
 import { responseCache } from '../../gateway/policies/response-cache.ts';
 import type { Policy } from '../../gateway/policy.ts';
 import { createKeptAnswers } from '../../gateway/response-cache/kept-answers.ts';

@@ -7,7 +7,7 @@ import test from 'ava';
 import { projectRoot } from '../../kernel/project.ts';
 import { startAccountsService, sumOf } from '../services/accounts-service.ts';
 import { freePort } from '../services/instance.ts';
-import { startGatewayProcess, type GatewayProcess } from '../services/gateway-process.ts';
+import { startGatewayProcess, type GatewayProcess } from './gateway-process.ts';
 import { until } from '../run/until.ts';
 import { startRecordingUpstream } from './recording-upstream.ts';
 

@@ -88,7 +88,6 @@ const registered = [
   'framing',
   'path-check',
   'cors',
-  'admission',
   'stripe-events',
   'credential',
   'session',
@@ -116,7 +115,6 @@ test('on a keyed call everything is decided before it is forwarded', (t) => {
   const { pipelines } = parseRoutes(text, registered).forEngine;
   t.deepEqual(pipelines['data']?.policies.slice(3).flatMap(Object.keys), [
     'cors',
-    'admission',
     'credential',
     'usage',
     'plan',

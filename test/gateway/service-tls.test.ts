@@ -10,7 +10,7 @@ import { exempt } from '../openapi/hold.ts';
 import { endChildren, startServing, type ServingChild } from '../run/processes.ts';
 import { until } from '../run/until.ts';
 import { createAuthority } from '../services/certificates.ts';
-import { startGatewayProcess } from '../services/gateway-process.ts';
+import { startGatewayProcess } from './gateway-process.ts';
 import { createTestDatabase } from '../services/harness.ts';
 
 const authority = createAuthority();

@@ -8,9 +8,10 @@ import { hashApiKey } from '../../kernel/credentials/api-key.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { anonymous, createOpener, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { startService } from '../../kernel/http/server.ts';
-import { openRedis, RedisUnavailable, script } from '../../kernel/redis.ts';
+import { listenTo } from '../../kernel/notifications.ts';
+import { openRedis, script } from '../../kernel/redis.ts';
 import { startLink } from '../chaos/links.ts';
-import { startDoor } from '../gateway/doors.ts';
+import { startLife } from '../gateway/lives.ts';
 import { openSocket } from '../gateway/raw.ts';
 import { startRecordingUpstream, startTestGateway } from '../gateway/recording-upstream.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
@@ -41,7 +42,7 @@ test.serial(
       cutsAtClose: true,
       answerWithinMs,
     });
-    const ofAccounts = connect(url, undefined, { pool: 'worker', answerWithinMs });
+    const ofAccounts = connect(url, { pool: 'worker', answerWithinMs });
     t.teardown(async () => {
       await ofPool.close();
       await ofAccounts.close();
@@ -56,10 +57,6 @@ test.serial(
   },
 );
 
-function ifUnavailable(error: unknown): undefined {
-  if (!(error instanceof RedisUnavailable)) throw error;
-}
-
 const echo = script('return ARGV[1]');
 
 test.serial(
@@ -73,7 +70,7 @@ test.serial(
       await server.stop();
     });
     const works = () =>
-      redis.run(echo, 'a', ['1']).then(
+      redis.run(echo, ['a'], ['1']).then(
         () => true,
         () => false,
       );
@@ -112,7 +109,7 @@ for (const [what, start] of [
         await stop();
       });
       const works = async () => {
-        const runs = Array.from({ length: 30 }, (_, i) => redis.run(echo, `key ${i}`, ['1']));
+        const runs = Array.from({ length: 30 }, (_, i) => redis.run(echo, [`key ${i}`], ['1']));
         return (await Promise.allSettled(runs)).every(({ status }) => status === 'fulfilled');
       };
       await until('Redis is used', works);
@@ -129,29 +126,47 @@ for (const [what, start] of [
 }
 
 test.serial(
-  'a key is refused from the moment its revocation is answered, though the connection of accounts-api to Redis is half-open',
+  'a change is heard again after the connection that listens to PostgreSQL was half-open',
   async (t) => {
-    const server = await startRedis();
-    const { link, url } = await behindLink(server.url);
-    const service = await startAccountsService('2026-11-20T10:00:00.000Z', silentLog, { redisUrl: url });
-    const doors = await Promise.all([1, 2, 3].map(() => startDoor(service, server.url)));
+    const database = await createTestDatabase();
+    const { link, url } = await behindLink(database.url);
+    const direct = openDatabase(database.url, silentLog, { applicationName: 'half-open' });
+    const notifications = listenTo('almanac_changes', url);
     t.teardown(async () => {
-      for (const door of doors) await door.close();
+      notifications.close();
+      await direct.close();
+      await database.drop();
+    });
+    const isHeard = async () => {
+      const count = notifications.count();
+      await direct.query("select pg_notify('almanac_changes', '')");
+      await notifications.after(count, 50);
+      return notifications.count() > count;
+    };
+    await until('it is heard', isHeard);
+    link.loseAll();
+    t.false(await isHeard());
+    await until('it is heard again', isHeard);
+  },
+);
+
+test.serial(
+  'a revocation is answered though the connections of gateways are half-open, and they refuse the key from then on',
+  async (t) => {
+    const service = await startAccountsService('2026-11-20T10:00:00.000Z');
+    const { link, url } = await behindLink(service.url);
+    const lives = await Promise.all([1, 2, 3].map(() => startLife({ url, clock: service.clock })));
+    t.teardown(async () => {
+      for (const life of lives) await life.close();
       await service.close();
-      await server.stop();
     });
     const clients = await Promise.all([1, 2, 3, 4].map(() => service.newClient()));
-    for (const { key } of clients)
-      for (const door of doors)
-        await until('Redis has a valid entry', async () => {
-          await door.opensFor(hashApiKey(key));
-          return (await door.cacheSays(hashApiKey(key)).catch(ifUnavailable)) === true;
-        });
+    for (const { key } of clients) for (const life of lives) t.true(await life.opensFor(hashApiKey(key)));
     link.loseAll();
     for (const client of clients) {
       const answer = await service.as(client, `/v1/keys/${client.keyId}`, { method: 'DELETE' });
       t.is(answer.status, 204);
-      for (const door of doors) t.false(await door.opensFor(hashApiKey(client.key)));
+      for (const life of lives) t.false(await life.opensFor(hashApiKey(client.key)));
     }
   },
 );

@@ -1,5 +1,6 @@
 // A PostgreSQL that is stalled, not dead: its connections stay open, and it answers nothing. Calls are answered 503 by deadlines of
 // ours, and served again when it goes on.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
@@ -73,14 +74,17 @@ for (const [name, start, ask] of [
         redisUrl: undefined,
       }),
     (at: string) =>
-      fetch(`${at}/internal/credentials`, {
+      fetch(`${at}/internal/heartbeat`, {
         method: 'POST',
-        body: JSON.stringify({ keys: ['0'.repeat(64)] }),
+        body: JSON.stringify({
+          ...{ life: randomUUID(), begins: true, seen: 0, wait_ms: 0, ended: [], batch: null, wants: [] },
+          ...{ keys: ['0'.repeat(64)], month: '2026-11-01' },
+        }),
         headers: {
           [identityHeader]: createSealer(testIdentitySecret, 'accounts-api')(
             internal,
             'POST',
-            '/internal/credentials',
+            '/internal/heartbeat',
           ),
           'content-type': 'application/json',
         },

@@ -1,13 +1,13 @@
 // 50, 80 and 100 % of a month: recorded once each in the transaction that settles the call which reached it, and mailed once.
-import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import type { UsageEntry } from '../../accounts-api/quota/internal.sql.ts';
+import type { Batch, UsageEntry } from '../../accounts-api/heartbeat/message.ts';
 import type { MailJob } from '../../accounts-api/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { tellOfThresholds } from '../../accounts-api/usage/thresholds.ts';
 import { startWorker } from '../../accounts-api/worker.ts';
 import { silentLog } from '../services/harness.ts';
+import { batchOf as wholeBatch } from '../services/heartbeats.ts';
 import { eventsIn } from '../services/outbox.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import { startMailbox, testMail } from '../services/sign-in.ts';
@@ -34,11 +34,11 @@ function batchOf(...served: [client: Client, billed: number, more?: Partial<Usag
     billed,
     ...more,
   }));
-  return { batch_id: randomUUID(), usage, last_used: [] };
+  return wholeBatch({ usage });
 }
 
-async function settle(t: ExecutionContext, batch: object): Promise<void> {
-  t.is((await service.internally('/internal/quota/settle', batch)).status, 200);
+async function settle(t: ExecutionContext, batch: Batch): Promise<void> {
+  t.is((await service.heartbeats.settle(batch)).status, 200);
 }
 
 /** The parts of its limits that an account has come to in a month, and what was served then. */
@@ -108,7 +108,7 @@ test('calls that are not counted are not told of', async (t) => {
     service.deps.db.sequelize.query(`alter table accounts.usage_daily ${change}`);
   await alter(`add constraint not_these check (account_id <> '${client.accountId}') not valid`);
   const batch = batchOf([client, 600]);
-  t.is((await service.internally('/internal/quota/settle', batch)).status, 500);
+  t.is((await service.heartbeats.settle(batch)).status, 500);
   t.deepEqual([await told(client), await reached(client)], [[], []]);
   await alter('drop constraint not_these');
   await settle(t, batch);

@@ -2,6 +2,12 @@
 import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
 import { checksOf, fromMonthStart, hex, key, type TableCases } from './tables.ts';
 
+const gateway = '10000000-0000-4000-8000-000000000000';
+const otherGateway = '20000000-0000-4000-8000-000000000000';
+const twoLives = [gateway, otherGateway].map(
+  (life) => `insert into accounts.gateways (life, seen, leased_until) values ('${life}', 0, now())`,
+);
+
 function accounts(): TableCases {
   const is = checksOf('accounts');
   const row = { id: one, email: 'one@example.org', plan: 'free', created_at: at };
@@ -14,7 +20,6 @@ function accounts(): TableCases {
       status: 'active',
       subscription_state: 'none',
       credential_version: 1,
-      revision: 0,
       mails_usage: true,
       mails_key_expiry: true,
       email_signs_in: true,
@@ -75,7 +80,7 @@ function apiKeys(): TableCases {
     before: twoAccounts,
     row,
     needs: { slot: '1' },
-    defaults: { revision: 0 },
+    defaults: {},
     cases: [
       key('api_keys_pkey', ['id'], slotted, other),
       key('api_keys_hash_key', ['hash'], slotted, other),
@@ -103,8 +108,8 @@ function apiKeys(): TableCases {
 function months(): TableCases[] {
   const quota = checksOf('quota_months');
   const quotaRow = { account_id: one, month: '2026-11-01' };
-  const allotments = checksOf('quota_allotments');
-  const allotment = { ...quotaRow, allotment_id: 'a' };
+  const blocks = checksOf('quota_blocks');
+  const block = { ...quotaRow, life: gateway };
   const thresholds = checksOf('usage_thresholds');
   const threshold = { ...quotaRow, calls_month: '10', percent: '50', served: '5', reached_at: at };
   const other = { account_id: two, month: '2026-12-01' };
@@ -113,35 +118,39 @@ function months(): TableCases[] {
       table: 'accounts.quota_months',
       before: twoAccounts,
       row: quotaRow,
-      defaults: { used: 0, served: 0 },
+      defaults: { used: 0, served: 0, out: 0 },
       cases: [
         key('quota_months_pkey', ['account_id', 'month'], quotaRow, other),
         ...quota.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
-        ...quota.wholeFrom(0, 'used', 'served'),
+        ...quota.wholeFrom(0, 'used', 'served', 'out'),
       ],
       references: [ofAccount('quota_months')],
     },
     {
-      table: 'accounts.quota_allotments',
-      before: twoAccounts,
-      row: allotment,
-      defaults: { holder: 'redis', granted: 0, spent: 0, returned: 0 },
+      table: 'accounts.quota_blocks',
+      before: [...twoAccounts, ...twoLives],
+      row: block,
+      defaults: { granted: 0, spent: 0, returned: 0, recalled: false },
       cases: [
-        key('quota_allotments_pkey', ['account_id', 'month', 'allotment_id'], allotment, {
-          ...other,
-          allotment_id: 'b',
-        }),
-        ...allotments.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
-        ...allotments.text(64, 'allotment_id'),
-        ...allotments.oneOf('holder', 'redis', 'process'),
-        ...allotments.wholeFrom(0, 'granted', 'spent', 'returned'),
-        ...allotments.check(
-          'check',
-          [{ reclaimed_at: at }],
-          [{ reclaimed_at: at, closed_at: at }, { closed_at: at }],
+        key('quota_blocks_pkey', ['account_id', 'month', 'life'], block, { ...other, life: otherGateway }),
+        ...blocks.pattern('month', fromMonthStart.accepted, fromMonthStart.refused),
+        { constraint: 'quota_blocks_spent_check', refused: [{ spent: '-1' }], accepted: [] },
+        { constraint: 'quota_blocks_returned_check', refused: [{ returned: '-1' }], accepted: [] },
+        ...blocks.check(
+          'out_check',
+          [{ spent: '1' }, { returned: '1' }, { granted: '2', spent: '1', returned: '2' }],
+          [{ granted: '3', spent: '1', returned: '2' }],
         ),
       ],
-      references: [ofAccount('quota_allotments')],
+      references: [
+        ofAccount('quota_blocks'),
+        {
+          constraint: 'quota_blocks_life_fkey',
+          refused: { life: '30000000-0000-4000-8000-000000000000' },
+          deleteParent: `delete from accounts.gateways where life = '${gateway}'`,
+          outcome: 'it is refused',
+        },
+      ],
     },
     {
       table: 'accounts.usage_thresholds',
@@ -258,7 +267,6 @@ function ledger(): TableCases[] {
 }
 
 function rest(): TableCases[] {
-  const gateway = '10000000-0000-4000-8000-000000000000';
   const is = checksOf('idempotency_keys');
   const row = {
     ...{ account_id: one, route: 'POST /v1/keys', key_hash: hex('0'), request_hash: hex('0') },
@@ -280,36 +288,30 @@ function rest(): TableCases[] {
       references: [ofAccount('idempotency_keys')],
     },
     {
-      table: 'accounts.changed_credentials',
-      row: { hash: hex('0') },
-      filled: ['change_no'],
-      cases: [key('changed_credentials_pkey', ['change_no'], { change_no: '1000' }, { change_no: '1001' })],
-    },
-    {
-      table: 'accounts.credential_cache',
-      before: ['delete from accounts.credential_cache'], // the one row that the migration makes
+      table: 'accounts.change_counter',
+      before: ['delete from accounts.change_counter'], // the one row that the migration makes
       row: {},
-      defaults: { one: true, generation: 1 },
+      defaults: { one: true, no: 0, forgotten: 0 },
       cases: [
-        { constraint: 'credential_cache_pkey', beside: {}, refused: [{}], accepted: [] },
-        {
-          constraint: 'credential_cache_one_check',
-          refused: [{ one: 'false' }],
-          accepted: [{ one: 'true' }],
-        },
+        { constraint: 'change_counter_pkey', beside: {}, refused: [{}], accepted: [] },
+        { constraint: 'change_counter_one_check', refused: [{ one: 'false' }], accepted: [{ one: 'true' }] },
+        ...checksOf('change_counter').wholeFrom(0, 'no', 'forgotten'),
       ],
     },
     {
-      table: 'accounts.credential_leases',
-      row: { gateway_id: gateway, held_in: 'redis', generation: '1', leased_until: at },
+      table: 'accounts.changes',
+      row: { no: '1', account_id: one, at },
       cases: [
-        key(
-          'credential_leases_pkey',
-          ['gateway_id'],
-          { gateway_id: gateway },
-          { gateway_id: gateway.replace('1', '2') },
-        ),
-        ...checksOf('credential_leases').oneOf('held_in', 'redis', 'process'),
+        key('changes_pkey', ['no'], { no: '1' }, { no: '2' }),
+        ...checksOf('changes').textUpTo(64, 'account_id'),
+      ],
+    },
+    {
+      table: 'accounts.gateways',
+      row: { life: gateway, seen: '0', leased_until: at },
+      cases: [
+        key('gateways_pkey', ['life'], { life: gateway }, { life: otherGateway }),
+        ...checksOf('gateways').wholeFrom(0, 'seen'),
       ],
     },
   ];

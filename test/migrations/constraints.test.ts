@@ -166,7 +166,7 @@ for (const cases of tables) {
 test.serial('every constraint and every unique index of the schema has a case', async (t) => {
   const { rows } = await client.query<{ name: string }>(
     `select format('%s.%s: %s', n.nspname, c.relname, named.name) as name
-     from (select conrelid as relid, conname as name from pg_constraint where contype <> 'n'
+     from (select conrelid as relid, conname as name from pg_constraint where contype not in ('n', 't')
            union select indrelid, i.relname from pg_index join pg_class i on i.oid = indexrelid
            where indisunique) named
      join pg_class c on c.oid = named.relid join pg_namespace n on n.oid = c.relnamespace

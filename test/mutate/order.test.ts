@@ -71,12 +71,12 @@ test('a change of a migration is tried on the tests of all migrations, then on t
   const map = {
     'test/v1/status.test.ts': facts(10_000, { 'data-api/discovery/discovery.sql.ts': [0, 1] }),
     'test/migrations/constraints.test.ts': facts(1_000, {}),
-    'test/internal/credentials.test.ts': facts(1_000, {
+    'test/internal/heartbeat.test.ts': facts(1_000, {
       'accounts-api/keys/credential-cache.sql.ts': [0, 1],
     }),
   };
   const { covering } = orderTests(mutantAt('migrations/000040_redis_mode.sql', 800), map, projectRoot, files);
-  t.deepEqual(covering, ['test/migrations/constraints.test.ts', 'test/internal/credentials.test.ts']);
+  t.deepEqual(covering, ['test/migrations/constraints.test.ts', 'test/internal/heartbeat.test.ts']);
 });
 
 test('a TAP title names its file without the common prefix of the run’s files', (t) => {

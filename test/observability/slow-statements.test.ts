@@ -1,4 +1,5 @@
 // A statement that waits for a lock is slow: the log says which one, and for which call, and holds none of its values.
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import pg from 'pg';
 import { start as startAccounts } from '../../accounts-api/main.ts';
@@ -34,8 +35,11 @@ for (const [name, table, start, path, body] of [
     'accounts.api_keys',
     (log: Log, databaseUrl: string) =>
       startAccounts({ ...shared, log, databaseUrl, redisUrl: undefined, plans, signIn: testSignIn }),
-    '/internal/credentials',
-    JSON.stringify({ keys: [hash] }),
+    '/internal/heartbeat',
+    JSON.stringify({
+      ...{ life: randomUUID(), begins: true, seen: 0, wait_ms: 0, ended: [], batch: null, wants: [] },
+      ...{ keys: [hash], month: '2026-11-01' },
+    }),
   ],
 ] as const) {
   test(`a slow statement of ${name} is logged with its call and without its values`, async (t) => {

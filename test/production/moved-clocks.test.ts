@@ -4,6 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import { acceptUnderEmbargo } from '../../ingest/publisher/accept.ts';
 import { findRelease } from '../../ingest/publisher/operate.ts';
+import type { HeartbeatAnswer } from '../../accounts-api/heartbeat/message.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { systemClock, utcMonth } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
@@ -43,27 +44,24 @@ const asRole = (role: ServiceRole) => ({ DATABASE_URL: serviceUrl(testDatabase.u
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const month = utcMonth(systemClock.now());
 
-/** An allotment of ten calls in the process of a gateway that was seen so long ago. */
-async function allotmentSeen(accountId: string, agoMs: number): Promise<string> {
-  const id = randomUUID();
+/** A life with ten calls of the account, whose lease has ended so long ago. */
+async function lifeSilentFor(accountId: string, agoMs: number): Promise<string> {
+  const life = randomUUID();
   await database.query(
-    `with charged as (
-       insert into accounts.quota_months (account_id, month, used) values ($1, $2, 10)
-       on conflict (account_id, month) do update set used = quota_months.used + 10 returning 1
+    `with life as (
+       insert into accounts.gateways (life, seen, leased_until) values ($3, 0, clock_timestamp() - $4 * interval '1 ms')
+     ), month as (
+       insert into accounts.quota_months as quota (account_id, month, out) values ($1, $2, 10)
+       on conflict (account_id, month) do update set out = quota.out + 10
      )
-     insert into accounts.quota_allotments (account_id, month, allotment_id, holder, granted, seen_at)
-     select $1, $2, $3, 'process', 10, clock_timestamp() - $4 * interval '1 ms' from charged`,
-    [accountId, month, id, agoMs],
+     insert into accounts.quota_blocks (account_id, month, life, granted) values ($1, $2, $3, 10)`,
+    [accountId, month, life, agoMs],
   );
-  return id;
+  return life;
 }
 
-async function isReclaimed(allotmentId: string): Promise<boolean> {
-  const rows = await database.query<{ is: boolean }>(
-    'select reclaimed_at is not null as is from accounts.quota_allotments where allotment_id = $1',
-    [allotmentId],
-  );
-  return rows[0]?.is === true;
+async function isClosed(life: string): Promise<boolean> {
+  return (await database.query('select from accounts.gateways where life = $1', [life])).length === 0;
 }
 
 /** A session of the account that ends in so many ms. @returns the name that a gateway asks for it by. */
@@ -101,41 +99,36 @@ async function eachOffset(service: MovedService, holds: (aheadMs: number) => Pro
   }
 }
 
-test('accounts-api with a wrong clock keeps allotments in use, and judges keys and sessions correctly', async (t) => {
+test('accounts-api with a wrong clock closes no life that is in use, and judges keys and sessions correctly', async (t) => {
   const service = await startMoved('accounts-api', asRole('almanac_accounts_api'));
   const { accountId } = await accounts.newClient('pro');
   const sessions = [await sessionFor(accountId, hourMs), await sessionFor(accountId, -1_000)];
   const keys = [sha256(await keyFor(hourMs)), sha256(await keyFor(-1_000))];
   await eachOffset(service, async (aheadMs) => {
-    const inUse = await allotmentSeen(accountId, 60_000);
-    const lost = await allotmentSeen(accountId, 100_000);
-    await until('a lost allotment is reclaimed', () => isReclaimed(lost));
-    t.false(await isReclaimed(inUse), `in use, ${aheadMs} ms`);
+    const inUse = await lifeSilentFor(accountId, 60_000);
+    const lost = await lifeSilentFor(accountId, 130_000);
+    await until('a lost life is closed', () => isClosed(lost));
+    t.false(await isClosed(inUse), `in use, ${aheadMs} ms`);
     const ask = (target: string, body: unknown) =>
       callAs('accounts-api', service.url, { aheadMs, identity: { scope: 'internal' }, target, body });
-    const { body } = await ask('/internal/credentials', { keys, sessions });
-    const found = body as { credentials: unknown[]; sessions: unknown[] };
+    const life = randomUUID();
+    const { body: beat } = await ask('/internal/heartbeat', {
+      ...{ life, begins: true, seen: 0, wait_ms: 0, ended: [], batch: null, keys, month },
+      wants: [{ account_id: accountId, month, has: 0, calls: 5, ahead: 0 }],
+    });
+    const { credentials, grants } = beat as HeartbeatAnswer;
+    const { body: found } = await ask('/internal/sessions', { sessions });
     t.deepEqual(
-      [...found.credentials, ...found.sessions].map((each) => each !== null),
+      [...credentials, ...(found as { sessions: unknown[] }).sessions].map((each) => each !== null),
       [true, false, true, false],
       `${aheadMs} ms`,
     );
-    const topUp = {
-      account_id: accountId,
-      month,
-      allotment_id: randomUUID(),
-      holder: 'process',
-      seen: 0,
-      calls: 5,
-      ahead: 0,
-    };
-    const { body: topped } = await ask('/internal/quota/top-up', { top_ups: [topUp] });
-    t.is((topped as { allotments: { granted: number }[] }).allotments[0]?.granted, 5);
-    const [seen] = await database.query<{ ms: number }>(
-      `select abs(extract(epoch from clock_timestamp() - seen_at))::float8 * 1000 as ms from accounts.quota_allotments where allotment_id = $1`,
-      [topUp.allotment_id],
+    t.is(grants[0]?.granted, 5);
+    const [leased] = await database.query<{ ms: number }>(
+      `select extract(epoch from leased_until - clock_timestamp())::float8 * 1000 as ms from accounts.gateways where life = $1`,
+      [life],
     );
-    t.true((seen?.ms ?? Infinity) < 60_000, 'seen by the clock of PostgreSQL');
+    t.true(Math.abs(leased?.ms ?? Infinity) < 60_000, 'leased by the clock of PostgreSQL');
   });
   await service.end();
 });

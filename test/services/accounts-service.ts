@@ -1,5 +1,4 @@
 // accounts-api as tests boot it: the service itself over real HTTP, on its own database, called as the gateway calls it.
-import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { connect, type Deps } from '../../accounts-api/database.ts';
@@ -15,6 +14,7 @@ import type { HashCost } from '../../accounts-api/auth/passwords.ts';
 import type { WebhookSettings } from '../../accounts-api/webhooks/settings.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
+import { heartbeatsTo } from './heartbeats.ts';
 import { createTestDatabase, fakeClock, silentLog, testIdentitySecret } from './harness.ts';
 import { canBeProcesses, settingsOf, startAccountsApis } from './production.ts';
 import { testPasswordCost, testSignIn } from './sign-in.ts';
@@ -151,6 +151,7 @@ export async function startAccountsService(
   }
 
   const internally = (path: string, body: unknown) => call({ scope: 'internal' }, path, { body });
+  const heartbeats = heartbeatsTo(internally, clock);
   return {
     ...accounts,
     url: service.url,
@@ -168,9 +169,10 @@ export async function startAccountsService(
       call({ accountId: caller.accountId, sessionId: caller.sessionId, operator: true }, path, ask),
     /** The gateway's own call. */
     internally,
+    heartbeats,
     /** Has calls charged to the account's present month, as a gateway does that serves them at once. */
     take: ({ accountId }: Client, calls: number) =>
-      takeCalls(internally, { account_id: accountId, month: utcMonth(clock.now()) }, calls),
+      heartbeats.take({ account_id: accountId, month: utcMonth(clock.now()) }, calls),
     /** The calls used of the present month. */
     used: ({ accountId }: Client) => selectUsed(deps.db, accountId, utcMonth(clock.now())),
     /** All that was ever settled of an account. */
@@ -187,26 +189,6 @@ export async function startAccountsService(
       await database.drop();
     },
   };
-}
-
-/** Has up to so many calls charged to a month and tells that all of them were served. @returns how many were granted. */
-async function takeCalls(
-  internally: (path: string, body: unknown) => Promise<Answer>,
-  of: { account_id: string; month: string },
-  calls: number,
-): Promise<number> {
-  const allotment = { ...of, allotment_id: randomUUID() };
-  const topUp = { ...allotment, holder: 'process', seen: 0, calls, ahead: 0 };
-  const answer = await internally('/internal/quota/top-up', { top_ups: [topUp] });
-  if (answer.status !== 200) throw new Error(`The top-up was answered ${answer.status}.`);
-  const [state] = (answer.body as { allotments: { granted: number }[] }).allotments;
-  const granted = state?.granted ?? Number.NaN;
-  const settled = await internally('/internal/quota/settle', {
-    ...{ batch_id: randomUUID(), usage: [], last_used: [] },
-    spent: [{ ...allotment, calls: granted, returned: 0 }],
-  });
-  if (settled.status !== 200) throw new Error(`The batch was answered ${settled.status}.`);
-  return granted;
 }
 
 /** Calls and billed calls of a ledger, summed. */

@@ -187,7 +187,6 @@ async function startInThisProcess(
       plans,
       publicUrl,
       mail: { ...testMail, ...options.mail },
-      redisUrl: options.redisUrl,
       stripe: options.stripe,
       webhooks: options.webhooks,
     }));

@@ -1,5 +1,4 @@
 // The lists of accounts-api: pages in every order, CSV, selected fields; each cursor is valid for its own list only.
-import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { parse } from 'csv-parse/sync';
 import { endpoints } from '../../accounts-api/routes.ts';
@@ -88,11 +87,7 @@ async function newOwner(): Promise<Owner> {
       billed: 2,
     })),
   );
-  await service.internally('/internal/quota/settle', {
-    batch_id: randomUUID(),
-    usage,
-    last_used: [],
-  });
+  await service.heartbeats.settle({ usage });
   return { ...holder, webhookId: webhooks[0] ?? '' };
 }
 

@@ -3,31 +3,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { connect, type AccountsDatabase } from '../../accounts-api/database.ts';
-import { lockMonths, touchKeys } from '../../accounts-api/quota/internal.sql.ts';
+import { lockMonths, write } from '../../accounts-api/heartbeat/blocks.sql.ts';
+import { touchKeys } from '../../accounts-api/heartbeat/ledger.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
-import { addSpent } from '../../accounts-api/quota/allotments.sql.ts';
 import { hashApiKey } from '../../kernel/credentials/api-key.ts';
-import { openRedis, type RedisLink } from '../../kernel/redis.ts';
 import { dataIn, peopleOf, type Answer } from '../auth/people.ts';
 import { untilOneQuestion } from '../gateway/questions.ts';
-import { silentLog } from '../services/harness.ts';
 import { startRedis, type PrivateRedis } from '../services/redis.ts';
 import { startServices, type Services } from '../services/services.ts';
 
 let redis: PrivateRedis;
 let services: Services;
-let link: RedisLink;
 let accounts: AccountsDatabase; // as a second accounts-api has it, beside the one that serves
 test.before(async () => {
   redis = await startRedis();
   services = await startServices({ redisUrl: redis.url });
   await services.ingest('series_id,date,value\nA,2024-01-31,1\n');
-  link = openRedis(redis.url, silentLog, { deadlineMs: 30_000 });
-  accounts = connect(services.databaseUrl, link);
+  accounts = connect(services.databaseUrl);
 });
 test.after.always(async () => {
   await accounts?.close();
-  link?.close();
   await services?.close();
   await redis?.stop();
 });
@@ -91,16 +86,11 @@ test.serial('an account is closed while its calls are being settled, and neither
   let closing: Promise<Answer> | undefined;
   // As accounts-api settles a batch and fills an allotment: the months first, then what belongs to them.
   await accounts.inTransaction(async (transaction) => {
-    await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
+    const rows = await lockMonths(accounts, transaction, [{ account_id: accountId, month }]);
     closing = ask('DELETE', '/v1/account', { session });
     await untilSomebodyWaits();
-    await accounts.sequelize.query(
-      `insert into accounts.quota_allotments (account_id, month, allotment_id) values ($1, $2, 'another')`,
-      { bind: [accountId, month], transaction },
-    );
-    await addSpent(accounts, transaction, [
-      { account_id: accountId, month, allotment_id: 'another', calls: 1, returned: 0 },
-    ]);
+    const charged = rows.map((row) => ({ ...row, used: row.used + 1 }));
+    await write(accounts, transaction, charged, []);
     await touchKeys(accounts, transaction, [{ key_id: keyId, at: now.toISOString() }], now);
   });
   t.is((await closing)?.status, 204);

@@ -25,8 +25,7 @@ type NewKey = KeyRecord & { key: string };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function credentialOf(key: string): Promise<unknown> {
-  const answer = await service.internally('/internal/credentials', { keys: [sha256(key)] });
-  return (answer.body as { credentials: unknown[] }).credentials[0];
+  return (await service.heartbeats.lookUp(sha256(key)))[0];
 }
 
 async function list(client: Client): Promise<KeyRecord[]> {

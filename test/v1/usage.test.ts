@@ -1,5 +1,4 @@
 // /v1/usage and /v1/usage/history: settled calls, with the same counts in every view, and only those of the own account.
-import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { Group, HistoryRow, Interval } from '../../accounts-api/usage/usage.sql.ts';
 import {
@@ -32,8 +31,7 @@ async function serve(
     client,
     usage.reduce((sum, entry) => sum + entry.billed, 0),
   );
-  const batch = { batch_id: randomUUID(), usage, last_used: [] };
-  await service.internally('/internal/quota/settle', batch);
+  await service.heartbeats.settle({ usage });
 }
 
 async function history(

@@ -44,7 +44,14 @@ export function judgeMonths(
   },
 ): Judged {
   const { turn, troubles, ledger } = facts;
-  const judged: Judged = { wrong: [], served: [0, 0], atTurn: 0, billed: [0, 0], refused: 0, refusedInCalm: 0 };
+  const judged: Judged = {
+    wrong: [],
+    served: [0, 0],
+    atTurn: 0,
+    billed: [0, 0],
+    refused: 0,
+    refusedInCalm: 0,
+  };
   const spans = lostSpans(troubles);
   const fates = seen.map((one) => ({ one, month: monthOf(one, turn), fate: fateOf(one, spans) }));
   const count = (fate: string, month: number | undefined) =>
@@ -52,9 +59,16 @@ export function judgeMonths(
   const limits = limitsOf(facts);
   const atTurn = count('served', undefined) + count('unnoted', undefined);
   judged.atTurn = atTurn;
-  let [served, unnoted, cutOff, billed] = [atTurn, count('unnoted', undefined), count('cut off', undefined), 0];
+  let [served, unnoted, cutOff, billed] = [
+    atTurn,
+    count('unnoted', undefined),
+    count('cut off', undefined),
+    0,
+  ];
   for (const month of [0, 1] as const) {
-    const own = fates.filter((each) => each.month === month && (each.fate === 'served' || each.fate === 'unnoted'));
+    const own = fates.filter(
+      (each) => each.month === month && (each.fate === 'served' || each.fate === 'unnoted'),
+    );
     const mayBeMissing = count('unnoted', month);
     const mayBeBilled = count('cut off', month) + atTurn + count('cut off', undefined);
     const inLedger = ledger.get(turn.months[month]) ?? { billed: 0, charged: 0 };
@@ -66,9 +80,11 @@ export function judgeMonths(
     if (inLedger.charged < inLedger.billed)
       judged.wrong.push(`${accountId} was billed calls that its month was not charged with: ${figures}`);
     judged.wrong.push(
-      ...overLimit(own.map(({ one }) => one), limits, { month, turn, tolerance: mayBeMissing }).map(
-        (words) => `${accountId} in ${figures}: ${words}`,
-      ),
+      ...overLimit(
+        own.map(({ one }) => one),
+        limits,
+        { month, turn, tolerance: mayBeMissing },
+      ).map((words) => `${accountId} in ${figures}: ${words}`),
     );
     served += own.length;
     unnoted += mayBeMissing;
@@ -76,7 +92,9 @@ export function judgeMonths(
     billed += inLedger.billed;
   }
   if (billed < served - unnoted || billed > served + cutOff)
-    judged.wrong.push(`${accountId} was served ${served} (${unnoted} perhaps lost, ${cutOff} cut off) and billed ${billed}`);
+    judged.wrong.push(
+      `${accountId} was served ${served} (${unnoted} perhaps lost, ${cutOff} cut off) and billed ${billed}`,
+    );
   for (const { one, month } of fates) {
     if (one.status !== 402) continue;
     judged.refused += 1;
@@ -86,7 +104,8 @@ export function judgeMonths(
     if (isExcused || month === undefined) continue;
     judged.refusedInCalm += 1;
     const mayHaveTaken = fates.filter(
-      (each) => each.one.status !== 402 && (each.month ?? month) === month && each.one.beganAtMs < one.endedAtMs,
+      (each) =>
+        each.one.status !== 402 && (each.month ?? month) === month && each.one.beganAtMs < one.endedAtMs,
     ).length;
     const least = Math.min(...limitsWithin(limits, one.beganAtMs, one.endedAtMs));
     if (mayHaveTaken < least)
@@ -108,7 +127,13 @@ interface InForce {
   toMs: number;
 }
 
-function limitsOf({ changes, firstLimit }: { changes: readonly LimitChange[]; firstLimit: number }): InForce[] {
+function limitsOf({
+  changes,
+  firstLimit,
+}: {
+  changes: readonly LimitChange[];
+  firstLimit: number;
+}): InForce[] {
   const limits: InForce[] = [{ limit: firstLimit, fromMs: -Infinity, toMs: Infinity }];
   for (const { limit, beganAtMs, answeredAtMs } of changes) {
     const last = limits.at(-1);

@@ -70,9 +70,11 @@ export async function revokeUnderKills(options: TrialOptions): Promise<string[]>
   await askAll(never.slice(0, 200), plain);
   const managers = new Map([...revoked].map(({ manager }) => [manager.key, manager]));
   for (const manager of managers.values()) await clients.ask(random.pick(cluster.gateways), manager, plain);
-  await until('every change is settled', async () => (await changesLeft(databaseUrl)) === 0, settledWithinMs).catch(
-    (error: unknown) => void wrong.push(String(error)),
-  );
+  await until(
+    'every change is settled',
+    async () => (await changesLeft(databaseUrl)) === 0,
+    settledWithinMs,
+  ).catch((error: unknown) => void wrong.push(String(error)));
   for (const gateway of cluster.gateways) await gateway.stop(); // each hands its journal over
   await clients.close();
   wrong.push(...clients.faults, ...revocations.accepted);
@@ -90,13 +92,14 @@ export async function revokeUnderKills(options: TrialOptions): Promise<string[]>
   return wrong;
 }
 
-/** Changes of credentials that are committed and not in force yet, as far as accounts-api knows. */
+/** Gateways with a lease that have not seen the last change. */
 async function changesLeft(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     const { rows } = await client.query<{ number: number }>(
-      'select count(*)::int as number from accounts.changed_credentials',
+      `select count(*)::int as number from accounts.gateways, accounts.change_counter
+       where leased_until > clock_timestamp() and seen < no`,
     );
     return rows[0]?.number ?? 0;
   } finally {

@@ -2,9 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '../../../accounts-api/database.ts';
 import { loadPlans } from '../../../kernel/plans.ts';
-import { openRedis } from '../../../kernel/redis.ts';
 import { nextUtcMonth, utcMonth } from '../../../kernel/clock.ts';
-import { silentLog } from '../../services/harness.ts';
 import { createClients, type Seen } from '../calls.ts';
 import { questionsOf, tenantLimits, type Scene } from '../cluster.ts';
 import { carryOut, drawFaults, type Fault, type Trouble } from '../faults.ts';
@@ -59,12 +57,15 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
   const { plain, all } = await questionsOf(cluster, scout);
   const clients = createClients(cluster.gateways);
   const load = { clients, gateways: cluster.gateways, random };
-  const redis = cluster.redis && openRedis(cluster.redis.url, silentLog);
-  const db = connect(databaseUrl, redis);
+  const db = connect(databaseUrl);
   const turn = await approachTurn(scene, (seconds * 1000) / 2);
   const clock = { now: () => new Date(Date.parse(turn.months[1]) + performance.now() - turn.atMs) };
   const reading = read(load, readers, all);
-  const tenants = startTenants(load, { who, question: plain, deps: { db, plans: loadPlans(plansFile), clock } });
+  const tenants = startTenants(load, {
+    who,
+    question: plain,
+    deps: { db, plans: loadPlans(plansFile), clock },
+  });
   const beganAtMs = performance.now();
   const [troubles] = await Promise.all([
     carryOut(faults, cluster, (fault) => tell(fault, performance.now() - beganAtMs)),
@@ -74,8 +75,9 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
   await tenants.stop();
   await reading.stop();
   await db.close();
-  redis?.close();
-  say(`limits: ${tenants.changes.length} changes of ${who.length} accounts; ${tenants.repeated} failed and were repeated`);
+  say(
+    `limits: ${tenants.changes.length} changes of ${who.length} accounts; ${tenants.repeated} failed and were repeated`,
+  );
   const limitNow = (accountId: string) =>
     tenants.changes.findLast((change) => change.accountId === accountId)?.limit ?? tenantLimits.free;
   const atLeast = ({ accountId }: { accountId: string }) =>
@@ -83,7 +85,8 @@ export async function turnMonth(options: TrialOptions): Promise<string[]> {
   const rest = { cluster, clients, databaseUrl, question: plain };
   const { tookMs, refused } = await spendTheRest(rest, who, atLeast, turn.atMs);
   say(`rest: served to the end after ${(tookMs / 1000).toFixed(0)} s; not: ${refused.length}`);
-  for (const { accountId } of refused) wrong.push(`${accountId} is refused before its limit of ${limitNow(accountId)}`);
+  for (const { accountId } of refused)
+    wrong.push(`${accountId} is refused before its limit of ${limitNow(accountId)}`);
   for (const gateway of cluster.gateways) await gateway.stop(); // each hands its journal over
   await clients.close();
   wrong.push(...clients.faults);
@@ -135,5 +138,8 @@ function uncertainAfter(
 function failures(seen: readonly Seen[]): string[] {
   return seen
     .filter(({ status }) => status === null || status >= 500)
-    .map(({ accountId, gateway, status, beganAtMs }) => `${status} to ${accountId} at ${gateway}, begun at ${beganAtMs.toFixed(0)}, without a fault`);
+    .map(
+      ({ accountId, gateway, status, beganAtMs }) =>
+        `${status} to ${accountId} at ${gateway}, begun at ${beganAtMs.toFixed(0)}, without a fault`,
+    );
 }

@@ -1,0 +1,69 @@
+// The gateway's lookup of sessions. PostgreSQL is asked on each call, so that an ended session is refused at once.
+import { timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { planOf } from '../../kernel/plans.ts';
+import type { Deps } from '../database.ts';
+import { internalEndpoint } from '../internal-endpoint.ts';
+import { freshMinutes, selectSessions, touchSessions } from './sessions.sql.ts';
+
+const sessionsMax = 500;
+
+const sessionCredential = z.object({
+  account_id: z.string(),
+  plan: z.string(),
+  /** False while the subscription is unpaid. */
+  active: z.boolean(),
+  session_id: z.string(),
+  /** Whether it is an operator's; `stale`: the last sign-in is too long ago for `/v1/operator/*`. */
+  operator: z.enum(['no', 'stale', 'fresh']),
+});
+
+/** The owners of sessions, in their order; null if unknown, ended, or the account is disabled. */
+export const findSessions = internalEndpoint({
+  body: z.strictObject({
+    sessions: z
+      .array(
+        z.string().regex(/^sess_[a-z2-7]{16}\.[0-9a-f]{64}$/, 'must be the id and the SHA-256 of a session'),
+      )
+      .max(sessionsMax),
+  }),
+  answer: z.object({ sessions: z.array(sessionCredential.nullable()) }),
+  handler:
+    (deps) =>
+    async ({ body: { sessions }, call }) => ({
+      sessions: await call.stage('sql', () => sessionsOf(deps, sessions)),
+    }),
+});
+
+async function sessionsOf(
+  deps: Deps,
+  names: readonly string[],
+): Promise<(z.output<typeof sessionCredential> | null)[]> {
+  if (names.length === 0) return [];
+  const now = deps.clock.now();
+  const asked = names.map((name) => ({ id: name.slice(0, name.indexOf('.')), hash: name.slice(-64) }));
+  const rows = await selectSessions(
+    deps.db,
+    asked.map(({ id }) => id),
+    now,
+  );
+  const byId = new Map(rows.map((row) => [row.session_id, row]));
+  const found = asked.map(({ id, hash }) => {
+    const row = byId.get(id);
+    return row !== undefined && isSameHash(row.secret_hash, hash) ? row : null;
+  });
+  const seen = found.filter((row) => row !== null).map((row) => row.session_id);
+  await touchSessions(deps.db, seen, now);
+  return found.map((row) => {
+    if (row === null) return null;
+    const { secret_hash: _hash, plan, role, auth_time: authTime, ...credential } = row;
+    const isFresh = now.getTime() - authTime.getTime() <= freshMinutes.operator * 60_000;
+    const operator =
+      role !== 'operator' ? ('no' as const) : isFresh ? ('fresh' as const) : ('stale' as const);
+    return { ...credential, plan: planOf(deps.plans, plan).id, operator };
+  });
+}
+
+function isSameHash(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,137 @@
+// Blocks: calls of a month that were granted to a life of a gateway in advance, so that no failure lets an account exceed its limit. Locks the
+// rows, has state.ts decide, and writes what it says.
+import type { Transaction } from 'sequelize';
+import { utcMonth } from '../../kernel/clock.ts';
+import { planOf } from '../../kernel/plans.ts';
+import type { Deps } from '../database.ts';
+import type { ServiceDeps } from '../deps.ts';
+import {
+  deleteBlocks,
+  insertBlocks,
+  lockBlocks,
+  lockMonthsOf,
+  lockWanted,
+  recall,
+  write,
+  type MonthKey,
+  type MonthRow,
+} from './blocks.sql.ts';
+import { deleteLives, lockLives, selectUnleased } from './gateways.sql.ts';
+import type { Batch, Grant, Want } from './message.ts';
+import { closeBlock, grantOf, mayClose, outOf, takeSpent, type Block } from './state.ts';
+
+// The assumed maximum difference between a gateway's clock and ours when the month turns.
+const clockSkewMs = 60_000;
+
+/** Of an account that may not call, or a month other than the present one. */
+export const noGrant: Grant = { granted: 0, elsewhere: 0, out: 0, limit: 0 };
+
+export const keyOf = ({ account_id, month }: MonthKey): string => `${account_id} ${month}`;
+
+/** Adds to the blocks of a life what it wants, as far as the limits allow. @returns by the key of the month; see `noGrant` for the others. */
+export async function grant(
+  deps: Deps,
+  life: string,
+  gateways: number,
+  wants: readonly Want[],
+): Promise<Map<string, Grant>> {
+  const now = deps.clock.now().getTime();
+  const months = [-clockSkewMs, clockSkewMs].map((ms) => utcMonth(new Date(now + ms)));
+  const present = wants.filter(({ month }) => months.includes(month));
+  const granted = await grantIn(deps, life, gateways, present);
+  const missing = present.filter((want) => !granted.has(keyOf(want)));
+  if (missing.length === 0) return granted;
+  await insertBlocks(deps.db, life, missing);
+  return new Map([...granted, ...(await grantIn(deps, life, gateways, missing))]);
+}
+
+async function grantIn(
+  { db, plans }: Deps,
+  life: string,
+  gateways: number,
+  wants: readonly Want[],
+): Promise<Map<string, Grant>> {
+  if (wants.length === 0) return new Map();
+  const wanted = new Map(wants.map((want) => [keyOf(want), want]));
+  return db.inLedgerTransaction(async (transaction) => {
+    const rows = await lockWanted(db, transaction, life, wants);
+    const decided = rows.map((row) => {
+      const limit = planOf(plans, row.plan).calls_month;
+      const want = wanted.get(keyOf(row)) ?? { has: 0, calls: 0, ahead: 0 };
+      const { added, isToRecall } = grantOf(row, row, { limit, gateways }, want);
+      const granted = row.granted + added;
+      return { row: { ...row, granted, out: row.out + added }, limit, isChanged: added > 0, isToRecall };
+    });
+    const changed = decided.filter(({ isChanged }) => isChanged).map(({ row }) => row);
+    if (changed.length > 0) await write(db, transaction, changed, changed);
+    const lacking = decided.filter(({ isToRecall }) => isToRecall).map(({ row }) => row);
+    if (lacking.length > 0) await recall(db, transaction, life, lacking);
+    return new Map(decided.map(({ row, limit }) => [keyOf(row), grantAnswer(row, limit)]));
+  });
+}
+
+function grantAnswer(row: MonthRow & Block, limit: number | null): Grant {
+  const { used, out, granted, returned } = row;
+  return { granted, elsewhere: used + out - (granted - returned), out: out - outOf(row), limit };
+}
+
+/** Counts what gateways report of blocks. @param months those of the reports that there are, locked. */
+export async function addSpent(
+  { db, log }: ServiceDeps,
+  transaction: Transaction,
+  reports: Batch['spent'],
+  rows: readonly MonthRow[],
+): Promise<void> {
+  const ofBlock = (each: MonthKey & { life: string }) => `${keyOf(each)} ${each.life}`;
+  const months = new Map(rows.map((row) => [keyOf(row), row]));
+  const locked = await lockBlocks(db, transaction, reports);
+  const blocks = new Map(locked.map((row) => [ofBlock(row), row]));
+  for (const report of reports) {
+    const before = months.get(keyOf(report));
+    if (before === undefined) continue; // the account is deleted
+    const block = blocks.get(ofBlock(report)) ?? null;
+    if (block === null || report.calls > outOf(block)) {
+      log.warn(
+        { event: 'late_calls', ...report },
+        'calls were served that are not out; they are charged now',
+      );
+    }
+    const after = takeSpent(before, block, report);
+    months.set(keyOf(report), { ...before, ...after.month });
+    if (block !== null) blocks.set(ofBlock(report), { ...block, ...after.block });
+  }
+  await write(db, transaction, [...months.values()], [...blocks.values()]);
+}
+
+/** Gives back what is out with lives of which everything was reported. */
+export async function endLives({ db }: Deps, lives: readonly string[]): Promise<void> {
+  await close(db, lives, false);
+}
+
+/**
+ * Closes lives of which nothing was heard for long; called periodically. Months that another transaction has locked are left for the next
+ * run. @returns the number of lives.
+ */
+export async function closeLives({ db }: Deps): Promise<number> {
+  const lives = await selectUnleased(db);
+  return lives.length === 0 ? 0 : close(db, lives, true);
+}
+
+/** @param isForSilence only those that may be closed for it; leaves what is locked. */
+async function close(db: Deps['db'], asked: readonly string[], isForSilence: boolean): Promise<number> {
+  return db.inLedgerTransaction(async (transaction) => {
+    const rows = await lockMonthsOf(db, transaction, asked, isForSilence);
+    // After the months: who waits for a life holds the counter of changes, and holders of months wait for that.
+    const found = await lockLives(db, transaction, asked, isForSilence);
+    const lives = found.filter((life) => !isForSilence || mayClose(life, life.nowMs)).map(({ life }) => life);
+    if (lives.length === 0) return 0;
+    const months = new Map(rows.map((row) => [keyOf(row), row]));
+    for (const block of await deleteBlocks(db, transaction, lives, rows)) {
+      const month = months.get(keyOf(block));
+      if (month !== undefined) months.set(keyOf(block), { ...month, ...closeBlock(month, block) });
+    }
+    await write(db, transaction, [...months.values()], []);
+    await deleteLives(db, transaction, lives);
+    return lives.length;
+  });
+}

@@ -1,0 +1,76 @@
+// POST /internal/heartbeat: a gateway reports what it has served, and learns what has changed, what it may serve, and whose keys those are.
+// The order makes it strict: a lease is given before anything is read, so that a change that the answer lacks waits for the lease.
+import { internalEndpoint } from '../internal-endpoint.ts';
+import type { ServiceDeps } from '../deps.ts';
+import { endLives, grant, keyOf, noGrant } from './blocks.ts';
+import { takeRecalled } from './blocks.sql.ts';
+import { selectChanges } from './changes.sql.ts';
+import { findCredentials } from './credentials.ts';
+import { lease } from './gateways.sql.ts';
+import { takeBatch } from './ledger.ts';
+import { heartbeatAnswer, heartbeatMessage, type HeartbeatAnswer, type HeartbeatMessage } from './message.ts';
+
+// With a key comes a block of its account for its first calls.
+const first = { has: 0, calls: 1, ahead: 8 };
+
+export const heartbeat = internalEndpoint({
+  body: heartbeatMessage,
+  answer: heartbeatAnswer,
+  handler:
+    (deps) =>
+    async ({ body: message, call, left }) => {
+      const { batch, ended, wants, keys, wait_ms: waitMs } = message;
+      const heard = deps.db.changes.count(); // from before the first reading, so that nothing is missed
+      const answer = await call.stage('sql', async () => {
+        if (batch !== null) await takeBatch(deps, batch);
+        if (ended.length > 0) await endLives(deps, ended);
+        return ended.includes(message.life) ? closed(message) : answerTo(deps, message);
+      });
+      const isIdle = batch === null && ended.length + wants.length + keys.length === 0;
+      const hasNews = answer.changes?.length !== 0 || answer.recalled.length > 0;
+      if (!answer.is_open || !isIdle || hasNews || waitMs === 0) return answer;
+      await deps.db.changes.after(heard, waitMs, left);
+      if (left.aborted) return answer; // to nobody: a lease must not be given for it
+      return call.stage('sql', () => answerTo(deps, message));
+    },
+});
+
+async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<HeartbeatAnswer> {
+  const { db } = deps;
+  const { life, seen, begins, wants, keys, month } = message;
+  const leased = await lease(db, message);
+  if (leased === null) return closed(message);
+  if (!begins) db.changes.acknowledged();
+  const { upto, gateways, isRecalled, leaseMs } = leased;
+  // What is read from here on holds all changes up to this number. Of two messages of a life that begins, both under way, the answer to one
+  // may have been heard: what came between them may concern what it keeps.
+  const changes = upto === seen ? [] : begins ? null : await selectChanges(db.sequelize, seen, upto);
+  const recalled = isRecalled ? await takeRecalled(db, life) : [];
+  const credentials = await findCredentials(deps, keys);
+  const served = credentials.flatMap((found) => (found?.active === true ? [found.account_id] : []));
+  const wanted = new Map(
+    [...served.map((account_id) => ({ account_id, month, ...first })), ...wants].map((want) => [
+      keyOf(want),
+      want,
+    ]),
+  );
+  const grants = await grant(deps, life, gateways, [...wanted.values()]);
+  return {
+    ...{ is_open: true, upto, lease_ms: leaseMs, changes, gateways, recalled },
+    grants: wants.map((want) => grants.get(keyOf(want)) ?? noGrant),
+    credentials: credentials.map((found) => {
+      if (found === null) return null;
+      const { account_id } = found;
+      return { ...found, block: found.active ? (grants.get(keyOf({ account_id, month })) ?? noGrant) : null };
+    }),
+  };
+}
+
+/** To a life that is closed, or never began. */
+function closed({ wants, keys }: HeartbeatMessage): HeartbeatAnswer {
+  return {
+    ...{ is_open: false, upto: 0, lease_ms: 0, changes: null, gateways: 0, recalled: [] },
+    grants: wants.map(() => noGrant),
+    credentials: keys.map(() => null),
+  };
+}

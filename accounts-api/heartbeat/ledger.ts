@@ -1,0 +1,35 @@
+// What gateways have served: the ledger, the months and the last use of keys.
+import type { ServiceDeps } from '../deps.ts';
+import { addServed } from '../usage/thresholds.ts';
+import { addSpent } from './blocks.ts';
+import { lockMonths, type MonthKey } from './blocks.sql.ts';
+import { addUsage, chargeQuota, insertSettledBatch, touchKeys } from './ledger.sql.ts';
+import type { Batch } from './message.ts';
+
+/** Settles a batch, all or nothing. It counts once, however often it is sent. */
+export async function takeBatch(deps: ServiceDeps, batch: Batch): Promise<void> {
+  const { db } = deps;
+  const now = deps.clock.now();
+  await db.inLedgerTransaction(async (transaction) => {
+    if (!(await insertSettledBatch(db, transaction, batch.batch_id, now))) return;
+    const rows = await lockMonths(db, transaction, monthsOf(batch));
+    if (batch.usage.length > 0) {
+      await addServed(deps, transaction, batch.usage);
+      await addUsage(db, transaction, batch.usage);
+    }
+    if (batch.spent.length > 0) await addSpent(deps, transaction, batch.spent, rows);
+    if (batch.charges.length > 0) await chargeQuota(db, transaction, batch.charges);
+    if (batch.last_used.length > 0) await touchKeys(db, transaction, batch.last_used, now);
+  });
+}
+
+/** The months that the batch changes. */
+function monthsOf(batch: Batch): MonthKey[] {
+  const billed = batch.usage
+    .filter((entry) => entry.billed > 0)
+    .map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
+  return [...billed, ...batch.spent, ...batch.charges].map(({ account_id, month }) => ({
+    account_id,
+    month,
+  }));
+}

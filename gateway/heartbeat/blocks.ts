@@ -1,0 +1,338 @@
+// The blocks of calls that this gateway holds: calls are drawn from them at once, and asked for before they are lacking. Hides who is
+// asked, and that a call which finds too few waits a moment for those that others hold. The rules are in state.ts.
+import { setTimeout as pause } from 'node:timers/promises';
+import { fail } from '../../kernel/errors.ts';
+import { leaseMs } from '../../kernel/time/heartbeat.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import { batched } from '../batched.ts';
+import type { Heartbeat, Place } from './heartbeat.ts';
+import type { Journal } from './journal.ts';
+import { itemsMax, type Want } from './message.ts';
+import {
+  draw,
+  emptyBlock,
+  forgetLimit,
+  giveBack,
+  hasRoom,
+  hearGrant,
+  hearTotal,
+  isUsedUp,
+  leftIn,
+  putBack,
+  usedOf,
+  type Block,
+  type Grant,
+} from './state.ts';
+
+/** The calls of one account's month that are held. */
+interface Held {
+  readonly accountId: string;
+  readonly life: string;
+  /** `YYYY-MM-01`, UTC. */
+  readonly month: string;
+  block: Block;
+  /** Drawn, and neither served nor put back yet. */
+  underWay: number;
+  /** The calls that wait for the answer. */
+  lacking: number;
+  asking: Promise<void> | undefined;
+  /** When calls were granted last, and how many were drawn since: the pace. */
+  grantedAtMs: number;
+  drawnSince: number;
+  /** If fewer are left, more are asked for before a call lacks them. */
+  low: number;
+  heardAtMs: number;
+}
+
+export interface BlocksOptions {
+  heartbeat: Pick<Heartbeat, 'beat' | 'life' | 'isLeased' | 'mayServe' | 'hold'>;
+  journal: Pick<Journal, 'spent' | 'flush'>;
+  /** The clock of the leases. */
+  nowMs: () => number;
+  log: Log;
+}
+
+/** What an account's month is known to be. */
+export type MonthState = Pick<Block, 'limit'> & { readonly used: number };
+
+export interface Blocks {
+  /** Draws calls at once. @returns undefined if too few are held, or there is no lease. */
+  draw(accountId: string, month: string, calls: number): Hold | undefined;
+  /**
+   * Asks for calls and draws them. If too few are left but others hold some, it waits for them, 250 ms at most.
+   * @returns null if the month has too few. @throws Failure unavailable.
+   */
+  drawLater(accountId: string, month: string, calls: number): Promise<Hold | null>;
+  /** As of the last answer; undefined if there was none. */
+  state(accountId: string, month: string): MonthState | undefined;
+  onGrant(accountId: string, grant: Grant, place: Place): void;
+  /** Resolves when no call waits for calls. */
+  settled(): Promise<void>;
+}
+
+/** Of how many months the totals are kept: a clock may be set over the end of a month and back. */
+const monthsMax = 3;
+const waitMs = 250;
+const askAgainAfterMs = 10;
+/** Calls asked for at once, at least. */
+const aheadLeast = 8;
+/** A month that is used up is asked about once in so many ms; a change of the plan is heard of at once. */
+const knownForMs = 1_000;
+
+/** The calls that one request counts as, while it is under way. */
+export interface Charge {
+  readonly calls: number;
+  /** The month that they are taken from: `YYYY-MM-01`, UTC. */
+  readonly month: string;
+  /** Whether the request may be answered 2xx or 304: not once the calls may have been granted to others. */
+  readonly isValid: boolean;
+  /** Ends the calls, the first time it is called: charged if they were served. */
+  end(served: boolean): void;
+}
+
+/** Calls drawn from a block. */
+export class Hold implements Charge {
+  readonly calls: number;
+  /** Of the month, with these calls and all others under way here. */
+  readonly used: number;
+  /** Null: unlimited. */
+  readonly limit: number | null;
+  readonly #held: Held;
+  readonly #ledger: Ledger;
+  #hasEnded = false;
+
+  constructor(held: Held, calls: number, ledger: Ledger) {
+    this.#held = held;
+    this.calls = calls;
+    this.used = usedOf(held.block);
+    this.limit = held.block.limit;
+    this.#ledger = ledger;
+  }
+
+  get month(): string {
+    return this.#held.month;
+  }
+
+  get isValid(): boolean {
+    return this.#ledger.mayServe(this.#held.life);
+  }
+
+  end(served: boolean): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#ledger.end(this.#held, this.calls, served);
+  }
+}
+
+function newHeld(accountId: string, month: string, life: string, nowMs: number): Held {
+  return {
+    ...{ accountId, month, life, block: emptyBlock, underWay: 0, lacking: 0, asking: undefined },
+    ...{ grantedAtMs: nowMs, drawnSince: 0, low: 0, heardAtMs: -Infinity },
+  };
+}
+
+function failUnknown(): never {
+  fail('unavailable', 'The monthly quota cannot be checked at the moment. Try again.');
+}
+
+interface Ledger {
+  mayServe(life: string): boolean;
+  end(held: Held, calls: number, served: boolean): void;
+}
+
+export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions): Blocks {
+  // Nothing is evicted within a month: accounts-api counts totals of a life, so what was granted before must be known. About 0.3 KB an account.
+  const months = new Map<string, Map<string, Held>>();
+  let present = { month: '', accounts: new Map<string, Held>() };
+  let newestMonth = '';
+  const waiting = new Set<Promise<unknown>>();
+  const ledger: Ledger = {
+    mayServe: heartbeat.mayServe,
+    end(held, calls, served) {
+      held.underWay -= calls;
+      if (served) return journal.spent(held.accountId, held.month, held.life, calls, 0);
+      held.block = putBack(held.block, calls);
+      if (held.life !== heartbeat.life() || held.month !== present.month) returnUndrawn(held);
+    },
+  };
+
+  function accountsIn(month: string): Map<string, Held> {
+    let accounts = months.get(month);
+    if (accounts === undefined) {
+      months.set(month, (accounts = new Map()));
+      for (const ended of [...months.keys()].toSorted().slice(0, -monthsMax)) months.delete(ended);
+    }
+    return accounts;
+  }
+
+  function enterMonth(month: string): Map<string, Held> {
+    if (month === present.month) return present.accounts;
+    if (month > newestMonth) {
+      newestMonth = month;
+      for (const held of allHeld()) if (held.month !== month) returnUndrawn(held); // the month turns
+    }
+    present = { month, accounts: accountsIn(month) };
+    return present.accounts;
+  }
+
+  function heldIn(accounts: Map<string, Held>, accountId: string, month: string): Held {
+    let held = accounts.get(accountId);
+    if (held === undefined)
+      accounts.set(accountId, (held = newHeld(accountId, month, heartbeat.life(), nowMs())));
+    return held;
+  }
+
+  const heldOf = (accountId: string, month: string) => heldIn(enterMonth(month), accountId, month);
+
+  const allMonthsOf = (accountId: string): Block[] =>
+    [...months.values()].flatMap((accounts) => accounts.get(accountId)?.block ?? []);
+  const allHeld = (): Held[] => [...months.values()].flatMap((accounts) => [...accounts.values()]);
+
+  function returnUndrawn(held: Held): void {
+    const before = held.block.returned;
+    held.block = giveBack(held.block);
+    const returned = held.block.returned - before;
+    if (returned > 0) journal.spent(held.accountId, held.month, held.life, 0, returned);
+  }
+
+  heartbeat.hold({
+    onChanged(accountIds) {
+      for (const accounts of months.values()) {
+        const changed = accountIds?.flatMap((id) => accounts.get(id) ?? []) ?? accounts.values();
+        for (const held of changed) held.block = forgetLimit(held.block);
+      }
+    },
+    onRecalled(recalled) {
+      for (const { account_id: accountId, month, granted } of recalled) {
+        // Kept, also if nothing was held: what is given back here is in the total of the next answer.
+        const held = heldIn(accountsIn(month), accountId, month);
+        held.block = hearTotal(held.block, granted);
+        returnUndrawn(held);
+      }
+      void journal.flush(); // at once, with what was returned or served before: a call elsewhere waits for it
+    },
+    onNewLife() {
+      // Nothing is given back: the month has it back already. Calls under way are charged when they are served.
+      for (const held of allHeld())
+        held.block = { ...held.block, returned: held.block.granted - held.block.drawn };
+      months.clear();
+      present = { month: '', accounts: new Map() };
+    },
+  });
+
+  function drawNow(held: Held, calls: number): Hold | undefined {
+    const drawn = heartbeat.isLeased() ? draw(held.block, calls) : undefined;
+    if (drawn === undefined) return undefined;
+    held.block = drawn;
+    held.underWay += calls;
+    held.drawnSince += calls;
+    if (held.low > 0 && leftIn(drawn) < held.low) askEarly(held);
+    return new Hold(held, calls, ledger);
+  }
+
+  const send = batched(itemsMax, async (all: readonly Held[]) => {
+    await heartbeat.beat({ wants: all.map(wantOf) }, ({ grants }, place) => {
+      for (const [i, held] of all.entries()) {
+        const grant = grants[i];
+        if (grant === undefined) throw new Error('A heartbeat was answered with too few grants.');
+        hearOf(held, grant, place);
+      }
+    });
+    return all.map(() => undefined);
+  });
+
+  function wantOf(held: Held): Want {
+    const { accountId, month, block, lacking, drawnSince, grantedAtMs } = held;
+    const paceOfLease = Math.floor((drawnSince * leaseMs) / Math.max(1, nowMs() - grantedAtMs));
+    const calls = Math.max(1, lacking - leftIn(block));
+    return {
+      account_id: accountId,
+      month,
+      has: block.granted,
+      calls,
+      ahead: calls + Math.max(aheadLeast, paceOfLease),
+    };
+  }
+
+  function hearOf(held: Held, grant: Grant, place: Place): void {
+    if (place.life !== held.life) return;
+    const before = held.block;
+    held.block = hearGrant(before, grant, place.number, place.isCurrent);
+    if (held.block === before) return;
+    held.heardAtMs = nowMs();
+    const returned = held.block.returned - before.returned;
+    if (returned > 0) {
+      journal.spent(held.accountId, held.month, held.life, 0, returned);
+      void journal.flush(); // at once: until then the month lacks them, for calls here as well
+    }
+    if (held.block.granted === before.granted) return;
+    Object.assign(held, { grantedAtMs: nowMs(), drawnSince: 0 });
+    const { granted, elsewhere, limit } = held.block;
+    const isMostLeft = limit === null || elsewhere + granted < limit / 2;
+    held.low = isMostLeft ? Math.floor(leftIn(held.block) / 3) : 0;
+  }
+
+  /** Shared by all who wait. */
+  function ask(held: Held): Promise<void> {
+    held.asking ??= send(held).finally(() => (held.asking = undefined));
+    return held.asking;
+  }
+
+  /** Once for each grant: if it fails, the first call that lacks calls asks again, and says why it cannot be served. */
+  function askEarly(held: Held): void {
+    held.low = 0;
+    ask(held).catch((error: unknown) => log.debug({ err: error }, 'calls were not asked for early'));
+  }
+
+  async function wait(accountId: string, month: string, calls: number): Promise<Hold | null> {
+    const giveUpAtMs = nowMs() + waitMs;
+    // A late answer may be to a question that these calls were not part of yet: then they are asked for once more.
+    let isLast = false;
+    for (;;) {
+      const held = heldOf(accountId, month); // another one after a new life has begun
+      const { granted } = held.block;
+      held.lacking += calls;
+      await ask(held).finally(() => (held.lacking -= calls));
+      const present = heldOf(accountId, month);
+      const hold = drawNow(present, calls);
+      if (hold !== undefined) return hold;
+      const isLeased = heartbeat.isLeased(); // an answer may come without a lease: then the next message gets one
+      if (isLeased && isUsedUp(present.block, present.underWay, calls)) return null;
+      const isOver = nowMs() >= giveUpAtMs;
+      if (isLeased && isOver && !hasRoom(present.block, calls)) return null;
+      if (isLast) failUnknown();
+      isLast = isOver;
+      if (present.block.granted === granted) await pause(askAgainAfterMs);
+    }
+  }
+
+  return {
+    draw(accountId, month, calls) {
+      return drawNow(heldOf(accountId, month), calls);
+    },
+    async drawLater(accountId, month, calls) {
+      const held = heldOf(accountId, month);
+      const isKnown = heartbeat.isLeased() && nowMs() - held.heardAtMs < knownForMs;
+      if (isKnown && isUsedUp(held.block, held.underWay, calls)) return null;
+      const hold = wait(accountId, month, calls);
+      waiting.add(hold);
+      try {
+        return await hold;
+      } finally {
+        waiting.delete(hold);
+      }
+    },
+    state(accountId, month) {
+      const block = months.get(month)?.get(accountId)?.block ?? emptyBlock;
+      if (block.isKnown) return { limit: block.limit, used: usedOf(block) };
+      if (block.heard > 0) return undefined; // the plan may have changed since
+      // The month has just turned: the account is known by an earlier one.
+      const before = allMonthsOf(accountId).find(({ heard }) => heard > 0);
+      return before && { limit: before.limit, used: 0 };
+    },
+    onGrant: (accountId, grant, place) => hearOf(heldOf(accountId, place.month), grant, place),
+    async settled() {
+      while (waiting.size > 0) await Promise.allSettled(waiting);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// All that a gateway holds under its lease, put together: keys, blocks of calls, and the journal of what it has served.
+import { type Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import { createBlocks } from './blocks.ts';
+import { createCredentials, type Credentials } from './credentials.ts';
+import { createHeartbeat, type Heartbeat, type HeartbeatOptions } from './heartbeat.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { leaseClock } from './lease-clock.ts';
+import { createMonth, type Month } from './month.ts';
+import { createOutage, type QuotaOutage } from './outage.ts';
+
+export interface HoldingsOptions {
+  send: HeartbeatOptions['send'];
+  /** What is served beyond the blocks while accounts-api is away. */
+  outage: QuotaOutage;
+  /** How often what was served is reported. */
+  flushEveryMs: number;
+  clock: Clock;
+  /** The clock of the leases. */
+  nowMs?: () => number;
+  log: Log;
+}
+
+export interface Holdings {
+  readonly heartbeat: Heartbeat;
+  readonly journal: Journal;
+  readonly credentials: Credentials;
+  readonly month: Month;
+  /** Reports the last calls and ends the life, once no call is under way. */
+  close(): Promise<void>;
+}
+
+const closeWithinMs = 10_000;
+
+export function createHoldings(options: HoldingsOptions): Holdings {
+  const { send, outage: mode, flushEveryMs, clock, log } = options;
+  const nowMs = options.nowMs ?? leaseClock(clock);
+  const heartbeat = createHeartbeat({ send, clock, nowMs, log });
+  const journal = createJournal({
+    send: (batch) => heartbeat.beat({ batch }, () => undefined),
+    end: (ended) => heartbeat.beat({ ended }, () => undefined),
+    ...{ flushEveryMs, closeWithinMs, clock, log },
+  });
+  journal.beginLife(heartbeat.life());
+  heartbeat.hold({
+    onChanged: () => undefined,
+    onRecalled: () => undefined,
+    onNewLife: journal.beginLife,
+  });
+  const blocks = createBlocks({ heartbeat, journal, nowMs, log });
+  const { isLeased } = heartbeat;
+  return {
+    ...{ heartbeat, journal },
+    credentials: createCredentials({ heartbeat, blocks, nowMs }),
+    month: createMonth({ blocks, outage: createOutage({ mode, blocks, journal, isLeased }), clock }),
+    async close() {
+      await blocks.settled();
+      heartbeat.close();
+      await journal.close();
+    },
+  };
+}

@@ -1,0 +1,234 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import test from 'ava';
+import fc from 'fast-check';
+import { systemClock } from '../../kernel/clock.ts';
+import { silentLog } from '../../test/services/harness.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { openJournalFile } from './journal-file.ts';
+import type { UsageEntry } from './journal-batch.ts';
+import { within } from '../../test/run/until.ts';
+
+interface SentBatch {
+  batch_id: string;
+  usage: { account_id: string; calls: number; billed: number }[];
+  spent: { life: string; calls: number; returned: number }[];
+}
+
+const call: UsageEntry = {
+  accountId: 'a',
+  keyId: 'k',
+  day: '2026-11-20',
+  endpoint: 'series',
+  statusClass: 2,
+  calls: 1,
+  billed: 1,
+};
+
+const directories = mkdtempSync(path.join(tmpdir(), 'almanac-journal-'));
+const processes: Journal[] = [];
+test.after.always(async () => {
+  for (const journal of processes) await journal.close(); // the timers of those that were killed
+  rmSync(directories, { recursive: true });
+});
+const newDirectory = () => mkdtempSync(path.join(directories, 'of-'));
+
+/** A process of a gateway. One that is never closed has been killed. */
+function startJournal(directory: string, send: (batch: SentBatch) => Promise<void>): Journal {
+  const journal = createJournal({
+    send: (batch) => send(batch as SentBatch),
+    end: async () => undefined,
+    flushEveryMs: 60_000, // only close() flushes
+    closeWithinMs: 0,
+    clock: systemClock,
+    log: silentLog,
+  });
+  processes.push(journal);
+  journal.keepIn(directory);
+  return journal;
+}
+
+const never = () => Promise.reject(new Error('accounts-api is away'));
+
+/** What the next process in the directory hands over. */
+async function handedOverBy(directory: string): Promise<SentBatch[]> {
+  const sent: SentBatch[] = [];
+  await startJournal(directory, async (batch) => void sent.push(batch)).close();
+  return sent;
+}
+
+test('what a killed gateway had not handed over, it hands over when it comes back', async (t) => {
+  const directory = newDirectory();
+  const killed = startJournal(directory, never);
+  for (let i = 0; i < 3; i += 1) killed.record(call);
+  killed.spent('a', '2026-11-01', 'p', 3, 2);
+  await turnOfTheLoop();
+  const [batch, ...others] = await handedOverBy(directory);
+  t.like(batch?.usage, [{ account_id: 'a', calls: 3, billed: 3 }]);
+  t.like(batch?.spent, [{ life: 'p', calls: 3, returned: 2 }]);
+  t.deepEqual(others, []);
+});
+
+test('what a killed gateway left is handed over at once, though nobody calls', async (t) => {
+  const directory = newDirectory();
+  startJournal(directory, never).record(call);
+  await turnOfTheLoop();
+  const sent = new Promise<SentBatch>((resolve) => {
+    startJournal(directory, async (batch) => resolve(batch));
+  });
+  const batch = await within('the batch that was left is sent', sent);
+  t.like(batch.usage, [{ account_id: 'a', calls: 1, billed: 1 }]);
+});
+
+test('what was sent but not acknowledged before a kill is sent again under its old id', async (t) => {
+  const directory = newDirectory();
+  const tried: SentBatch[] = [];
+  const killed = startJournal(directory, async (batch) => {
+    tried.push(batch);
+    throw new Error('the answer was lost');
+  });
+  killed.record(call);
+  await killed.close();
+  const [again] = await handedOverBy(directory);
+  t.deepEqual(again, tried[0]);
+});
+
+test('calls of one turn that count as one are one line, written when the turn ends, whatever came before', async (t) => {
+  const directory = newDirectory();
+  const journal = startJournal(directory, never);
+  const written = () =>
+    readdirSync(directory).flatMap((name) =>
+      readFileSync(path.join(directory, name), 'utf8').trimEnd().split('\n'),
+    );
+  for (const turn of [1, 2, 3]) {
+    const before = written();
+    for (let i = 0; i < turn; i += 1) {
+      journal.record(call);
+      journal.spent('a', '2026-11-01', 'p', 1, 0);
+    }
+    t.deepEqual(written(), before, 'serving a call waits for no disk');
+    await turnOfTheLoop();
+    const [usage = '', spent = '', ...more] = written().slice(before.length);
+    t.like(JSON.parse(usage), { of: 'usage', calls: turn, billed: turn });
+    t.like(JSON.parse(spent), { of: 'spent', life: 'p', calls: turn, returned: 0 });
+    t.deepEqual(more, []);
+  }
+  t.is(readdirSync(directory).length, 1);
+});
+
+test('calls of one turn from several lives are each handed over under their own', async (t) => {
+  const directory = newDirectory();
+  const killed = startJournal(directory, never);
+  for (const life of ['p', 'q', 'q', 'p']) killed.spent('a', '2026-11-01', life, 1, 2);
+  await turnOfTheLoop();
+  const [batch] = await handedOverBy(directory);
+  t.deepEqual(
+    batch?.spent.map(({ life, calls, returned }) => [life, calls, returned]),
+    [
+      ['p', 2, 4],
+      ['q', 2, 4],
+    ],
+  );
+});
+
+test('what was handed over leaves nothing behind', async (t) => {
+  const directory = newDirectory();
+  const journal = startJournal(directory, async () => undefined);
+  journal.record(call);
+  await turnOfTheLoop();
+  t.is(readdirSync(directory).length, 1);
+  await journal.close();
+  t.deepEqual(readdirSync(directory), []);
+  t.deepEqual(await handedOverBy(directory), []);
+});
+
+test('a last line that a kill has cut short is left out, and all before it counts', async (t) => {
+  const directory = newDirectory();
+  const killed = startJournal(directory, never);
+  killed.record(call);
+  await turnOfTheLoop();
+  appendFileSync(path.join(directory, readdirSync(directory)[0] ?? ''), '{"of":"usage","accou');
+  t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
+});
+
+test('a line of which a full disk took only a part does not spoil those that are written when there is room again', async (t) => {
+  const directory = newDirectory();
+  const room = { isFull: true };
+  const journal = openJournalFile(directory, silentLog, (file, text) =>
+    writeSync(file, room.isFull ? text.slice(0, 20) : text),
+  );
+  journal.append('b', { of: 'usage', ...call });
+  await turnOfTheLoop();
+  room.isFull = false;
+  journal.append('b', { of: 'usage', ...call, endpoint: 'funds' });
+  await turnOfTheLoop();
+  const [left] = openJournalFile(directory, silentLog).left;
+  t.deepEqual(
+    left?.entries.map((entry) => entry.of === 'usage' && entry.endpoint),
+    ['funds'],
+  );
+  journal.close();
+});
+
+test('a file that no journal wrote is refused by name and line, and stays', (t) => {
+  const directory = newDirectory();
+  const file = path.join(directory, 'f1b9b1a6-5d1f-4b44-a53b-2b8f0a5d6c11.jsonl');
+  writeFileSync(file, '{"of":"rumour"}\n');
+  t.throws(() => startJournal(directory, never), {
+    message: `Line 1 of ${file} is no entry of a journal: repair the file, or move it away.`,
+  });
+  t.deepEqual(readdirSync(directory), [path.basename(file)]);
+});
+
+test('over any number of processes and failures, each call is handed over once', async (t) => {
+  const step = fc.oneof(
+    fc.record({ act: fc.constant('record'), calls: fc.integer({ min: 1, max: 5 }) }),
+    fc.record({ act: fc.constantFrom('kill', 'stop', 'stop while away'), calls: fc.constant(0) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const directory = newDirectory();
+      const taken = new Map<string, number>(); // by batch, as accounts-api counts
+      const away = { now: false };
+      const send = async ({ batch_id, usage }: SentBatch) => {
+        if (away.now) throw new Error('accounts-api is away');
+        if (!taken.has(batch_id))
+          taken.set(
+            batch_id,
+            usage.reduce((sum, { calls }) => sum + calls, 0),
+          );
+      };
+      let recorded = 0;
+      let journal = startJournal(directory, send);
+      for (const { act, calls } of steps) {
+        if (act === 'record') {
+          journal.record({ ...call, calls, billed: calls });
+          recorded += calls;
+          continue;
+        }
+        away.now = act === 'stop while away';
+        if (act === 'kill') await turnOfTheLoop();
+        else await journal.close();
+        away.now = false;
+        journal = startJournal(directory, send);
+      }
+      await journal.close();
+      t.is(
+        [...taken.values()].reduce((sum, calls) => sum + calls, 0),
+        recorded,
+      );
+      t.deepEqual(readdirSync(directory), []);
+    }),
+    { numRuns: 50 },
+  );
+});

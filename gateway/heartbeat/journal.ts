@@ -1,0 +1,200 @@
+// The journal of served calls: usage, what it was taken from, and last uses, gathered and sent to accounts-api in batches.
+// Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
+// files it also survives kill -9.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import { createAccountsCache } from './accounts-cache.ts';
+import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
+import { openJournalFile, type JournalFile } from './journal-file.ts';
+
+export interface Journal {
+  record(entry: UsageEntry): void;
+  /** Charges calls that were served during an outage of accounts-api. */
+  charge(accountId: string, month: string, calls: number): void;
+  /** Notes calls of a block of a life that were served, and calls that are given back. */
+  spent(accountId: string, month: string, life: string, calls: number, returned: number): void;
+  /** Notes that a key was used just now; reported at most once a minute per key. */
+  touch(keyId: string): void;
+  /**
+   * From now on stores unreported entries in files of this directory, which no other gateway uses, and reports those that an
+   * earlier process left there. Call it before the first call is served. @throws Error if the directory cannot be used.
+   */
+  keepIn(directory: string): void;
+  /** Notes that a life of this gateway has begun: it is ended when the journal closes, or by a successor. */
+  beginLife(life: string): void;
+  /** Sends the gathered entries now. @returns resolves when accounts-api has taken them, or did not. */
+  flush(): Promise<void>;
+  /** The entries not yet received by accounts-api, and the number of batches to be sent again. */
+  backlog(): { entries: number; batches: number };
+  /** Sends the rest. If accounts-api is unavailable, it gives up after a while and logs that. */
+  close(): Promise<void>;
+}
+
+export interface JournalOptions {
+  send(batch: object): Promise<void>;
+  /** Ends lives of which everything was sent: accounts-api takes back the calls that they hold. */
+  end(lives: readonly string[]): Promise<void>;
+  flushEveryMs: number;
+  /** How long close() retries. */
+  closeWithinMs: number;
+  clock: Clock;
+  log: Log;
+}
+
+/** Thrown by `send` if a batch can never be accepted; retrying it would only delay later ones. */
+export class BatchRefused extends Error {}
+
+/** The most lives that a message ends. */
+const livesMax = 100;
+const touchEveryMs = 60_000;
+const retryAfterMs = 500;
+// A service accepts bodies of 64 KB; an entry has at most about 240 bytes.
+const entriesMax = 250;
+
+export function createJournal(options: JournalOptions): Journal {
+  const { log } = options;
+  const sealed: Batch[] = []; // oldest first; their content no longer changes
+  let gathering = new Batch();
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> | undefined;
+  let file: JournalFile | undefined;
+  let isClosed = false;
+  let life: string | undefined;
+  let endedLives: string[] = [];
+  const touchedAt = createAccountsCache<number>();
+
+  function add(entry: Entry): void {
+    if (isClosed) {
+      log.error({ lost: entry }, 'Usage came after the last of it had been handed over, and is lost');
+      return;
+    }
+    gathering.add(entry);
+    file?.append(gathering.id, entry);
+    if (gathering.size >= entriesMax) seal();
+    schedule(options.flushEveryMs);
+  }
+
+  function seal(): void {
+    if (gathering.size === 0) return;
+    sealed.push(gathering);
+    gathering = new Batch();
+  }
+
+  function schedule(afterMs: number): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, afterMs);
+  }
+
+  function flush(): Promise<void> {
+    flushing ??= sendSealed().finally(() => {
+      flushing = undefined;
+      if (isClosed) return; // a timer would keep the process alive
+      if (sealed.length + endedLives.length > 0) schedule(retryAfterMs);
+      else if (gathering.size > 0) schedule(options.flushEveryMs); // its timer may have fired meanwhile
+    });
+    return flushing;
+  }
+
+  async function sendSealed(): Promise<void> {
+    seal();
+    for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
+      try {
+        await options.send(batch.toJson());
+      } catch (error) {
+        if (!(error instanceof BatchRefused)) {
+          log.warn({ err: error, batch_id: batch.id }, 'A batch of usage was not taken; it is sent again');
+          return;
+        }
+        log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
+      }
+      sealed.shift();
+      file?.forget(batch.id);
+    }
+    await endLives();
+  }
+
+  /** Only after all batches: what a life has served is charged before its calls go back. */
+  async function endLives(): Promise<void> {
+    while (endedLives.length > 0) {
+      const lives = endedLives.slice(0, livesMax);
+      try {
+        await options.end(lives);
+      } catch (error) {
+        log.warn(
+          { err: error },
+          'What an earlier process of this gateway held was not given back; it is tried again',
+        );
+        return;
+      }
+      for (const ended of lives) file?.forgetLife(ended);
+      endedLives = endedLives.filter((each) => !lives.includes(each));
+    }
+  }
+
+  async function close(): Promise<void> {
+    const giveUpAtMs = performance.now() + options.closeWithinMs;
+    await flushing;
+    await flush();
+    while (sealed.length + gathering.size > 0 && performance.now() < giveUpAtMs) {
+      if (sealed.length > 0) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      await flush(); // includes entries that arrived during the last flush
+    }
+    isClosed = true;
+    clearTimeout(timer);
+    if (life !== undefined) endedLives.push(life);
+    if (sealed.length === 0) await endLives();
+    while (sealed.length === 0 && endedLives.length > 0 && performance.now() < giveUpAtMs) {
+      await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      await endLives();
+    }
+    file?.close();
+    if (sealed.length === 0) return;
+    if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
+    else
+      log.error(
+        { lost: sealed.map((batch) => batch.toJson()) },
+        'Usage could not be handed over and is lost',
+      );
+  }
+
+  return {
+    record: ({ accountId, keyId, day, endpoint, statusClass, calls, billed }) =>
+      add({ of: 'usage', accountId, keyId, day, endpoint, statusClass, calls, billed }),
+    charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
+    spent: (accountId, month, life, calls, returned) =>
+      add({ of: 'spent', accountId, month, life, calls, returned }),
+    touch(keyId) {
+      const now = options.clock.now();
+      if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
+      touchedAt.set(keyId, now.getTime());
+      add({ of: 'use', keyId, at: now.toISOString() });
+    },
+    keepIn(directory) {
+      file = openJournalFile(directory, log);
+      for (const { id, entries } of file.left) {
+        const batch = new Batch(id);
+        for (const entry of entries) batch.add(entry);
+        sealed.push(batch);
+      }
+      endedLives.push(...file.leftLives);
+      if (life !== undefined) file.beginLife(life);
+      if (sealed.length + endedLives.length > 0) schedule(0);
+    },
+    beginLife(begun) {
+      // accounts-api has closed the one before, and given its calls back.
+      if (life !== undefined) file?.forgetLife(life);
+      life = begun;
+      file?.beginLife(begun);
+    },
+    // A batch under way may have been sealed before the last entries.
+    flush: () => (flushing === undefined ? flush() : flushing.then(flush)),
+    backlog: () => ({
+      entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
+      batches: sealed.length,
+    }),
+    close,
+  };
+}

@@ -1,0 +1,94 @@
+// Builds what the steps of a call use, once for the life of the gateway, and closes it in the order in which no call is lost.
+import { openRedis } from '../kernel/redis.ts';
+import { createByteBudget } from '../kernel/bodies/byte-budget.ts';
+import { createAccounts } from './accounts.ts';
+import { createClients } from './client-ip.ts';
+import { createHoldings } from './heartbeat/holdings.ts';
+import { Answers } from './limits/answers.ts';
+import { createCredentialFailures } from './limits/failures.ts';
+import { Seconds } from './limits/seconds.ts';
+import { createAccessLog } from './observability/access-log.ts';
+import { gaugesOf } from './observability/gauges.ts';
+import type { Metrics } from './observability/metrics.ts';
+import { createReadiness } from './observability/readiness.ts';
+import { createTraces } from './observability/traces.ts';
+import { isPublicOnTls, type SetOptions } from './options.ts';
+import { createDashboard } from './pages/dashboard.ts';
+import { createCallerContexts } from './policies/credential.ts';
+import { createForwarder } from './policies/forward.ts';
+import { createDataLease } from './response-cache/data-lease.ts';
+import { createKeptAnswers } from './response-cache/kept-answers.ts';
+import type { GatewayRoutes } from './routes.ts';
+import { createUpstreams } from './upstream/upstreams.ts';
+
+export type Parts = ReturnType<typeof createParts>;
+
+/** @param routes the routes in force. @param isDraining whether the gateway is stopping. */
+export function createParts(
+  options: SetOptions,
+  metrics: Metrics,
+  routes: () => GatewayRoutes,
+  isDraining: () => boolean,
+) {
+  const { clock, log, identitySecret, requestWithinMs, upstreamTimeoutMs: timeoutMs } = options;
+  const dataApi = createUpstreams('data-api', options.dataApiUrls);
+  const accountsApi = createUpstreams('accounts-api', options.accountsApiUrls);
+  const publisher = options.publisherUrls && createUpstreams('publisher', options.publisherUrls);
+  const accounts = createAccounts({ upstreams: accountsApi, identitySecret });
+  const holdings = createHoldings({
+    ...{ send: accounts.heartbeat, outage: options.quotaOutage, flushEveryMs: options.settleEveryMs },
+    ...{ clock, log },
+  });
+  const { heartbeat, journal, credentials, month } = holdings;
+  const redis = options.redisUrl === undefined ? undefined : openRedis(options.redisUrl, log);
+  const seconds = new Seconds({ redis, gateways: heartbeat.gateways, log });
+  const answers = new Answers({ redis, withinMs: options.answerWithinMs, log });
+  const traces = options.tracing === undefined ? null : createTraces(options.tracing, routes);
+  const bodies = createByteBudget(options.bodiesMb * 1024 * 1024);
+  const shared = { identitySecret, traces, requestWithinMs, bodies };
+  const forwarders = {
+    'data-api': createForwarder({ ...shared, upstreams: dataApi, timeoutMs }),
+    'accounts-api': createForwarder({ ...shared, upstreams: accountsApi, timeoutMs }),
+    // Loads take longer than other calls, and are not repeated.
+    ...(publisher && {
+      publisher: createForwarder({ ...shared, upstreams: publisher, timeoutMs: 2 * timeoutMs }),
+    }),
+  };
+  const dataLease = createDataLease({ upstreams: dataApi, identitySecret, log });
+  const keptAnswers = createKeptAnswers(Math.max(1, options.responseCacheMb * 1024 * 1024));
+  return {
+    ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders },
+    failures: createCredentialFailures({ seconds, perSecond: options.publicCallsPerSecond, clock }),
+    setCallerContext: createCallerContexts(),
+    dashboardFor: createDashboard(options.dashboard, log),
+    readiness: createReadiness({
+      ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },
+      requireReady: options.requireReady,
+    }),
+    /** What opens a call. */
+    opening: {
+      clients: createClients(options.trustedProxyHops, log),
+      isPublicOnTls: isPublicOnTls(options),
+      isDraining,
+      accessLog: createAccessLog({ log, metrics, routes, traces }),
+    },
+    /** The answers of data-api in memory; undefined: none are kept. */
+    responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, keptAnswers, clock },
+    gauges: gaugesOf({
+      services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
+      ...{ redis, journal, keptAnswers },
+    }),
+    /** Later, accounts-api may be away just when the first call needs it. */
+    async open(): Promise<void> {
+      await Promise.all([redis?.opened(), heartbeat.open()]);
+    },
+    /** Once no call is under way. */
+    async close(): Promise<void> {
+      await Promise.all([answers.close(), seconds.close()]).finally(() => holdings.close());
+      await dataLease.close();
+      accounts.close();
+      redis?.close();
+      for (const forwarder of Object.values(forwarders)) forwarder?.close();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// Notifications of PostgreSQL, on a connection of their own. Hides that the connection breaks, is half-open, and is made again.
+import { SteadyClient } from './database-circuit.ts';
+
+export interface Signal {
+  /** How often it was given. */
+  count(this: void): number;
+  /** Resolves when it was given after that count, at the latest after so many ms. @param left ends the wait. */
+  after(this: void, count: number, ms: number, left?: AbortSignal): Promise<void>;
+}
+
+/** Given with each notification, and when some may have been missed. There may be none while there is no connection. */
+export interface Notifications extends Signal {
+  close(this: void): void;
+}
+
+const checkEveryMs = 3_000;
+
+/** Listens from the first count on. A connection that answers nothing until the next check may be half-open, and is given up for a new one. */
+export function listenTo(channel: string, databaseUrl: string): Notifications {
+  const heard = createSignal();
+  let client: SteadyClient | undefined;
+  let isAsking = false;
+  let checks: NodeJS.Timeout | undefined;
+
+  function check(): void {
+    if (client !== undefined && isAsking) client.cut();
+    if (client === undefined || isAsking) client = connection();
+    const own = client;
+    isAsking = true;
+    own.query('select').then(() => {
+      if (client === own) isAsking = false;
+    }, lost(own));
+  }
+
+  function connection(): SteadyClient {
+    const own = new SteadyClient({ connectionString: databaseUrl, application_name: `almanac ${channel}` });
+    own.on('notification', heard.give);
+    own.once('end', lost(own));
+    own
+      .connect()
+      .then(() => own.query(`listen ${channel}`))
+      .then(heard.give, lost(own)); // what came before it listened was not heard
+    return own;
+  }
+
+  const lost = (own: SteadyClient) => () => {
+    if (client === own) client = undefined;
+    own.cut();
+  };
+
+  return {
+    after: heard.after,
+    count() {
+      if (checks === undefined) {
+        checks = setInterval(check, checkEveryMs).unref();
+        check();
+      }
+      return heard.count();
+    },
+    close() {
+      clearInterval(checks);
+      client?.cut();
+      client = undefined;
+    },
+  };
+}
+
+/** Wakes all who wait. Who waits no more leaves nothing behind, however long it is not given. */
+export function createSignal(): Signal & { give(this: void): void } {
+  const waiting = new Set<() => void>();
+  let given = 0;
+  return {
+    count: () => given,
+    after(count, ms, left) {
+      if (count !== given || left?.aborted === true) return Promise.resolve();
+      return new Promise((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          waiting.delete(end);
+          left?.removeEventListener('abort', end);
+          resolve();
+        };
+        const timer = setTimeout(end, ms);
+        waiting.add(end);
+        left?.addEventListener('abort', end);
+      });
+    },
+    give() {
+      given += 1;
+      for (const end of waiting) end();
+    },
+  };
+}

@@ -1,0 +1,237 @@
+// Gateways reduced to their heartbeat: the real modules over the real accounts-api and PostgreSQL, with the clock of the test and journals
+// that are sent on request.
+import { cpSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
+import { createAccounts } from '../../gateway/accounts.ts';
+import type { Charge } from '../../gateway/heartbeat/blocks.ts';
+import type { Heartbeat } from '../../gateway/heartbeat/heartbeat.ts';
+import { createHoldings } from '../../gateway/heartbeat/holdings.ts';
+import { BatchRefused, type Journal } from '../../gateway/heartbeat/journal.ts';
+import type { Answer, Message } from '../../gateway/heartbeat/message.ts';
+import type { Take } from '../../gateway/heartbeat/month.ts';
+import type { QuotaOutage } from '../../gateway/heartbeat/outage.ts';
+import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
+import { Failure } from '../../kernel/errors.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
+import type { AccountsService } from '../services/accounts-service.ts';
+import { silentLog, testIdentitySecret } from '../services/harness.ts';
+import { until } from '../run/until.ts';
+
+export interface LifeOptions {
+  outage?: QuotaOutage;
+  /** Where its journal is kept. */
+  journalDirectory?: string;
+  /** How a message reaches accounts-api; by default as it is. */
+  through?: (message: Message, send: (message: Message) => Promise<Answer>) => Promise<Answer>;
+  /** The clock of its leases goes on by itself; by default it does. */
+  clockGoesOn?: boolean;
+  /** How often the journal is sent by itself; by default only on request. */
+  flushEveryMs?: number;
+}
+
+/** One process of a gateway. */
+export interface GatewayLife {
+  readonly heartbeat: Heartbeat;
+  readonly journal: Journal;
+  /** How many keys it has asked accounts-api for. */
+  readonly keysAsked: () => number;
+  /** How often it has asked accounts-api for calls. */
+  readonly wantsAsked: () => number;
+  /** Whether a call with the key is let in; one that is answered 503 is not. */
+  opensFor(keyHash: string): Promise<boolean>;
+  /** Takes calls that are under way until their charge ends. */
+  begin(accountId: string, calls: number): Promise<Take>;
+  /** Takes calls that are served at once. */
+  take(accountId: string, calls: number): Promise<Take>;
+  /** Sends all that is journalled. */
+  settle(): Promise<void>;
+  /** Has so much time pass on the clock of its leases. */
+  pass(ms: number): void;
+  /** As a kill does: it sends nothing any more. @returns a directory with its journal as the disk has it. */
+  crash(): string;
+  /** Stops it as a gateway is stopped. */
+  close(): Promise<void>;
+}
+
+export async function startLife(
+  service: Pick<AccountsService, 'url' | 'clock'>,
+  {
+    outage = 'bounded',
+    journalDirectory,
+    through,
+    flushEveryMs = 2 ** 30,
+    clockGoesOn = true,
+  }: LifeOptions = {},
+): Promise<GatewayLife> {
+  const upstreams = createUpstreams('accounts-api', [service.url]);
+  const accounts = createAccounts({ upstreams, identitySecret: testIdentitySecret });
+  const { clock } = service;
+  // As the clock of the test has it, and it goes on meanwhile.
+  const startMs = clock.now().getTime();
+  const nowMs = () => (clockGoesOn ? performance.now() : 0) + clock.now().getTime() - startMs + passedMs;
+  let hasCrashed = false;
+  let keysAsked = 0;
+  let wantsAsked = 0;
+  let passedMs = 0;
+  const { heartbeat, journal, credentials, month, ...holdings } = createHoldings({
+    async send(message) {
+      if (hasCrashed)
+        throw message.batch === null
+          ? new Failure('unavailable', 'It has crashed.')
+          : new BatchRefused('It has crashed.');
+      keysAsked += message.keys.length;
+      wantsAsked += message.wants.length;
+      return through === undefined ? accounts.heartbeat(message) : through(message, accounts.heartbeat);
+    },
+    ...{ outage, flushEveryMs, clock, nowMs, log: silentLog },
+  });
+  if (journalDirectory !== undefined) journal.keepIn(journalDirectory);
+  await heartbeat.open();
+  const begin = async (accountId: string, calls: number) => month.take(accountId, calls);
+  return {
+    ...{ heartbeat, journal, begin },
+    keysAsked: () => keysAsked,
+    wantsAsked: () => wantsAsked,
+    async opensFor(keyHash) {
+      try {
+        return (await credentials.find(keyHash)) !== null;
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'unavailable') return false; // answered 503
+        throw error;
+      }
+    },
+    async take(accountId, calls) {
+      const take = await begin(accountId, calls);
+      take.charge?.end(true);
+      return take;
+    },
+    settle: () =>
+      until('the journal is sent', async () => {
+        await journal.flush();
+        const { entries, batches } = journal.backlog();
+        return entries + batches === 0;
+      }),
+    pass: (ms) => void (passedMs += ms),
+    crash() {
+      const left = newDirectory();
+      if (journalDirectory !== undefined) cpSync(journalDirectory, left, { recursive: true });
+      hasCrashed = true;
+      heartbeat.close();
+      accounts.close();
+      void journal.close();
+      return left;
+    },
+    async close() {
+      await holdings.close();
+      accounts.close();
+    },
+  };
+}
+
+/** Whether the charge may still be served. */
+export function isValid(charge: Charge | null): boolean {
+  return charge?.isValid === true;
+}
+
+/** An empty directory. */
+export const newDirectory = () => mkdtempSync(path.join(tmpdir(), 'almanac-life-'));
+
+/** The way from a gateway to accounts-api. */
+export interface Way {
+  readonly through: NonNullable<LifeOptions['through']>;
+  /** Breaks what is under way, and all that is sent from now on. */
+  cut(): void;
+  /** Loses the answers: what was asked is done, and nobody hears of it. */
+  deafen(): void;
+  /** Keeps answers back until it is mended; then they arrive. */
+  keepBack(): void;
+  /** Sends every message twice; the second answer arrives. */
+  double(): void;
+  mend(): void;
+  /** How many messages have been answered by accounts-api. */
+  answered(): number;
+}
+
+export function createWay(): Way {
+  let how: 'well' | 'cut' | 'deaf' | 'kept back' | 'doubled' = 'well';
+  let broken = Promise.withResolvers<never>();
+  let mended = Promise.withResolvers<void>();
+  let answered = 0;
+  broken.promise.catch(() => undefined); // whoever sends hears of it
+  const unavailable = () => new Failure('unavailable', 'The way is broken.');
+  const become = (next: typeof how) => () => {
+    if (next === 'well') mended.resolve();
+    else if (how === 'well') mended = Promise.withResolvers();
+    how = next;
+  };
+  return {
+    async through(message, send) {
+      if (how === 'cut') throw unavailable();
+      if (how === 'doubled') await send(message);
+      const answer = await Promise.race([send(message), broken.promise]);
+      answered += 1;
+      if (how === 'kept back') await mended.promise;
+      else if (how !== 'well' && how !== 'doubled') throw unavailable();
+      return answer;
+    },
+    cut() {
+      become('cut')();
+      broken.reject(unavailable());
+      broken = Promise.withResolvers();
+      broken.promise.catch(() => undefined);
+    },
+    deafen: become('deaf'),
+    keepBack: become('kept back'),
+    double: become('doubled'),
+    mend: become('well'),
+    answered: () => answered,
+  };
+}
+
+type Silent = Pick<GatewayLife, 'pass' | 'heartbeat'>;
+
+/** Has so much time pass for lives that say nothing meanwhile: for them, and for PostgreSQL. */
+export async function passSilently(
+  { deps }: Pick<AccountsService, 'deps'>,
+  lives: readonly Silent[],
+  ms: number,
+): Promise<void> {
+  for (const life of lives) life.pass(ms);
+  await passLeases(deps, lives, ms);
+}
+
+async function passLeases(
+  { db }: AccountsService['deps'],
+  lives: readonly Silent[],
+  ms: number,
+): Promise<void> {
+  await db.sequelize.query(
+    `update accounts.gateways set leased_until = leased_until - $2 * interval '1 ms'
+     where life = any($1::uuid[]) and leased_until > '-infinity'`,
+    { bind: [lives.map(({ heartbeat }) => heartbeat.life()), ms] },
+  );
+}
+
+/** Longer than a lease, and than a life that says nothing stays open. */
+const longSilenceMs = leaseMs + closeAfterMs + 1_000;
+
+/** Has lives say nothing for so long that they are closed. */
+export async function closeSilent(
+  service: Pick<AccountsService, 'deps'>,
+  lives: readonly Silent[],
+): Promise<void> {
+  const ids = lives.map(({ heartbeat }) => heartbeat.life());
+  for (const life of lives) life.pass(longSilenceMs);
+  await until('they are closed', async () => {
+    // Again, as a message from before the silence may be answered only now, and gives a lease of which nobody hears.
+    await passLeases(service.deps, lives, longSilenceMs);
+    await closeLives(service.deps);
+    const [rows] = await service.deps.db.sequelize.query(
+      `select from accounts.gateways where life = any($1::uuid[]) and leased_until > '-infinity'`,
+      { bind: [ids] },
+    );
+    return rows.length === 0;
+  });
+}
