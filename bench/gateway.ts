@@ -5,7 +5,7 @@
 // each counts, since other work on the machine only adds time. `npm run bench -- gateway --quick` is one round of 1 s.
 // Settings: BENCH_CORES (all there are; 2 puts all but the target on one), BENCH_SECONDS (2) a measurement, BENCH_ROUNDS (5),
 // BENCH_CONNECTIONS (32), BENCH_EXPRESS_GATEWAY (where it is installed), BENCH_TARGETS (only those whose name contains one of
-// these comma-separated words).
+// these comma-separated words), BENCH_BEFORE (a checkout of another version with its packages, measured in turn with this one).
 import { Run } from './gateway/ground.ts';
 import { load, probe, type Measured, type Target } from './gateway/load.ts';
 import { hasNginx } from './gateway/nginx.ts';
@@ -21,7 +21,7 @@ const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 32);
 const onlyNamed = process.env['BENCH_TARGETS']?.split(',');
 const warmRequests = isQuick ? 10_000 : 50_000; // until V8 has compiled what they run: the first 50,000 cost twice as much
 const warmSecondsMax = isQuick ? 2 : 6;
-const pacedTargets: readonly string[] = [names.direct, names.hot, names.hotAlone, names.lua];
+const pacedTargets: readonly string[] = [names.direct, names.before, names.hot, names.hotAlone, names.lua];
 const allocatingTargets = [names.hot, names.hotMany, names.hotAlone, names.cold];
 
 /** Starts everything, measures, prints; stops and removes all it made, also on Ctrl-C and SIGTERM. */

@@ -5,23 +5,22 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { createClient } from 'redis';
-import { connect } from '../../accounts-api/database.ts';
-import { createAccount, createKey } from '../../accounts-api/operator/operator.ts';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { load as ingest } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { createLog } from '../../kernel/log/log.ts';
-import { loadPlans } from '../../kernel/plans.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { migrate } from '../../migrations/run.ts';
 import { freePort } from '../../test/services/instance.ts';
+import { makeAccounts } from './accounts.ts';
 import { startUpstream, type NginxServer } from './nginx.ts';
 import { otherCore, redisCore, startOn, targetCore, type Program } from './processes.ts';
 
 export const seriesPath = '/v1/series/BENCH';
 export const accountCount = 100;
+const newAccountCount = 150_000;
 export const identitySecret = 'a secret of the bench, long enough';
 const seal = createSealer(identitySecret, 'data-api');
 
@@ -57,7 +56,18 @@ export class Run {
     env: Record<string, string>,
     flags: readonly string[] = [],
   ): Promise<Program> {
-    const words = [...flags, path.join(projectRoot, 'almanac.js'), 'start', service];
+    return this.startProgram(core, path.join(projectRoot, 'almanac.js'), service, env, flags);
+  }
+
+  /** @param program the command line, of this version or another one. */
+  startProgram(
+    core: string,
+    program: string,
+    service: string,
+    env: Record<string, string>,
+    flags: readonly string[] = [],
+  ): Promise<Program> {
+    const words = [...flags, program, 'start', service];
     const journals = path.join(this.directory, `journal-${this.#stops.length}`);
     const own = { HOST: '127.0.0.1', DASHBOARD: 'off', JOURNAL_DIR: journals };
     return this.startNode(core, words, { ...own, ...env });
@@ -85,6 +95,8 @@ export interface Ground {
   env: Record<string, string>;
   /** One of each account. */
   keys: readonly string[];
+  /** Of accounts that call a few times each. */
+  newKeys: readonly string[];
   /** The length of the answer. */
   bytes: number;
 }
@@ -117,12 +129,14 @@ export async function layGround(run: Run): Promise<Ground> {
   const accountsApi = await run.startService(otherCore, 'accounts-api', accountsEnv);
   const body = await (await fetch(dataApi.said + seriesPath, { headers: sealed() })).text();
   const upstream = run.keep(await startUpstream(directory, body));
-  const keys = await makeKeys(DATABASE_URL, plansFile);
-  await copyKeys(redisUrl, keys);
+  const keys = await makeAccounts(DATABASE_URL, plansFile, accountCount + newAccountCount);
+  await copyKeys(redisUrl, keys.slice(0, accountCount));
   const [pid] = readFileSync(path.join(postgres.directory, 'postmaster.pid'), 'utf8').split('\n');
   return {
     databaseUrl: DATABASE_URL,
-    ...{ dataApi, accountsApi, upstream, redis, redisPort, redisUrl, postgres: Number(pid), env, keys },
+    ...{ dataApi, accountsApi, upstream, redis, redisPort, redisUrl, postgres: Number(pid), env },
+    keys: keys.slice(0, accountCount),
+    newKeys: keys.slice(accountCount),
     bytes: body.length,
   };
 }
@@ -149,19 +163,6 @@ async function loadSeries(databaseUrl: string): Promise<void> {
     clock: systemClock,
   });
   await database.close();
-}
-
-/** A key each of many accounts. */
-async function makeKeys(databaseUrl: string, plansFile: string): Promise<string[]> {
-  const db = connect(databaseUrl);
-  const deps = { db, plans: loadPlans(plansFile), clock: systemClock };
-  const keys: string[] = [];
-  for (let i = 0; i < accountCount; i += 1) {
-    const account = await createAccount(deps, { email: `bench-${i}@example.org`, plan: 'free' });
-    keys.push((await createKey(deps, account.id, 'bench')).key);
-  }
-  await db.close();
-  return keys;
 }
 
 /** Where nginx + Lua looks them up. */

@@ -1,6 +1,8 @@
 // Puts load on one target and measures its cost: wrk on a core of its own, and the CPU time of the target's processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { cpuSeconds, otherCore } from './processes.ts';
 
@@ -43,17 +45,24 @@ export async function probe(target: Target): Promise<void> {
 }
 
 const wrkScript = path.join(import.meta.dirname, 'requests.lua');
+/** More sets of headers than this are passed in a file. */
+const argumentsMax = 1_000;
 let runs = 0;
 
 /** Runs wrk for a while. @throws Error where one answer is not 2xx: what is measured must be served. */
 export async function load(target: Target, { seconds, connections, pauseMs = 0 }: Load): Promise<Measured> {
   const options = ['-t1', '--timeout', '10s', `-c${connections}`, `-d${seconds}s`, '--latency'];
   const headers = target.headers().map((set) => Object.entries(set).flat().join('\t'));
+  const file =
+    headers.length > argumentsMax ? path.join(tmpdir(), `almanac-bench-headers-${process.pid}`) : undefined;
+  if (file !== undefined) writeFileSync(file, `${headers.join('\n')}\n`);
   runs += 1;
-  const own = [target.newUrls === true ? `${process.pid}-${runs}` : '', String(pauseMs), ...headers];
+  const sets = file === undefined ? headers : [`@${file}`];
+  const own = [target.newUrls === true ? `${process.pid}-${runs}` : '', String(pauseMs), ...sets];
   const words = ['-c', otherCore, 'wrk', ...options, '-s', wrkScript, target.url, '--', ...own];
   const [cpuBefore, behindBefore] = [cpuSeconds(target.pids), cpuSeconds(target.behind)];
   const output = await outputOf('taskset', words);
+  if (file !== undefined) rmSync(file);
   const cpu = cpuSeconds(target.pids) - cpuBefore;
   const behind = cpuSeconds(target.behind) - behindBefore;
   const requests = Number(/(\d+) requests in/.exec(output)?.[1]);

@@ -37,7 +37,13 @@ export function report({ full, paced, allocated }: Results): void {
   print('');
   const of = (name: string) => best(full.get(name));
   const ofPaced = (name: string) => best(paced.get(name));
-  for (const line of [...goalsOfHot(of), ...goalsOfOthers(of), ...goalsOfPaced(ofPaced)]) print(line);
+  for (const line of [
+    ...goalsOfHot(of),
+    ...goalsOfOthers(of),
+    ...goalsAgainstBefore(of),
+    ...goalsOfPaced(ofPaced),
+  ])
+    print(line);
 }
 
 function printTable(title: string, results: ReadonlyMap<string, readonly Measured[]>): void {
@@ -94,6 +100,39 @@ function goalsOfHot(of: Find): string[] {
     const [text, least] = goal === 'twice' ? ['≥ 2×', 2] : ['≥ 1.0×, aim 1.2×', 1];
     lines.push(goalLine(`${pair}: requests/s`, `${speed.toFixed(2)}×`, [text, speed >= least]));
     lines.push(goalLine(`${pair}: by CPU`, `${cpu.toFixed(2)}×`, [text, cpu >= least]));
+  }
+  return lines;
+}
+
+/** In turn with the version before: BENCH_BEFORE. */
+function goalsAgainstBefore(of: Find): string[] {
+  const pairs = [
+    [names.hot, names.before, '≥ 1.15×', 1.15],
+    [names.hotMany, names.beforeMany, '≥ 1.5×', 1.5],
+    [names.hotAlone, names.beforeAlone, '≥ 1.0×', 1],
+    [names.hotManyAlone, names.beforeManyAlone, '≥ 1.0×', 1],
+    [names.hotMany, names.hot, '≥ 0.8×', 0.8],
+    [names.hotAlone, names.hot, '≥ 0.95×', 0.95],
+  ] as const;
+  const lines = pairs.flatMap(([mine, theirs, text, least]) => {
+    const [ours, other] = [of(mine), of(theirs)];
+    if (ours === undefined || other === undefined) return [];
+    const speed = ours.requestsPerSecond / other.requestsPerSecond;
+    const cpu = other.cpuUsPerRequest / ours.cpuUsPerRequest;
+    return [
+      goalLine(`${mine} against ${theirs}: requests/s`, `${speed.toFixed(2)}×`, [text, speed >= least]),
+      goalLine(`${mine} against ${theirs}: by CPU`, `${cpu.toFixed(2)}×`, [text, cpu >= least]),
+    ];
+  });
+  const [ours, other] = [of(names.newAccounts), of(names.beforeNewAccounts)];
+  if (ours !== undefined && other !== undefined) {
+    const ratio = ours.systemCpuUsPerRequest / other.systemCpuUsPerRequest;
+    lines.push(
+      goalLine(`${names.newAccounts} against before: CPU of all`, `${ratio.toFixed(2)}×`, [
+        '≤ 1.0×',
+        ratio <= 1,
+      ]),
+    );
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 // Hides which processes serve the calls of each.
 import path from 'node:path';
 import { allocationProbe, type AllocationProbe } from './allocation.ts';
+import { startBefore, type Before } from './before.ts';
 import { install, startStock } from './express-gateway.ts';
 import { accountCount, layGround, sealed, seriesPath, type Ground, type Run } from './ground.ts';
 import type { Target } from './load.ts';
@@ -12,6 +13,7 @@ const manyAccounts = `, ${accountCount} accounts`;
 const luaName = 'nginx + Lua';
 const cachedLuaName = 'nginx + Lua + proxy_cache';
 const toDataApi = ' → data-api';
+const newAccountsOfRound = 10_000;
 
 /** The names of the targets that are compared. */
 export const names = {
@@ -25,6 +27,12 @@ export const names = {
   hotAlone: 'almanac, no Redis: hot',
   hotManyAlone: `almanac, no Redis: hot${manyAccounts}`,
   coldAlone: 'almanac, no Redis: cold',
+  newAccounts: 'almanac: new accounts all the time',
+  before: 'before: hot',
+  beforeMany: `before: hot${manyAccounts}`,
+  beforeAlone: 'before, no Redis: hot',
+  beforeManyAlone: `before, no Redis: hot${manyAccounts}`,
+  beforeNewAccounts: 'before: new accounts all the time',
   lua: luaName,
   luaMany: luaName + manyAccounts,
   luaCached: cachedLuaName,
@@ -51,11 +59,13 @@ export async function startTargets(run: Run, onlyNamed: readonly string[] | unde
   const stockDirectory = process.env['BENCH_EXPRESS_GATEWAY'] ?? path.join(run.directory, 'express-gateway');
   const installing = isWanted(names.stock) ? install(stockDirectory) : undefined; // meanwhile all else is started
 
+  const before = process.env['BENCH_BEFORE'];
   const ground = await layGround(run);
   const almanac = await almanacTargets(run, ground);
   const targets = [
     ...(await directTargets(run, ground)),
     ...almanac.targets,
+    ...(before === undefined ? [] : beforeTargets(await startBefore(run, ground, before), ground)),
     ...(await luaTargets(run, ground)),
     ...(installing && (await installing) ? [await stockTarget(run, ground, stockDirectory)] : []),
   ];
@@ -106,6 +116,10 @@ async function almanacTargets(run: Run, ground: Ground) {
   add(names.hotMany, ours, sets, behind);
   add(names.cold, ours, one, behind);
   add(names.coldMany, ours, sets, behind);
+  targets.push({
+    ...{ name: names.newAccounts, url: ours.said + seriesPath, headers: newAccounts(ground) },
+    ...{ pids: [ours.pid], behind: [accountsApi.pid, postgres, ...behind] },
+  });
   add(names.uncached, await startGateway(run, ground, { ...off, ...toUpstream }), one, behind);
   const alone = await startGateway(run, ground, toUpstream);
   add(names.hotAlone, alone, one, [upstream.pid]);
@@ -116,6 +130,33 @@ async function almanacTargets(run: Run, ground: Ground) {
   add(names.uncachedSystem, await startGateway(run, ground, { ...off, ...toDataApi }), one, behindWhole);
   add(names.hotAloneSystem, await startGateway(run, ground, toDataApi), one, [dataApi.pid]);
   return { targets, allocations };
+}
+
+/** As many accounts at a time as call in a round, each once or twice; the next round has others. */
+function newAccounts({ newKeys }: Ground): () => Record<string, string>[] {
+  let at = 0;
+  return () => {
+    const sets = newKeys.slice(at, at + newAccountsOfRound).map((key) => ({ 'x-api-key': key }));
+    at = (at + newAccountsOfRound) % newKeys.length;
+    return sets;
+  };
+}
+
+function beforeTargets({ accountsApi, withRedis, alone }: Before, ground: Ground): Target[] {
+  const { keys, postgres, redis, upstream } = ground;
+  const sets = keys.map((key) => ({ 'x-api-key': key }));
+  const behind = [accountsApi.pid, postgres, upstream.pid];
+  const target = (name: string, gateway: Program, headers: Target['headers']): Target => ({
+    ...{ name, url: gateway.said + seriesPath, headers, pids: [gateway.pid] },
+    behind: gateway === alone ? behind : [...behind, redis.pid],
+  });
+  return [
+    target(names.before, withRedis, () => sets.slice(0, 1)),
+    target(names.beforeMany, withRedis, () => sets),
+    target(names.beforeAlone, alone, () => sets.slice(0, 1)),
+    target(names.beforeManyAlone, alone, () => sets),
+    target(names.beforeNewAccounts, withRedis, newAccounts(ground)),
+  ];
 }
 
 type Gateway = Program & { probe: AllocationProbe };

@@ -1,0 +1,175 @@
+// The heartbeat between gateways and accounts-api: how soon a revocation is answered with three gateways, idle, busy and with one that is
+// stopped; and what 20 gateways with 10,000 active accounts cost accounts-api and PostgreSQL. `npm run bench -- heartbeat --quick` is a tenth of it.
+// Settings: BENCH_REVOCATIONS (2000), BENCH_SECONDS (30).
+import { setTimeout as pause } from 'node:timers/promises';
+import { createAccounts } from '../gateway/accounts.ts';
+import { createHoldings, type Holdings } from '../gateway/heartbeat/holdings.ts';
+import { createUpstreams } from '../gateway/upstream/upstreams.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { hashApiKey } from '../kernel/credentials/api-key.ts';
+import { createLog } from '../kernel/log/log.ts';
+import { identitySecret, layGround, Run, seriesPath, type Ground } from './gateway/ground.ts';
+import { load } from './gateway/load.ts';
+import { cpuSeconds, otherCore, targetCore, type Program } from './gateway/processes.ts';
+import { percentile, print, printLatencies, printRow } from './instruments/figures.ts';
+
+const isQuick = process.argv.includes('--quick');
+const revocations = Number(process.env['BENCH_REVOCATIONS'] ?? (isQuick ? 200 : 2_000));
+const seconds = Number(process.env['BENCH_SECONDS'] ?? (isQuick ? 3 : 30));
+const gatewayCount = 3;
+const simulated = { gateways: 20, accounts: 10_000, callsPerSecond: 5_000 };
+
+/** Starts everything, measures, prints; stops and removes all it made. */
+export async function run(): Promise<void> {
+  const bench = new Run();
+  try {
+    const ground = await layGround(bench);
+    const gateways: Program[] = [];
+    for (let i = 0; i < gatewayCount; i += 1) gateways.push(await startGateway(bench, ground));
+    const keys = ground.newKeys.values();
+    await revokeIdle(gateways, keys);
+    await revokeBusy(gateways, keys, ground.keys);
+    await revokeStopped(gateways, keys);
+    await simulate(ground);
+  } finally {
+    await bench.stop();
+  }
+}
+
+function startGateway(bench: Run, { accountsApi, upstream, redisUrl, env }: Ground): Promise<Program> {
+  const own = {
+    PORT: '0',
+    ACCOUNTS_API_URL: accountsApi.said,
+    DATA_API_URL: upstream.url,
+    REDIS_URL: redisUrl,
+  };
+  return bench.startService(targetCore, 'gateway', { ...env, ...own });
+}
+
+async function revokeIdle(gateways: readonly Program[], keys: Iterator<string>): Promise<void> {
+  printRow('revocations', ['answered', 'median ms', 'p99 ms']);
+  printLatencies('three idle gateways', await revokeAll(gateways, keys, revocations / 2));
+}
+
+async function revokeBusy(
+  gateways: readonly Program[],
+  keys: Iterator<string>,
+  usedKeys: readonly string[],
+): Promise<void> {
+  const sets = usedKeys.map((key) => ({ 'x-api-key': key }));
+  const over = new AbortController();
+  const busy = gateways.map(async ({ said, pid }) => {
+    const target = { name: 'busy', url: said + seriesPath, headers: () => sets, pids: [pid], behind: [] };
+    while (!over.signal.aborted) await load(target, { seconds: 2, connections: 4, pauseMs: 2 });
+  });
+  printLatencies('three busy gateways', await revokeAll(gateways, keys, revocations / 2));
+  over.abort();
+  await Promise.all(busy);
+}
+
+async function revokeStopped(gateways: readonly Program[], keys: Iterator<string>): Promise<void> {
+  const [first, , stopped] = gateways;
+  if (first === undefined || stopped === undefined) throw new Error('There are too few gateways.');
+  const key = nextKey(keys);
+  await callAll(gateways, key, 200);
+  process.kill(stopped.pid, 'SIGSTOP');
+  const tookMs = await revoke(first, key);
+  process.kill(stopped.pid, 'SIGCONT');
+  await callAll(gateways, key, 401);
+  print(`one gateway stopped: answered after ${(tookMs / 1000).toFixed(2)} s`);
+}
+
+/** @returns how long each took, in ms. @throws Error if a call that begins later is accepted. */
+async function revokeAll(
+  gateways: readonly Program[],
+  keys: Iterator<string>,
+  count: number,
+): Promise<number[]> {
+  const tookMs: number[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const key = nextKey(keys);
+    await callAll(gateways, key, 200);
+    tookMs.push(await revoke(gateways[i % gateways.length] as Program, key));
+    await callAll(gateways, key, 401);
+  }
+  return tookMs;
+}
+
+/** Has a key revoke itself. @returns how long that took, in ms. */
+async function revoke({ said }: Program, key: string): Promise<number> {
+  const headers = { 'x-api-key': key };
+  const { data } = (await (await fetch(`${said}/v1/keys`, { headers })).json()) as { data: { id: string }[] };
+  const beganAtMs = performance.now();
+  const { status } = await fetch(`${said}/v1/keys/${data[0]?.id}`, { method: 'DELETE', headers });
+  if (status !== 204) throw new Error(`A revocation was answered ${status}.`);
+  return performance.now() - beganAtMs;
+}
+
+async function callAll(gateways: readonly Program[], key: string, expected: number): Promise<void> {
+  const answers = gateways.map(({ said }) => fetch(said + seriesPath, { headers: { 'x-api-key': key } }));
+  for (const answer of answers) {
+    const { status } = await answer;
+    if (status !== expected) throw new Error(`A call was answered ${status} in place of ${expected}.`);
+  }
+}
+
+function nextKey(keys: Iterator<string>): string {
+  const next = keys.next();
+  if (next.done === true) throw new Error('There are too few accounts.');
+  return next.value;
+}
+
+/** Gateways in this process, reduced to what they hold: calls come at random to any of them. */
+async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<void> {
+  const upstreams = createUpstreams('accounts-api', [accountsApi.said]);
+  const accounts = createAccounts({ upstreams, identitySecret });
+  const log = createLog('bench', 'error');
+  const holdings = Array.from({ length: simulated.gateways }, () =>
+    createHoldings({
+      ...{ send: accounts.heartbeat, outage: 'closed', flushEveryMs: 250, clock: systemClock, log },
+    }),
+  );
+  for (const { heartbeat } of holdings) await heartbeat.open();
+  const hashes = newKeys.slice(-simulated.accounts).map(hashApiKey);
+  await callFor(seconds / 3, holdings, hashes); // until most accounts are known at most gateways
+  const before = [cpuSeconds([accountsApi.pid]), cpuSeconds([postgres])];
+  const { calls, tookMs } = await callFor(seconds, holdings, hashes);
+  const cpu = [cpuSeconds([accountsApi.pid]), cpuSeconds([postgres])].map(
+    (after, i) => ((after - (before[i] ?? 0)) / seconds) * 100,
+  );
+  for (const each of holdings) await each.close();
+  accounts.close();
+  print(
+    `${simulated.gateways} gateways, ${simulated.accounts} accounts, ${(calls / seconds).toFixed(0)} calls/s: ` +
+      `accounts-api ${cpu[0]?.toFixed(0)} % of a core, PostgreSQL ${cpu[1]?.toFixed(0)} %; ` +
+      `a call waits ${percentile(tookMs, 0.5).toFixed(2)} ms at the median, ${percentile(tookMs, 0.99).toFixed(1)} ms at p99 (core ${otherCore})`,
+  );
+}
+
+async function callFor(seconds: number, holdings: readonly Holdings[], hashes: readonly string[]) {
+  const tookMs: number[] = [];
+  const everyMs = 10;
+  const endsAtMs = performance.now() + seconds * 1000;
+  const underWay: Promise<void>[] = [];
+  while (performance.now() < endsAtMs) {
+    for (let i = 0; i < (simulated.callsPerSecond * everyMs) / 1000; i += 1) {
+      const gateway = holdings[Math.floor(Math.random() * holdings.length)] as Holdings;
+      const hash = hashes[Math.floor(Math.random() * hashes.length)] as string;
+      underWay.push(callOnce(gateway, hash).then((ms) => void tookMs.push(ms)));
+    }
+    await pause(everyMs);
+  }
+  await Promise.all(underWay);
+  return { calls: tookMs.length, tookMs };
+}
+
+/** @returns how long the key and the month took, in ms. */
+async function callOnce({ credentials, month }: Holdings, hash: string): Promise<number> {
+  const beganAtMs = performance.now();
+  const found = await credentials.find(hash);
+  if (found === null) throw new Error('A key was not found.');
+  const { charge } = await month.take(found.accountId, 1);
+  const tookMs = performance.now() - beganAtMs;
+  charge?.end(true);
+  return tookMs;
+}
