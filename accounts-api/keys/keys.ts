@@ -1,5 +1,5 @@
 // API keys: list, create, revoke. The value is shown once, at creation; only its SHA-256 is stored.
-// A revocation is strict: it is answered when no gateway can use the key any more, in Redis or in its process (credential-cache.ts).
+// A revocation is strict: it is answered when no gateway can use the key any more, as each has acknowledged it, or its lease has ended (heartbeat/changes.ts).
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';

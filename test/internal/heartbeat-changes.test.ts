@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
 import { leaseMs } from '../../kernel/time/heartbeat.ts';
-import { lease } from '../../accounts-api/heartbeat/gateways.sql.ts';
+import { lease, type Lease } from '../../accounts-api/heartbeat/gateways.sql.ts';
 import { selectAcknowledged } from '../../accounts-api/heartbeat/changes.sql.ts';
 import { isInForce } from '../../accounts-api/heartbeat/state.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
@@ -312,10 +312,11 @@ class Gateway {
     return { gateway: this, message: this.#waitsFor, life: this.life, begins: this.begins, seen: this.seen };
   }
 
-  hear(message: number, upto: number): void {
+  hear(message: number, { upto, leaseMs }: Lease): void {
     if (message !== this.#waitsFor) return; // what it has given up waiting for it does not hear
     this.begins = false;
-    this.seen = this.serves = upto;
+    this.seen = upto;
+    this.serves = leaseMs > 0 ? upto : undefined;
   }
 }
 
@@ -343,7 +344,7 @@ test.serial(
             const { gateway: from, message, ...rest } = sent[at] as (typeof sent)[number];
             const given = await lease(db, rest);
             if (what !== 'deliver twice') sent.splice(at, 1); // else it arrives once more, at any later time
-            if (what !== 'deliver unheard' && given !== null) from.hear(message, given.upto);
+            if (what !== 'deliver unheard' && given !== null) from.hear(message, given);
           }
           const { no, nowMs, gateways: known } = await selectAcknowledged(db.sequelize);
           for (const { serves } of gateways) {

@@ -72,10 +72,15 @@ test('a change of a migration is tried on the tests of all migrations, then on t
     'test/v1/status.test.ts': facts(10_000, { 'data-api/discovery/discovery.sql.ts': [0, 1] }),
     'test/migrations/constraints.test.ts': facts(1_000, {}),
     'test/internal/heartbeat.test.ts': facts(1_000, {
-      'accounts-api/keys/credential-cache.sql.ts': [0, 1],
+      'accounts-api/heartbeat/gateways.sql.ts': [0, 1],
     }),
   };
-  const { covering } = orderTests(mutantAt('migrations/000040_redis_mode.sql', 800), map, projectRoot, files);
+  const { covering } = orderTests(
+    mutantAt('migrations/000160_heartbeat.sql', 3_700),
+    map,
+    projectRoot,
+    files,
+  );
   t.deepEqual(covering, ['test/migrations/constraints.test.ts', 'test/internal/heartbeat.test.ts']);
 });
 
