@@ -33,7 +33,7 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
   }
 
   function connection(): SteadyClient {
-    const own = new SteadyClient({ connectionString: databaseUrl, application_name: `almanac ${channel}` });
+    const own = new SteadyClient({ connectionString: databaseUrl, application_name: 'almanac notifications' });
     own.on('notification', heard.give);
     own.once('end', lost(own));
     own

@@ -56,6 +56,7 @@ test.serial(
       'almanac data-api long reads': 'almanac_data_api',
       'almanac accounts-api': 'almanac_accounts_api',
       'almanac jobs': 'almanac_accounts_api', // which closes its connections when there is nothing to write
+      'almanac notifications': 'almanac_accounts_api',
       'almanac worker': 'almanac_accounts_api',
       'almanac operators': 'almanac_publisher',
       'almanac publisher': 'almanac_publisher',
