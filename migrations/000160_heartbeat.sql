@@ -40,11 +40,13 @@ comment on table accounts.changes is
   'A row is a change of an account or of one of its keys that gateways must know of, with the number by which they acknowledge it.';
 create index changes_at on accounts.changes (at);
 
--- Deferred to the commit: the counter is then locked for a moment only, and numbers are in the order of the commits.
+-- Deferred to the commit: the counter is then locked for a moment only, and numbers are in the order of the commits. The lock of the table is
+-- queued for, before leases that are asked for later: many leases that overlap would otherwise keep a change from its number.
 create function accounts.number_change() returns trigger language plpgsql as $$
 declare
   number bigint;
 begin
+  lock table accounts.change_counter in exclusive mode;
   update accounts.change_counter set no = no + 1 returning no into number;
   insert into accounts.changes (no, account_id, at) values
     (number, case tg_table_name when 'accounts' then to_jsonb(old) ->> 'id' else to_jsonb(old) ->> 'account_id' end, clock_timestamp());

@@ -168,7 +168,10 @@ test('vintages on the free plan are 403 and name the plan, and cost nothing', as
 test('too many calls a second are 429 with Retry-After at every data endpoint', async (t) => {
   for (const { method, target } of data) {
     const { key } = await services.accountWithKey('slow');
-    const answers = await Promise.all([1, 2, 3].map(() => services.call(target, { method, key })));
+    // More than two seconds allow, as the calls may come at their border.
+    const answers = await Promise.all(
+      Array.from({ length: 7 }, () => services.call(target, { method, key })),
+    );
     const limited = answers.filter(({ status }) => status === 429);
     t.true(limited.length >= 1, target);
     for (const answer of limited) {

@@ -37,13 +37,15 @@ async function newestChange(): Promise<number> {
   return (await selectAcknowledged(service.deps.db.sequelize)).no;
 }
 
-async function untilSomebodyWaits(): Promise<void> {
-  await until('it waits for the lock', async () => {
+const untilSomebodyWaits = () => untilWaiting(1);
+
+async function untilWaiting(count: number): Promise<void> {
+  await until(`${count} wait for a lock`, async () => {
     const rows = await service.deps.db.sequelize.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
       { type: QueryTypes.SELECT },
     );
-    return rows.length > 0;
+    return rows.length >= count;
   });
 }
 
@@ -166,6 +168,24 @@ test.serial('a change that commits while a lease is being given waits for it, an
   });
   await look();
   t.false(isAnswered);
+  await beat({ life, seen: await newestChange() });
+  await within('the change is answered', change ?? Promise.reject(new Error('none')));
+});
+
+test.serial('a change waits for no lease that is asked for after it, however many there are', async (t) => {
+  const { db } = service.deps;
+  const [life, client] = [randomUUID(), await service.newClient()];
+  await beat({ life, begins: true });
+  let change: Promise<unknown> | undefined;
+  let leased: ReturnType<typeof lease> | undefined;
+  await db.sequelize.transaction(async (transaction) => {
+    await db.sequelize.query('select no from accounts.change_counter for share', { transaction });
+    change = setPlan(service.deps, client.accountId, 'pro');
+    await untilWaiting(1);
+    leased = lease(db, { life, seen: 0, begins: false });
+    await untilWaiting(2);
+  });
+  t.is((await leased)?.upto, await newestChange());
   await beat({ life, seen: await newestChange() });
   await within('the change is answered', change ?? Promise.reject(new Error('none')));
 });
