@@ -38,6 +38,7 @@ export async function run(): Promise<void> {
 
 function startGateway(bench: Run, { accountsApi, upstream, redisUrl, env }: Ground): Promise<Program> {
   const own = {
+    ...{ PUBLIC_CALLS_SECOND: '100000', MANAGEMENT_CALLS_SECOND: '100000' },
     PORT: '0',
     ACCOUNTS_API_URL: accountsApi.said,
     DATA_API_URL: upstream.url,

@@ -92,7 +92,10 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     types,
   });
   // An idle connection that breaks (server restart) emits here; the pool replaces it on the next statement.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'));
+  let isClosing = false;
+  pool.on('error', (error) => {
+    if (!isClosing) log.warn({ err: error }, 'an idle database connection broke');
+  });
 
   const statements = watchStatements({ log, slowMs: slowStatementMs, waiting: () => pool.waitingCount });
   return {
@@ -126,6 +129,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
       figures: () => ({ size: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     }),
     async close() {
+      isClosing = true;
       for (const client of toCut) client.cut();
       await pool.end();
       circuit?.close();

@@ -33,7 +33,10 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
   }
 
   function connection(): SteadyClient {
-    const own = new SteadyClient({ connectionString: databaseUrl, application_name: 'almanac notifications' });
+    const own = new SteadyClient({
+      connectionString: databaseUrl,
+      application_name: 'almanac notifications',
+    });
     own.on('notification', heard.give);
     own.once('end', lost(own));
     own
@@ -65,7 +68,7 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
   };
 }
 
-/** Wakes all who wait. Who waits no more leaves nothing behind, however long it is not given. */
+/** Wakes all that wait. A wait that has ended leaves nothing behind, however long the signal is not given. */
 export function createSignal(): Signal & { give(this: void): void } {
   const waiting = new Set<() => void>();
   let given = 0;

@@ -129,7 +129,7 @@ export async function recall(
   );
 }
 
-/** Takes note of the recalled blocks of a life. If the answer is lost, whoever waits recalls them again. */
+/** Reads the recalled blocks of a life, once. If the answer is lost, the gateway that waits recalls them again. */
 export function takeRecalled(
   { sequelize }: AccountsDatabase,
   life: string,

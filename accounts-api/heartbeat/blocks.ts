@@ -103,13 +103,13 @@ export async function addSpent(
   await write(db, transaction, [...months.values()], [...blocks.values()]);
 }
 
-/** Gives back what is out with lives of which everything was reported. */
+/** Gives back what is out with lives that have reported everything. */
 export async function endLives({ db }: Deps, lives: readonly string[]): Promise<void> {
   await close(db, lives, false);
 }
 
 /**
- * Closes lives of which nothing was heard for long; called periodically. Months that another transaction has locked are left for the next
+ * Closes lives that have been silent for long; called periodically. Months that another transaction has locked are left for the next
  * run. @returns the number of lives.
  */
 export async function closeLives({ db }: Deps): Promise<number> {

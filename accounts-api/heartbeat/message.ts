@@ -43,7 +43,7 @@ export const heartbeatMessage = z.strictObject({
   seen: total,
   /** How long the answer may be held while there is nothing to report, in ms. */
   wait_ms: z.int().min(0).max(1000),
-  /** Lives of which everything was reported. */
+  /** Lives that have reported everything. */
   ended: z.array(z.uuid()).max(100),
   batch: batch.nullable(),
   wants: z

@@ -58,7 +58,7 @@ export function grantOf(
 }
 
 /**
- * Counts a report. Calls that are not out are used all the same: they were served. No more is returned than is out.
+ * Counts a report. Calls that are not out count as used: they were served. At most what is out is returned.
  * @param block null: its life is closed, and what was out has gone back.
  */
 export function takeSpent(

@@ -39,7 +39,6 @@ export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptio
       for (const [hash, { credential }] of entries)
         if (changed.has(credential.accountId)) entries.delete(hash);
     },
-    onRecalled: () => undefined,
     onNewLife: () => entries.clear(),
   });
 

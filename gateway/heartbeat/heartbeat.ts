@@ -26,9 +26,9 @@ export interface Place {
 /** Whoever holds something under the lease. */
 export interface Holder {
   /** What is held of these accounts is out of date; null: of all. Called before the change is acknowledged. */
-  onChanged(accountIds: readonly string[] | null): void;
+  onChanged?(accountIds: readonly string[] | null): void;
   /** Others need calls of these blocks: what is not drawn is to be given back. */
-  onRecalled(recalled: Answer['recalled']): void;
+  onRecalled?(recalled: Answer['recalled']): void;
   /** A new life has begun: what was held belongs to an earlier one. */
   onNewLife(life: string): void;
 }
@@ -99,9 +99,9 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
     const outcome = hear(life, answer, askedAtMs, answer.lease_ms, nowMs());
     gateways = Math.max(1, answer.gateways);
     if (outcome.changed === null || outcome.changed.length > 0)
-      for (const holder of holders) holder.onChanged(outcome.changed);
+      for (const holder of holders) holder.onChanged?.(outcome.changed);
     life = outcome.life;
-    if (answer.recalled.length > 0) for (const holder of holders) holder.onRecalled(answer.recalled);
+    if (answer.recalled.length > 0) for (const holder of holders) holder.onRecalled?.(answer.recalled);
     return outcome.isCurrent;
   }
 

@@ -42,11 +42,7 @@ export function createHoldings(options: HoldingsOptions): Holdings {
     ...{ flushEveryMs, closeWithinMs, clock, log },
   });
   journal.beginLife(heartbeat.life());
-  heartbeat.hold({
-    onChanged: () => undefined,
-    onRecalled: () => undefined,
-    onNewLife: journal.beginLife,
-  });
+  heartbeat.hold({ onNewLife: journal.beginLife });
   const blocks = createBlocks({ heartbeat, journal, nowMs, log });
   const { isLeased } = heartbeat;
   return {

@@ -33,7 +33,7 @@ export interface Journal {
 
 export interface JournalOptions {
   send(batch: object): Promise<void>;
-  /** Ends lives of which everything was sent: accounts-api takes back the calls that they hold. */
+  /** Ends lives that have reported everything: accounts-api takes back the calls that they hold. */
   end(lives: readonly string[]): Promise<void>;
   flushEveryMs: number;
   /** How long close() retries. */

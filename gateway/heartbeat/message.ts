@@ -22,7 +22,7 @@ export interface Message {
   seen: number;
   /** How long the answer may be held while there is nothing to say. */
   wait_ms: number;
-  /** Lives of which everything is reported. */
+  /** Lives that have reported everything. */
   ended: readonly string[];
   /** See journal-batch.ts. */
   batch: object | null;

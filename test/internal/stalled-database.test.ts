@@ -1,5 +1,6 @@
 // A PostgreSQL that is stalled, not dead: its connections stay open, and it answers nothing. Calls are answered 503 by deadlines of
 // ours, and served again when it goes on.
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
@@ -156,6 +157,15 @@ test.serial('a PostgreSQL that is stalled before the first connection is noticed
   way.mend();
   await untilItAnswers(stalled);
   await stalled.close();
+});
+
+test.serial('a database that is closed breaks its own connections, and logs nothing of it', async (t) => {
+  const { log, messages } = listening();
+  const database = openDatabase(url, log, { applicationName: 'tests', cutsAtClose: true });
+  await database.query('select');
+  await database.close();
+  for (let turn = 0; turn < 5; turn += 1) await endOfTurn();
+  t.deepEqual(messages, []);
 });
 
 test.serial('a statement that is slow, or waits for a lock, is not taken for a stall', async (t) => {
