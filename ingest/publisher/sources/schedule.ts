@@ -23,7 +23,8 @@ export function nextInstant(schedule: string, timeZone: string, after: Date): Da
   const { minutes, hourly, time = '00:00', weekday } = words;
   if (minutes !== undefined || hourly !== undefined)
     return nextMinute(here, minutes === undefined ? 60 : Number(minutes));
-  for (let day = here.toPlainDate(); ; day = day.add({ days: 1 })) {
+  // From the day before: if clocks leave out a day (Pacific/Apia, 2011-12-30), its time is one of the day that follows.
+  for (let day = here.toPlainDate().subtract({ days: 1 }); ; day = day.add({ days: 1 })) {
     if (weekday !== undefined && weekdays[day.dayOfWeek - 1] !== weekday) continue;
     const at = day.toZonedDateTime({ timeZone, plainTime: Temporal.PlainTime.from(time) });
     if (at.epochMilliseconds > after.getTime()) return new Date(at.epochMilliseconds);
