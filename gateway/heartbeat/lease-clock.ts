@@ -9,14 +9,14 @@ const suspendedMsMin = 100;
  * as the monotonic clock of Node does not.
  */
 export function leaseClock(clock: Clock): () => number {
-  const differenceMs = () => clock.now().getTime() - performance.now();
-  let beforeMs = differenceMs();
+  let beforeMs = clock.now().getTime() - performance.now();
   let suspendedMs = 0;
   return () => {
-    const nowMs = differenceMs();
+    const monotonicMs = performance.now();
+    const differenceMs = clock.now().getTime() - monotonicMs;
     // A clock that was set forward counts as a suspension. It may be set back again: the leases go on from there.
-    if (nowMs - beforeMs > suspendedMsMin) suspendedMs += nowMs - beforeMs;
-    beforeMs = nowMs;
-    return performance.now() + suspendedMs;
+    if (differenceMs - beforeMs > suspendedMsMin) suspendedMs += differenceMs - beforeMs;
+    beforeMs = differenceMs;
+    return monotonicMs + suspendedMs;
   };
 }

@@ -226,6 +226,55 @@ test('gateways whose clocks differ count in the second of Redis', async (t) => {
   t.is(other.burst(limit), 0);
 });
 
+/** A gateway that exchanges by itself, all the time. */
+function exchangingGateway(
+  t: ExecutionContext,
+  gateways: () => number,
+  onExchange: () => void = () => undefined,
+): { seconds: Seconds; sent: string[][] } {
+  const counts = new Counts();
+  const sent: string[][] = [];
+  const run = (_script: unknown, keys: readonly string[], args: readonly string[]) => {
+    sent.push(keys.map((key) => key.split(':').slice(3).join(':')));
+    onExchange();
+    return Promise.resolve(counts.run({ keys, args }));
+  };
+  const redis = { isUsable: true, isCluster: false, clockOffsetMs: 0, run };
+  const midSecond = middleOfSecond();
+  const options = { redis, gateways, log: silentLog, nowMs: () => midSecond, exchangeEveryMs: 1 };
+  const seconds = new Seconds(options);
+  t.teardown(() => seconds.close());
+  return { seconds, sent };
+}
+
+test('a gateway that runs alone exchanges nothing until another one runs, and then what it had counted before', async (t) => {
+  let running = 1;
+  const { seconds, sent } = exchangingGateway(t, () => running);
+  const other = exchangingGateway(t, () => 2);
+  seconds.take(client, limit);
+  other.seconds.take(client, limit);
+  await until('the other gateway has exchanged', () => other.sent.length > 0);
+  t.deepEqual(sent, []);
+  running = 2;
+  seconds.take('account:b', limit);
+  await until('it has exchanged both', () => new Set(sent.flat()).size === 2);
+  t.deepEqual(new Set(sent.flat()), new Set([client, 'account:b']));
+});
+
+test('the count of a client near its limit takes part in each exchange, that of another in each fourth', async (t) => {
+  const { seconds, sent } = exchangingGateway(t, () => 3, takeBoth);
+  function takeBoth(): void {
+    if (sent.length > 7) return;
+    seconds.take('near', 1_000);
+    seconds.take('far', 1_000);
+  }
+  for (let i = 0; i < 200; i += 1) seconds.take('near', 1_000);
+  takeBoth();
+  await until('there were eight exchanges', () => sent.length === 8);
+  const [one, both] = [['near'], ['far', 'near']];
+  t.deepEqual(sent, [one, one, one, both, one, one, one, both]);
+});
+
 const steps = ['take', 'send', 'run', 'answer', 'lose'] as const;
 
 test('however takes and exchanges of three gateways interleave, a second allows the limit and what arrives between exchanges', async (t) => {

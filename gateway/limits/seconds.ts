@@ -32,6 +32,8 @@ interface Counter {
   others: number;
   /** The last exchange failed. */
   isAlone: boolean;
+  /** If all gateways allowed as many calls as this one, half of the limit would be used. */
+  isNear: boolean;
 }
 
 interface Second {
@@ -39,13 +41,15 @@ interface Second {
   readonly number: number;
   readonly counters: Map<string, Counter>;
   /** Those whose present number of own calls has not been sent. */
-  unsent: Set<Counter>;
+  readonly unsent: Set<Counter>;
 }
 
 const countScript = script(luaFile(new URL('count.lua', import.meta.url)));
 const countsSchema = z.array(z.int());
 /** Of one exchange; more would delay other callers. */
 const clientsMax = 200;
+/** Counters that are not near their limit take part in each fourth exchange. */
+const everyOf = 4;
 
 export class Seconds {
   readonly #options: SecondsOptions;
@@ -54,6 +58,7 @@ export class Seconds {
   readonly #exchangeEveryMs: number;
   #second = newSecond(0);
   #timer: NodeJS.Timeout | undefined;
+  #turn = 0;
   #exchanging: Promise<void> | undefined;
 
   constructor(options: SecondsOptions) {
@@ -68,27 +73,33 @@ export class Seconds {
     const nowMs = this.#enterSecond();
     const { counters, unsent } = this.#second;
     let counter = counters.get(key);
-    if (counter === undefined) counters.set(key, (counter = { key, own: 0, others: 0, isAlone: false }));
+    if (counter === undefined) counters.set(key, (counter = newCounter(key)));
     const isShared = redis?.isUsable === true && !counter.isAlone;
-    const part = isShared ? callsPerSecond : Math.ceil(callsPerSecond / Math.max(1, gateways()));
+    const running = Math.max(1, gateways());
+    const part = isShared ? callsPerSecond : Math.ceil(callsPerSecond / running);
     const left = Math.min(part, callsPerSecond - counter.others) - counter.own;
     const allowed = left > 0;
     if (allowed) {
       counter.own += 1;
       if (redis !== undefined) {
+        counter.isNear = 2 * Math.max(counter.own * running, counter.own + counter.others) >= callsPerSecond;
         unsent.add(counter);
-        this.#schedule();
       }
     }
+    if (unsent.size > 0) this.#schedule();
     const resetMs = Math.min(1000, (this.#second.number + 1) * 1000 - nowMs);
     return { allowed, remaining: Math.max(0, left - 1), resetMs };
   }
 
-  /** Exchanges counts with the other gateways without waiting for the next turn, unless an exchange is under way. Never rejects. */
+  /** Exchanges all counts with the other gateways without waiting for the next turn, unless an exchange is under way. Never rejects. */
   exchange(): Promise<void> {
+    return this.#exchange(() => true);
+  }
+
+  #exchange(isDue: (counter: Counter) => boolean): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#exchanging ??= this.#exchangeUnsent()
+    this.#exchanging ??= this.#exchangeUnsent(isDue)
       .catch((error: unknown) =>
         this.#options.log.error({ err: error }, 'Calls per second were not exchanged'),
       )
@@ -116,17 +127,19 @@ export class Seconds {
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#exchanging !== undefined) return;
-    this.#timer = setTimeout(() => void this.exchange(), this.#exchangeEveryMs);
+    if (this.#timer !== undefined || this.#exchanging !== undefined || this.#options.gateways() <= 1) return;
+    this.#timer = setTimeout(() => {
+      this.#turn = (this.#turn + 1) % everyOf;
+      void this.#exchange(this.#turn === 0 ? () => true : ({ isNear }) => isNear);
+    }, this.#exchangeEveryMs);
     this.#timer.unref();
   }
 
-  async #exchangeUnsent(): Promise<void> {
+  async #exchangeUnsent(isDue: (counter: Counter) => boolean): Promise<void> {
     this.#enterSecond();
     const second = this.#second;
-    const counters = [...second.unsent];
-    if (counters.length === 0) return;
-    second.unsent = new Set();
+    const counters = [...second.unsent].filter(isDue);
+    for (const counter of counters) second.unsent.delete(counter);
     const most = this.#options.redis?.isCluster === true ? 1 : clientsMax;
     const parts: Promise<void>[] = [];
     for (let i = 0; i < counters.length; i += most)
@@ -152,6 +165,10 @@ export class Seconds {
       }
     }
   }
+}
+
+function newCounter(key: string): Counter {
+  return { key, own: 0, others: 0, isAlone: false, isNear: false };
 }
 
 function newSecond(number: number): Second {

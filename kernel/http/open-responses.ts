@@ -3,10 +3,13 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 
+// A property of the connection, whose list lives as long as it: a Map of Sets leaves its old tables to the collector with each call.
+const ofConnection = Symbol('responses');
+type Connection = Duplex & { [ofConnection]?: ServerResponse[] };
+
 /** The responses of a server that have not emitted `close`. */
 export class OpenResponses {
-  /** By connection, in the order of their requests. */
-  readonly #open = new Map<Duplex, Set<ServerResponse>>();
+  #count = 0;
   readonly #forget: (this: ServerResponse) => void;
   #whenNone: (() => void) | undefined;
 
@@ -20,30 +23,27 @@ export class OpenResponses {
 
   /** For a response that comes with another event than `request`. */
   add(response: ServerResponse): void {
-    const { socket } = response.req;
-    const others = this.#open.get(socket);
-    if (others === undefined) this.#open.set(socket, new Set([response]));
-    else others.add(response);
+    const connection: Connection = response.req.socket;
+    (connection[ofConnection] ??= []).push(response);
+    this.#count += 1;
     response.on('close', this.#forget);
   }
 
   /** The response that the connection sends, or is about to. */
-  on(connection: Duplex): ServerResponse | undefined {
-    const [first] = this.#open.get(connection) ?? [];
-    return first;
+  on(connection: Connection): ServerResponse | undefined {
+    return connection[ofConnection]?.[0];
   }
 
   /** Resolves when there is none; no other may come. */
   async allClosed(): Promise<void> {
-    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
+    if (this.#count > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
   }
 
   #closed(response: ServerResponse): void {
-    const { socket } = response.req;
-    const others = this.#open.get(socket);
-    others?.delete(response);
-    if (others?.size === 0) this.#open.delete(socket);
-    if (this.#open.size === 0) this.#whenNone?.();
+    const { [ofConnection]: open = [] }: Connection = response.req.socket;
+    open.splice(open.indexOf(response), 1);
+    this.#count -= 1;
+    if (this.#count === 0) this.#whenNone?.();
   }
 }
 
