@@ -5,7 +5,7 @@ ARG NODE_IMAGE=node:26-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-COPY gateway/stubs gateway/stubs
+COPY gateway/engine/stubs gateway/engine/stubs
 RUN npm ci --omit=dev --ignore-scripts
 COPY . .
 RUN node almanac.js dashboard build
