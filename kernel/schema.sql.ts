@@ -5,8 +5,8 @@ import { fail } from './errors.ts';
 export interface Migration {
   /** The name of its file, without `.sql`. */
   readonly name: string;
-  /** SHA-256 of its text, in hex; null in a database that an older version has migrated. */
-  readonly checksum: string | null;
+  /** SHA-256 of its text, in hex. */
+  readonly checksum: string;
 }
 
 /** The differences between a database and this version, by name. All empty: they fit. */
@@ -73,12 +73,12 @@ export function schemaDifferences(
     missing: names(expected, ({ name }) => !found.has(name)),
     changed: names(applied, ({ name, checksum }) => {
       const now = known.get(name);
-      return checksum !== null && now !== undefined && now !== checksum;
+      return now !== undefined && now !== checksum;
     }),
     newer: names(applied, ({ name }) => !known.has(name)),
   };
 }
 
-function byName(migrations: readonly Migration[]): Map<string, string | null> {
+function byName(migrations: readonly Migration[]): Map<string, string> {
   return new Map(migrations.map(({ name, checksum }) => [name, checksum]));
 }

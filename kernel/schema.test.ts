@@ -7,12 +7,10 @@ const [a, b, c] = ['a', 'b', 'c'].map((name) => ({ name, checksum: `sum of ${nam
   Migration,
 ];
 const changedB = { ...b, checksum: 'another' };
-const olderB = { ...b, checksum: null };
 
 test('a database lacks what this version brings, is newer by what it does not know, and changed by its text', (t) => {
   const fit = { missing: [], changed: [], newer: [] };
   t.deepEqual(schemaDifferences([a, b], [a, b]), fit);
-  t.deepEqual(schemaDifferences([a, b], [a, olderB]), fit);
   t.deepEqual(schemaDifferences([a, b], []), { ...fit, missing: ['a', 'b'] });
   t.deepEqual(schemaDifferences([a, b], [b, c]), { ...fit, missing: ['a'], newer: ['c'] });
   t.deepEqual(schemaDifferences([a, b], [a, changedB]), { ...fit, changed: ['b'] });

@@ -5,6 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { schemaDifferences, selectMigrations, type Migration } from '../kernel/schema.sql.ts';
+import { isBeforeBaseline } from './baseline.ts';
 
 const lockId = 4_115_201; // any constant of our own
 const isMigration = /^0.*\.sql$/;
@@ -28,7 +29,8 @@ export function knownMigrations(
  * Runs the migrations that the database lacks, in the order of their names. If it lacks none it is only read: a service may start with
  * a role that cannot change the schema.
  * @returns their names, in order; empty if it was up to date.
- * @throws Error if a newer version has migrated the database, or if the file of an applied migration has changed: nothing is run then.
+ * @throws Error if a newer version, or one of before the baseline, has migrated the database, or if the file of an applied migration has
+ * changed: nothing is run then.
  * Error from PostgreSQL; the failing migration leaves nothing behind, those before it stay.
  */
 export async function migrate(
@@ -39,31 +41,28 @@ export async function migrate(
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'almanac migrate' });
   await client.connect();
   try {
-    if ((await lackedBy(client, known)) === null) return [];
+    if ((await lackedBy(client, known)).length === 0) return [];
     await client.query('select pg_advisory_lock($1)', [lockId]);
     const lacked = await lackedBy(client, known); // another process may have run them meanwhile
-    if (lacked === null) return [];
-    return await run(client, known, lacked);
+    return lacked.length === 0 ? [] : await run(client, known, lacked);
   } finally {
     await client.end();
   }
 }
 
-/**
- * The names of the migrations that the database lacks. An empty list: only their record has to be completed. Null: nothing is to be done.
- * @throws Error if this version must not touch the database.
- */
-async function lackedBy(client: pg.Client, known: readonly Migration[]): Promise<string[] | null> {
-  const columns = await client.query<{ attname: string }>(
-    `select attname from pg_attribute
-     where attrelid = to_regclass('public.almanac_migrations') and attname in ('name', 'checksum')`,
+/** The names of the migrations that the database lacks. @throws Error if this version must not touch the database. */
+async function lackedBy(client: pg.Client, known: readonly Migration[]): Promise<string[]> {
+  const table = await client.query<{ exists: boolean }>(
+    `select to_regclass('public.almanac_migrations') is not null as exists`,
   );
-  if (columns.rowCount === 0) return known.map(({ name }) => name);
-  const text =
-    columns.rowCount === 1
-      ? 'select name, null as checksum from public.almanac_migrations order by 1' // of an older version
-      : selectMigrations;
-  const { rows: applied } = await client.query<Migration>(text);
+  if (table.rows[0]?.exists !== true) return known.map(({ name }) => name);
+  const { rows: applied } = await client.query<Migration>(selectMigrations);
+  if (isBeforeBaseline(applied)) {
+    throw new Error(
+      'A version of Almanac before 0.2 has made this database, and its schema cannot be migrated. Run "almanac backup <file>" with that version, ' +
+        'and "almanac restore <file>" with this one, into an empty database. See "Upgrades" in docs/operations.md.',
+    );
+  }
   const { missing, changed, newer } = schemaDifferences(known, applied);
   if (newer.length > 0) {
     throw new Error(
@@ -76,8 +75,7 @@ async function lackedBy(client: pg.Client, known: readonly Migration[]): Promise
         'restore its file, and make the change in a new migration.',
     );
   }
-  const isRecorded = applied.every(({ checksum }) => checksum !== null);
-  return missing.length === 0 && isRecorded ? null : missing;
+  return missing;
 }
 
 async function run(
@@ -102,15 +100,7 @@ async function run(
   });
   try {
     await client.query(`create table if not exists public.almanac_migrations (
-      name text primary key, applied_at timestamptz not null default now())`);
-    await client.query('alter table public.almanac_migrations add column if not exists checksum text');
-    // What an older version applied, and did not take the checksum of, counts as unchanged.
-    await client.query(
-      `update public.almanac_migrations as applied set checksum = known.checksum
-       from unnest($1::text[], $2::text[]) as known (name, checksum)
-       where applied.name = known.name and applied.checksum is null`,
-      [known.map(({ name }) => name), known.map(({ checksum }) => checksum)],
-    );
+      name text primary key, applied_at timestamptz not null default now(), checksum text not null)`);
     return (await umzug.up()).map(({ name }) => name);
   } catch (error) {
     throw isForbidden(error) ? ofTheOwner(lacked, error) : error;
@@ -142,10 +132,8 @@ function isForbidden(error: unknown): boolean {
 }
 
 function ofTheOwner(lacked: readonly string[], cause: unknown): Error {
-  const what =
-    lacked.length === 0 ? 'the record of its migrations is incomplete' : `it lacks ${lacked.join(', ')}`;
   return new Error(
-    `The role of DATABASE_URL may not migrate this database, and ${what}. Run "almanac migrate" with the owner's DATABASE_URL first.`,
+    `The role of DATABASE_URL may not migrate this database, and it lacks ${lacked.join(', ')}. Run "almanac migrate" with the owner's DATABASE_URL first.`,
     { cause },
   );
 }

@@ -120,7 +120,7 @@ async function readHeader(on: Transaction): Promise<Header> {
     format_version: formatVersion,
     almanac: programVersion,
     made_at: new Date().toISOString(),
-    migrations: applied.map(({ name, checksum }) => ({ name, checksum: checksum ?? '' })),
+    migrations: applied,
     tables: await readTables(on),
     sequences: await readSequences(on),
   };

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import { schemaDifferences } from '../../kernel/schema.sql.ts';
+import { baselineEnd, hasBaselineTables } from '../../migrations/baseline.ts';
 import {
   analyze,
   beginNewNumbers,
@@ -138,9 +139,13 @@ const damagedRow = (table: string, error: Error) =>
     { cause: error },
   );
 
-/** A backup fits a database of exactly its migrations: what its columns mean is only known there. */
+/** A backup fits a database of exactly its migrations, as the meaning of its columns is only known there, or of exactly the baseline. */
 async function requireFit(on: Transaction, header: Header): Promise<void> {
-  const { missing, changed, newer } = schemaDifferences(header.migrations, await readMigrations(on));
+  const applied = await readMigrations(on);
+  const backedUp = hasBaselineTables(header.migrations)
+    ? applied.filter(({ name }) => name <= baselineEnd)
+    : header.migrations;
+  const { missing, changed, newer } = schemaDifferences(backedUp, applied);
   const faults = [
     missing.length === 0 ? [] : [`the backup has ${missing.join(', ')}, this database does not`],
     newer.length === 0 ? [] : [`this database has ${newer.join(', ')}, the backup does not`],

@@ -1,5 +1,5 @@
 // The statements that read the points of a series, as of a load and a vintage.
-// Hides the storage model (migrations/000001_data.sql) and how a read is pinned to one version of the data.
+// Hides the storage model (migrations/000001_series.sql) and how a read is pinned to one version of the data.
 import { entryAt } from '../../kernel/entries.ts';
 import type { Queryable } from '../../kernel/database.ts';
 

@@ -1,5 +1,5 @@
 // The statements about one series besides those of its points: its facts, its versions, its neighbours.
-// Hides the storage model (migrations/000001_data.sql).
+// Hides the storage model (migrations/000001_series.sql).
 import type { Queryable } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { utc } from '../instants.sql.ts';

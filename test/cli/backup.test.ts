@@ -112,10 +112,10 @@ async function numbersOf(url: string): Promise<{ load: number; change: number; n
 
 /** The backup with its text changed. */
 function changed(change: (text: string) => string): string {
-  const other = path.join(folder, `${createHash('sha256').update(change.toString()).digest('hex')}.gz`);
   const before = gunzipSync(readFileSync(file)).toString();
   const after = change(before);
   if (after === before) throw new Error('nothing was changed');
+  const other = path.join(folder, `${createHash('sha256').update(after).digest('hex')}.gz`);
   writeFileSync(other, gzipSync(after, { level: 1 }));
   return other;
 }
@@ -219,6 +219,26 @@ test.serial('mails that waited in the replaced database are gone', async (t) => 
   );
 });
 
+test.serial(
+  'a backup of the last version before the baseline is restored, and one of an earlier version is refused',
+  async (t) => {
+    const target = await emptyDatabase(t);
+    const withMigrations = (list: string) =>
+      changed((text) => text.replace(/"migrations":\[[^\]]*\]/, `"migrations":[${list}]`));
+    const first = '{"name":"000001_data","checksum":"1"}';
+    const last =
+      '{"name":"000160_heartbeat","checksum":"e737a6fc67ef8b3ac5c4fd18bebe63eb512295de73c0fc01da55cb2e166ecaa8"}';
+    for (const list of [first, last.replace('e737', 'e738'), `${first},${last.replace('e737', 'e738')}`]) {
+      const refused = await target.almanac(['restore', withMigrations(list)]);
+      t.is(refused.code, 1);
+      t.regex(refused.stderr, /with another schema/);
+    }
+    const { code, stderr } = await target.almanac(['restore', withMigrations(`${first},${last}`)]);
+    t.is(code, 0, stderr);
+    t.deepEqual(withoutNumbers(await target.state()), withoutNumbers(stateBefore));
+  },
+);
+
 for (const [what, broken, message] of [
   [
     'is cut off between two tables',
@@ -261,16 +281,16 @@ for (const [what, broken, message] of [
     () =>
       changed((text) =>
         text.replace(
-          /\{"name":"000113_closed_by_day","checksum":"\w+"\}/,
-          '{"name":"000114_other","checksum":"0"}',
+          /\{"name":"000012_webhooks","checksum":"\w+"\}/,
+          '{"name":"000013_other","checksum":"0"}',
         ),
       ),
-    /with another schema: the backup has 000114_other, this database does not; this database has 000113_closed_by_day/,
+    /with another schema: the backup has 000013_other, this database does not; this database has 000012_webhooks/,
   ],
   [
     'has a migration of another text',
-    () => changed((text) => text.replace(/("000113_closed_by_day","checksum":")\w/, '$1x')),
-    /the texts of 000113_closed_by_day differ/,
+    () => changed((text) => text.replace(/("000012_webhooks","checksum":")\w/, '$1x')),
+    /the texts of 000012_webhooks differ/,
   ],
   [
     'is not gzip',

@@ -64,7 +64,7 @@ test.serial(
     const almanac = commandLine(settingsOf(url));
     const without = await almanac(['migrate']);
     t.is(without.code, 0, without.stderr);
-    t.regex(without.stdout, /^ran 000001_data,/);
+    t.regex(without.stdout, /^ran 000001_series,/);
     t.regex(without.stdout, /plain may not create roles \(CREATEROLE\)/);
     const withPasswords = await almanac(['migrate'], { env: passwords });
     t.is(withPasswords.code, 1, 'who sets a password relies on it');
@@ -184,12 +184,12 @@ test.serial(
       unable.stdout,
       /almanac_accounts_api does not own the schemas\. Run "almanac migrate" with the owner's/,
     );
-    t.is(await attempt(url, "delete from public.almanac_migrations where name = '000121_embargo'"), 'done');
+    t.is(await attempt(url, "delete from public.almanac_migrations where name = '000007_publishing'"), 'done');
     const lacking = await asService(['start', 'accounts-api'], { env: { ACCOUNTS_API_PORT: '0' } });
     t.is(lacking.code, 1);
     t.regex(
       lacking.stderr,
-      /may not migrate this database, and it lacks 000121_embargo\. Run "almanac migrate"/,
+      /may not migrate this database, and it lacks 000007_publishing\. Run "almanac migrate"/,
     );
   },
 );

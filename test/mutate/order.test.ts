@@ -68,7 +68,7 @@ test('of many files that run a change the nearest come first, and the rest with 
 });
 
 test('a change of a migration is tried on the tests of all migrations, then on those of the files that name its table', (t) => {
-  const migration = 'migrations/000160_heartbeat.sql';
+  const migration = 'migrations/000009_keys_and_quota.sql';
   const map = {
     'test/v1/status.test.ts': facts(10_000, { 'data-api/discovery/discovery.sql.ts': [0, 1] }),
     'test/migrations/constraints.test.ts': facts(1_000, {}),

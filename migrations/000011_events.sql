@@ -1,5 +1,5 @@
--- Schema events: what has changed, for the webhooks of customers. A load and accounts-api write an event in the transaction of its
--- change; the worker of accounts-api turns it into messages to endpoints and deletes it.
+-- Schema events: what has changed, for webhooks. A load and accounts-api write an event in the transaction of its change; the worker of
+-- accounts-api turns it into messages to endpoints and deletes it.
 
 create schema events;
 
@@ -12,18 +12,20 @@ $$;
 create table events.outbox (
   position   bigint generated always as identity primary key,
   id         text not null unique default events.new_id() check (id ~ '^evt_[a-z2-7]{20}$'),
-  type       text not null check (type ~ '^[a-z0-9_]+\.[a-z0-9_]+$'),        -- of kernel/events/catalogue.ts
-  account_id text references accounts.accounts on delete cascade,             -- null: for every account
-  series     text[] check (cardinality(series) between 1 and 250),            -- of an event about series: their ids, sorted
-  data       jsonb not null check (jsonb_typeof(data) = 'object'),            -- what is delivered as `data`, without `series`
+  type       text not null check (type ~ '^[a-z0-9_]+\.[a-z0-9_]+$'),   -- of kernel/events/catalogue.ts
+  account_id text references accounts.accounts on delete cascade,       -- null: for every account
+  series     text[] check (cardinality(series) between 1 and 250),      -- of an event about series: their ids, sorted
+  data       jsonb not null check (jsonb_typeof(data) = 'object'),      -- what is delivered as `data`, without `series`
   at         timestamptz not null,
   check (account_id is null or series is null)
 );
-
+comment on table events.outbox is
+  'A row is an event that the worker has not turned into messages yet.';
 create index events_outbox_of_account on events.outbox (account_id) where account_id is not null;
 
--- The releases of the calendar that a load has brought, and of which an event has told: each once, also when its row changes.
 create table data.published_releases (
   release_id text primary key references data.releases on delete cascade,
   load_no    bigint not null references data.loads
 );
+comment on table data.published_releases is
+  'A row is an entry of the calendar that a load has brought, and that an event has reported: each once, also when its row changes.';

@@ -1,0 +1,76 @@
+-- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Schema jobs is the queue of accounts-api and its
+-- worker: pg-boss makes and migrates what is in it, by a role that may make no schemas.
+
+create table accounts.webhooks (
+  id          text primary key check (id ~ '^wh_[a-z2-7]{20}$'),
+  account_id  text not null references accounts.accounts on delete cascade,
+  slot        smallint not null check (slot between 1 and 10),                      -- so an account has at most ten
+  url         text not null check (length(url) <= 2048 and url ~ '^https?://'),
+  description text check (length(description) between 1 and 200),
+  events      text[] not null check (cardinality(events) >= 1),                     -- types of kernel/events/catalogue.ts
+  series      text[] check (cardinality(series) between 1 and 100),                 -- ids, and prefixes with * at the end; null: all
+  secret      text not null check (length(secret) <= 200),                          -- encrypted, after the id of the key
+  previous_secret       text check (length(previous_secret) <= 200),
+  previous_secret_until timestamptz,                                                -- until then messages are signed with both
+  created_at       timestamptz not null,
+  disabled_at      timestamptz,
+  disabled_because text check (disabled_because in ('asked', 'failing', 'gone')),   -- by the account; every attempt of 5 days failed; 410
+  failing_since    timestamptz,                                                     -- the first failure since the last success
+  last_failed_at   timestamptz,
+  throttled_until  timestamptz,                                                     -- nothing is sent before, after 429, 502 and 504
+  sender       text check (length(sender) <= 40),                                   -- the worker that sends to it
+  sender_until timestamptz,                                                         -- then another may, unless it is extended
+  unique (account_id, slot),
+  constraint webhooks_previous_secret check ((previous_secret is null) = (previous_secret_until is null)),
+  constraint webhooks_disabled check ((disabled_at is null) = (disabled_because is null)),
+  constraint webhooks_failing check ((failing_since is null) = (last_failed_at is null)),
+  constraint webhooks_sender check ((sender is null) = (sender_until is null))
+);
+comment on table accounts.webhooks is
+  'A row is an endpoint of an account.';
+
+create table accounts.webhook_events (
+  id   text primary key check (id ~ '^evt_[a-z2-7]{20}$'),
+  at   timestamptz not null,
+  body text not null    -- the bytes that are signed and sent
+);
+comment on table accounts.webhook_events is
+  'A row is an event that at least one endpoint receives. Deleted after 30 days, with the messages.';
+create index webhook_events_at on accounts.webhook_events (at);
+
+-- It has no reference to its endpoint: the worker deletes the messages of a deleted one, some at a time, as there may be millions.
+create table accounts.webhook_messages (
+  id            text primary key check (id ~ '^msg_[a-z2-7]{20}$'),
+  webhook_id    text not null,
+  event_id      text not null references accounts.webhook_events on delete cascade,
+  type          text not null,
+  body          text,          -- null: that of the event
+  created_at    timestamptz not null,
+  status        text not null default 'pending' check (status in ('pending', 'delivered', 'failed')),
+  attempts      integer not null default 0 check (attempts >= 0),
+  failures      smallint not null default 0 check (failures >= 0),
+  due_at        timestamptz,   -- when the next attempt is due
+  unique (event_id, webhook_id),
+  constraint webhook_messages_due check ((status = 'pending') = (due_at is not null))
+);
+comment on table accounts.webhook_messages is
+  'A row is a message: one event to one endpoint. failures counts those of the present schedule, attempts all that were begun.';
+-- The log of an endpoint · which endpoints have something to send, and what is due first · what is under way.
+create index webhook_messages_of_webhook on accounts.webhook_messages (webhook_id, created_at, id);
+create index webhook_messages_due_at on accounts.webhook_messages (webhook_id, due_at) where due_at is not null;
+
+create table accounts.webhook_attempts (
+  message_id text not null references accounts.webhook_messages on delete cascade,
+  attempt    integer not null check (attempt > 0),
+  at         timestamptz not null,
+  latency_ms integer not null check (latency_ms >= 0),
+  status     smallint check (status between 100 and 999),   -- of the answer; null: there was none
+  error      text check (length(error) <= 40),              -- why there was none
+  response   text check (length(response) <= 1024),         -- the beginning of its body
+  primary key (message_id, attempt),
+  check ((status is null) = (error is not null))
+);
+comment on table accounts.webhook_attempts is
+  'A row is an attempt to send a message.';
+
+create schema if not exists jobs;
