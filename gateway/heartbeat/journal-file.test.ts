@@ -161,17 +161,15 @@ test('a last line that a kill has cut short is left out, and all before it count
   t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
 });
 
-test('a line of which a full disk took only a part does not spoil those that are written when there is room again', async (t) => {
+test('a line of which a full disk took only a part does not spoil those that are written when there is room again', (t) => {
   const directory = newDirectory();
   const room = { isFull: true };
   const journal = openJournalFile(directory, silentLog, (file, text) =>
     writeSync(file, room.isFull ? text.slice(0, 20) : text),
   );
-  journal.append('b', { of: 'usage', ...call });
-  await turnOfTheLoop();
+  journal.append('b', [{ of: 'usage', ...call }]);
   room.isFull = false;
-  journal.append('b', { of: 'usage', ...call, endpoint: 'funds' });
-  await turnOfTheLoop();
+  journal.append('b', [{ of: 'usage', ...call, endpoint: 'funds' }]);
   const [left] = openJournalFile(directory, silentLog).left;
   t.deepEqual(
     left?.entries.map((entry) => entry.of === 'usage' && entry.endpoint),

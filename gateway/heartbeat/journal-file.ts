@@ -1,6 +1,5 @@
 // Stores the journal's unsent batches in files, so that a killed gateway reports what it served when it is started again.
-// Hides the format: one file per batch, to which each turn of the event loop appends a line for all of
-// its calls that can be counted together.
+// Hides the format: one file per batch, with a line per entry.
 import {
   closeSync,
   fstatSync,
@@ -15,15 +14,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../kernel/log/log.ts';
-import {
-  addCounts,
-  addSpent,
-  entrySchema,
-  isSameBlock,
-  isSameUsage,
-  type Entry,
-  type SpentEntry,
-} from './journal-batch.ts';
+import { entrySchema, type Entry } from './journal-batch.ts';
 
 /** A batch that an earlier process of the gateway left unreported. */
 export interface LeftBatch {
@@ -40,11 +31,11 @@ export interface JournalFile {
   beginLife(life: string): void;
   /** Forgets a life that accounts-api has ended. */
   forgetLife(life: string): void;
-  /** Appends an entry of a batch; it survives a kill after the current turn of the event loop. */
-  append(batchId: string, entry: Entry): void;
+  /** Appends entries to a batch: from now on they survive a kill. */
+  append(batchId: string, entries: readonly Entry[]): void;
   /** Deletes a batch that accounts-api has received. */
   forget(batchId: string): void;
-  /** Writes what is buffered, and closes the files. */
+  /** Closes the file of the last batch. */
   close(): void;
 }
 
@@ -70,13 +61,9 @@ export function openJournalFile(
   const fileOf = (batchId: string) => path.join(directory, batchId + batchEnding);
   const lifeFileOf = (life: string) => path.join(directory, life + lifeEnding);
   const names = readdirSync(directory);
-  let batchId = '';
-  let descriptor: number | undefined;
-  let lines = '';
-  // Combined entries of this turn's calls; their lines are not made yet.
-  let usage: Extract<Entry, { of: 'usage' }> | undefined;
-  let spent: SpentEntry | undefined;
-  let turn: NodeJS.Immediate | undefined;
+  const leftOf = (ending: string) =>
+    names.filter((name) => name.endsWith(ending)).map((name) => path.basename(name, ending));
+  let open: { batchId: string; descriptor: number } | undefined;
 
   /** If writing fails, calls are still served: the entries are in memory, and are sent from there. */
   function unlessBroken(work: () => void): void {
@@ -90,73 +77,26 @@ export function openJournalFile(
     }
   }
 
-  function addLine(entry: Entry): void {
-    lines += `${JSON.stringify(entry)}\n`;
-  }
-
-  function endUsage(): void {
-    if (usage !== undefined) addLine(usage);
-    usage = undefined;
-  }
-
-  function endSpent(): void {
-    if (spent !== undefined) addLine(spent);
-    spent = undefined;
-  }
-
-  function write(): void {
-    clearImmediate(turn);
-    turn = undefined;
-    endUsage();
-    endSpent();
-    if (lines === '') return;
-    unlessBroken(() => {
-      descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
-      appendWhole(descriptor, lines, append);
-    });
-    lines = '';
-  }
-
   function close(): void {
-    write();
-    if (descriptor !== undefined) closeSync(descriptor);
-    descriptor = undefined;
+    if (open !== undefined) closeSync(open.descriptor);
+    open = undefined;
   }
 
   return {
-    leftLives: names
-      .filter((name) => name.endsWith(lifeEnding))
-      .map((name) => path.basename(name, lifeEnding)),
+    leftLives: leftOf(lifeEnding),
     beginLife: (life) => unlessBroken(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
     forgetLife: (life) => unlessBroken(() => rmSync(lifeFileOf(life), { force: true })),
-    left: names
-      .filter((name) => name.endsWith(batchEnding))
-      .map((name) => ({
-        id: path.basename(name, batchEnding),
-        entries: readEntries(path.join(directory, name), log),
-      })),
-    append(id, entry) {
-      if (id !== batchId) {
-        close();
-        batchId = id;
-      }
-      if (entry.of === 'spent') {
-        if (spent !== undefined && isSameBlock(spent, entry)) addSpent(spent, entry);
-        else {
-          endSpent();
-          spent = { ...entry };
-        }
-      } else if (entry.of !== 'usage') addLine(entry);
-      else if (usage !== undefined && isSameUsage(usage, entry)) addCounts(usage, entry);
-      else {
-        endUsage();
-        usage = { ...entry };
-      }
-      turn ??= setImmediate(write); // one write for all calls of a turn
-    },
-    forget(id) {
-      if (id === batchId) close();
-      unlessBroken(() => rmSync(fileOf(id), { force: true }));
+    left: leftOf(batchEnding).map((id) => ({ id, entries: readEntries(fileOf(id), log) })),
+    append: (batchId, entries) =>
+      unlessBroken(() => {
+        if (open?.batchId !== batchId) close();
+        open ??= { batchId, descriptor: openSync(fileOf(batchId), 'a', 0o600) };
+        const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
+        appendWhole(open.descriptor, lines.join(''), append);
+      }),
+    forget(batchId) {
+      if (open?.batchId === batchId) close();
+      unlessBroken(() => rmSync(fileOf(batchId), { force: true }));
     },
     close,
   };
@@ -182,12 +122,8 @@ function readEntries(file: string, log: Log): Entry[] {
     try {
       return entrySchema.parse(JSON.parse(line));
     } catch (error) {
-      throw new Error(
-        `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`,
-        {
-          cause: error,
-        },
-      );
+      const message = `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`;
+      throw new Error(message, { cause: error });
     }
   });
 }

@@ -1,11 +1,12 @@
 // The journal of served calls: usage, what it was taken from, and last uses, gathered and sent to accounts-api in batches.
 // Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
 // files it also survives kill -9.
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
+import { Sums, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
@@ -52,16 +53,25 @@ const retryAfterMs = 500;
 // A service accepts bodies of 64 KB; an entry has at most about 240 bytes.
 const entriesMax = 250;
 
+/** What is sent under one id, which accounts-api counts once. */
+interface Batch {
+  readonly id: string;
+  readonly sums: Sums;
+}
+
+const newBatch = (id: string = randomUUID()): Batch => ({ id, sums: new Sums() });
+
 export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
   const sealed: Batch[] = []; // oldest first; their content no longer changes
-  let gathering = new Batch();
+  let gathering = newBatch();
+  let turn = new Sums(); // of this turn of the event loop, not in a batch yet
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
   let isClosed = false;
   let life: string | undefined;
-  let endedLives: string[] = [];
+  const endedLives = new Set<string>();
   const touchedAt = createAccountsCache<number>();
 
   function add(entry: Entry): void {
@@ -69,16 +79,26 @@ export function createJournal(options: JournalOptions): Journal {
       log.error({ lost: entry }, 'Usage came after the last of it had been handed over, and is lost');
       return;
     }
-    gathering.add(entry);
-    file?.append(gathering.id, entry);
-    if (gathering.size >= entriesMax) seal();
+    if (turn.size === 0) setImmediate(endTurn);
+    turn.add(entry);
+    if (gathering.sums.size + turn.size >= entriesMax) seal();
     schedule(options.flushEveryMs);
   }
 
+  /** One write for all calls of a turn. */
+  function endTurn(): void {
+    if (turn.size === 0) return; // sealed meanwhile
+    const entries = turn.entries();
+    turn = new Sums();
+    file?.append(gathering.id, entries); // before the batch, which goes on adding to them, has them
+    for (const entry of entries) gathering.sums.add(entry);
+  }
+
   function seal(): void {
-    if (gathering.size === 0) return;
+    endTurn();
+    if (gathering.sums.size === 0) return;
     sealed.push(gathering);
-    gathering = new Batch();
+    gathering = newBatch();
   }
 
   function schedule(afterMs: number): void {
@@ -88,12 +108,14 @@ export function createJournal(options: JournalOptions): Journal {
     }, afterMs);
   }
 
-  function flush(): Promise<void> {
+  // A batch under way may have been sealed before the last entries.
+  const flush = (): Promise<void> => flushing?.then(flushNow) ?? flushNow();
+
+  function flushNow(): Promise<void> {
     flushing ??= sendSealed().finally(() => {
       flushing = undefined;
-      if (isClosed) return; // a timer would keep the process alive
-      if (sealed.length + endedLives.length > 0) schedule(retryAfterMs);
-      else if (gathering.size > 0) schedule(options.flushEveryMs); // its timer may have fired meanwhile
+      // After closing, a timer would keep the process alive.
+      if (!isClosed && sealed.length + endedLives.size > 0) schedule(retryAfterMs);
     });
     return flushing;
   }
@@ -101,25 +123,26 @@ export function createJournal(options: JournalOptions): Journal {
   async function sendSealed(): Promise<void> {
     seal();
     for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
+      const { id, sums } = batch;
       try {
-        await options.send(batch.toJson());
+        await options.send(sums.toBatch(id));
       } catch (error) {
         if (!(error instanceof BatchRefused)) {
-          log.warn({ err: error, batch_id: batch.id }, 'A batch of usage was not taken; it is sent again');
+          log.warn({ err: error, batch_id: id }, 'A batch of usage was not taken; it is sent again');
           return;
         }
-        log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
+        log.error({ err: error, lost: sums.toBatch(id) }, 'A batch of usage was refused and is lost');
       }
       sealed.shift();
-      file?.forget(batch.id);
+      file?.forget(id);
     }
     await endLives();
   }
 
   /** Only after all batches: what a life has served is charged before its calls go back. */
   async function endLives(): Promise<void> {
-    while (endedLives.length > 0) {
-      const lives = endedLives.slice(0, livesMax);
+    while (endedLives.size > 0) {
+      const lives = [...endedLives].slice(0, livesMax);
       try {
         await options.end(lives);
       } catch (error) {
@@ -129,33 +152,37 @@ export function createJournal(options: JournalOptions): Journal {
         );
         return;
       }
-      for (const ended of lives) file?.forgetLife(ended);
-      endedLives = endedLives.filter((each) => !lives.includes(each));
+      for (const ended of lives) {
+        file?.forgetLife(ended);
+        endedLives.delete(ended);
+      }
     }
   }
 
   async function close(): Promise<void> {
     const giveUpAtMs = performance.now() + options.closeWithinMs;
-    await flushing;
+    const mayRetry = () => performance.now() < giveUpAtMs;
+    const pauseBetween = () => pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
     await flush();
-    while (sealed.length + gathering.size > 0 && performance.now() < giveUpAtMs) {
-      if (sealed.length > 0) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+    while (sealed.length + gathering.sums.size + turn.size > 0 && mayRetry()) {
+      if (sealed.length > 0) await pauseBetween();
       await flush(); // includes entries that arrived during the last flush
     }
     isClosed = true;
     clearTimeout(timer);
-    if (life !== undefined) endedLives.push(life);
+    seal();
+    file?.close();
+    if (life !== undefined) endedLives.add(life);
     if (sealed.length === 0) await endLives();
-    while (sealed.length === 0 && endedLives.length > 0 && performance.now() < giveUpAtMs) {
-      await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+    while (sealed.length === 0 && endedLives.size > 0 && mayRetry()) {
+      await pauseBetween();
       await endLives();
     }
-    file?.close();
     if (sealed.length === 0) return;
     if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
     else
       log.error(
-        { lost: sealed.map((batch) => batch.toJson()) },
+        { lost: sealed.map(({ id, sums }) => sums.toBatch(id)) },
         'Usage could not be handed over and is lost',
       );
   }
@@ -175,13 +202,13 @@ export function createJournal(options: JournalOptions): Journal {
     keepIn(directory) {
       file = openJournalFile(directory, log);
       for (const { id, entries } of file.left) {
-        const batch = new Batch(id);
-        for (const entry of entries) batch.add(entry);
+        const batch = newBatch(id);
+        for (const entry of entries) batch.sums.add(entry);
         sealed.push(batch);
       }
-      endedLives.push(...file.leftLives);
+      for (const left of file.leftLives) endedLives.add(left);
       if (life !== undefined) file.beginLife(life);
-      if (sealed.length + endedLives.length > 0) schedule(0);
+      if (sealed.length + endedLives.size > 0) schedule(0);
     },
     beginLife(begun) {
       // accounts-api has closed the one before, and given its calls back.
@@ -189,10 +216,9 @@ export function createJournal(options: JournalOptions): Journal {
       life = begun;
       file?.beginLife(begun);
     },
-    // A batch under way may have been sealed before the last entries.
-    flush: () => (flushing === undefined ? flush() : flushing.then(flush)),
+    flush,
     backlog: () => ({
-      entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
+      entries: sealed.reduce((sum, { sums }) => sum + sums.size, gathering.sums.size + turn.size),
       batches: sealed.length,
     }),
     close,
