@@ -1,4 +1,5 @@
 // What accounts-api is to hear: calls served, what they were taken from, and last uses of keys, added up until they are sent.
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
 const usageSchema = z.strictObject({
@@ -28,13 +29,18 @@ export const entrySchema = z.discriminatedUnion('of', [
 ]);
 export type Entry = z.output<typeof entrySchema>;
 
-/** Entries that differ in more than their counts: others are added up. */
-export class Sums {
+/** Entries that differ in more than their counts: others are added up. accounts-api counts a batch once, by its id. */
+export class Batch {
+  readonly id: string;
   /** By key or account: the entries of one differ in little else. */
   readonly #entries = new Map<string, Entry[]>();
   #size = 0;
 
-  /** The entry belongs to the sums from now on: later ones are added to it. */
+  constructor(id: string = randomUUID()) {
+    this.id = id;
+  }
+
+  /** The entry belongs to the batch from now on: later ones are added to it. */
   add(entry: Entry): void {
     const owner = 'keyId' in entry ? entry.keyId : entry.accountId;
     const sums = this.#entries.get(owner);
@@ -54,11 +60,10 @@ export class Sums {
     return [...this.#entries.values()].flat();
   }
 
-  /** @param id accounts-api counts what comes under one id once, however often it is sent. */
-  toBatch(id: string): object {
+  toJson(): object {
     const entries = this.entries();
     return {
-      batch_id: id,
+      batch_id: this.id,
       usage: entries
         .filter((entry) => entry.of === 'usage')
         .map(({ of: _, accountId: account_id, keyId: key_id, statusClass: status_class, ...entry }) => ({

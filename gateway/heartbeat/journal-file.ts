@@ -14,17 +14,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../kernel/log/log.ts';
-import { entrySchema, type Entry } from './journal-batch.ts';
-
-/** A batch that an earlier process of the gateway left unreported. */
-export interface LeftBatch {
-  id: string;
-  entries: Entry[];
-}
+import { Batch, entrySchema, type Entry } from './journal-batch.ts';
 
 export interface JournalFile {
-  /** The batches found when the directory was opened. */
-  readonly left: readonly LeftBatch[];
+  /** The batches that earlier processes of the gateway left unreported. */
+  readonly left: readonly Batch[];
   /** The lives of earlier processes, which hold calls until accounts-api hears that they have ended. */
   readonly leftLives: readonly string[];
   /** Notes that a life has begun: its successor can end it. */
@@ -78,15 +72,16 @@ export function openJournalFile(
   }
 
   function close(): void {
-    if (open !== undefined) closeSync(open.descriptor);
+    const closing = open;
     open = undefined;
+    if (closing !== undefined) closeSync(closing.descriptor);
   }
 
   return {
     leftLives: leftOf(lifeEnding),
     beginLife: (life) => unlessBroken(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
     forgetLife: (life) => unlessBroken(() => rmSync(lifeFileOf(life), { force: true })),
-    left: leftOf(batchEnding).map((id) => ({ id, entries: readEntries(fileOf(id), log) })),
+    left: leftOf(batchEnding).map((id) => readBatch(id, fileOf(id), log)),
     append: (batchId, entries) =>
       unlessBroken(() => {
         if (open?.batchId !== batchId) close();
@@ -94,11 +89,12 @@ export function openJournalFile(
         const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
         appendWhole(open.descriptor, lines.join(''), append);
       }),
-    forget(batchId) {
-      if (open?.batchId === batchId) close();
-      unlessBroken(() => rmSync(fileOf(batchId), { force: true }));
-    },
-    close,
+    forget: (batchId) =>
+      unlessBroken(() => {
+        if (open?.batchId === batchId) close();
+        rmSync(fileOf(batchId), { force: true });
+      }),
+    close: () => unlessBroken(close),
   };
 }
 
@@ -114,16 +110,18 @@ function appendWhole(
   throw new Error('Only a part of the lines could be written.');
 }
 
-function readEntries(file: string, log: Log): Entry[] {
+function readBatch(id: string, file: string, log: Log): Batch {
+  const batch = new Batch(id);
   const lines = readFileSync(file, 'utf8').split('\n');
   const cut = lines.pop();
   if (cut !== '') log.warn({ file }, 'The last line of the journal was cut off and is left out');
-  return lines.map((line, i) => {
+  for (const [i, line] of lines.entries()) {
     try {
-      return entrySchema.parse(JSON.parse(line));
+      batch.add(entrySchema.parse(JSON.parse(line)));
     } catch (error) {
       const message = `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`;
       throw new Error(message, { cause: error });
     }
-  });
+  }
+  return batch;
 }

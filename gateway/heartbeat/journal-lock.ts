@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../kernel/log/log.ts';
 import { isJournalFile } from './journal-file.ts';
 
+const sqliteBusy = 5;
+
 export interface ClaimedDirectory {
   path: string;
   /** Lets other gateways have it. */
@@ -19,18 +21,20 @@ export interface ClaimedDirectory {
  */
 export function claimDirectory(root: string, log: Pick<Log, 'warn'>): ClaimedDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const there = directoriesIn(root);
-  const free = there.flatMap((directory) => {
-    const lock = lockOf(directory, log);
-    return lock === undefined ? [] : [{ directory, lock }];
-  });
-  const [own = newDirectory(root, there.length), ...others] = free;
-  for (const { directory, lock } of others) {
+  let own: Locked | undefined;
+  for (const directory of directoriesIn(root)) {
+    const lock = lockIfFree(directory, log);
+    if (lock === undefined) continue;
+    if (own === undefined) {
+      own = { directory, lock };
+      continue;
+    }
     for (const name of readdirSync(directory).filter(isJournalFile))
       renameSync(path.join(directory, name), path.join(own.directory, name));
     lock.close();
   }
-  return { path: own.directory, release: () => own.lock.close() };
+  const { directory, lock } = own ?? newDirectory(root);
+  return { path: directory, release: () => lock.close() };
 }
 
 /** In the order of their numbers. Those of older versions have the number of a port. */
@@ -47,49 +51,42 @@ interface Locked {
   lock: DatabaseSync;
 }
 
-/** @param tried the number of existing directories: another gateway may make the next one at the same time. */
-function newDirectory(root: string, tried: number): Locked {
-  for (let number = 1; number <= 2 * tried + 1_000; number += 1) {
+function newDirectory(root: string): Locked {
+  for (let number = 1; ; number += 1) {
     const directory = path.join(root, String(number));
     if (mkdirSync(directory, { recursive: true, mode: 0o700 }) === undefined) continue; // it exists
     try {
-      return { directory, lock: lock(directory) };
+      const lock = lockOf(directory);
+      if (lock !== undefined) return { directory, lock }; // otherwise another gateway was faster
     } catch (error) {
-      if (isInUse(error)) continue;
       throw new Error(
         `The journal of usage cannot be locked in ${directory}: JOURNAL_DIR must be on a file system with locks (an NFS mount without "nolock").`,
         { cause: error },
       );
     }
   }
-  throw new Error(`${root} has no place for another journal.`);
 }
 
 /** @returns undefined if another gateway has it, or it is not ours to use. */
-function lockOf(directory: string, log: Pick<Log, 'warn'>): DatabaseSync | undefined {
+function lockIfFree(directory: string, log: Pick<Log, 'warn'>): DatabaseSync | undefined {
   try {
-    return lock(directory);
+    return lockOf(directory);
   } catch (error) {
-    if (!isInUse(error)) log.warn({ err: error, directory }, 'A directory of JOURNAL_DIR cannot be locked');
+    log.warn({ err: error, directory }, 'A directory of JOURNAL_DIR cannot be locked');
     return undefined;
   }
 }
 
-/** @throws Error if it is locked, or cannot be. */
-function lock(directory: string): DatabaseSync {
+/** @returns undefined if another gateway has it. @throws Error if it cannot be locked. */
+function lockOf(directory: string): DatabaseSync | undefined {
   const database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
   try {
     database.exec('pragma journal_mode = memory; begin exclusive');
     return database;
   } catch (error) {
     database.close();
+    const { errcode } = error as { errcode?: unknown };
+    if (typeof errcode === 'number' && (errcode & 0xff) === sqliteBusy) return undefined;
     throw error;
   }
-}
-
-const sqliteBusy = 5;
-
-function isInUse(error: unknown): boolean {
-  const { errcode } = error as { errcode?: unknown };
-  return typeof errcode === 'number' && (errcode & 0xff) === sqliteBusy;
 }

@@ -1,12 +1,11 @@
 // The journal of served calls: usage, what it was taken from, and last uses, gathered and sent to accounts-api in batches.
 // Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
 // files it also survives kill -9.
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import { Sums, type Entry, type UsageEntry } from './journal-batch.ts';
+import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
@@ -53,19 +52,11 @@ const retryAfterMs = 500;
 // A service accepts bodies of 64 KB; an entry has at most about 240 bytes.
 const entriesMax = 250;
 
-/** What is sent under one id, which accounts-api counts once. */
-interface Batch {
-  readonly id: string;
-  readonly sums: Sums;
-}
-
-const newBatch = (id: string = randomUUID()): Batch => ({ id, sums: new Sums() });
-
 export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
   const sealed: Batch[] = []; // oldest first; their content no longer changes
-  let gathering = newBatch();
-  let turn = new Sums(); // of this turn of the event loop, not in a batch yet
+  let gathering = new Batch();
+  let turn = new Batch(); // of this turn of the event loop; never sent itself
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
@@ -81,7 +72,7 @@ export function createJournal(options: JournalOptions): Journal {
     }
     if (turn.size === 0) setImmediate(endTurn);
     turn.add(entry);
-    if (gathering.sums.size + turn.size >= entriesMax) seal();
+    if (gathering.size + turn.size >= entriesMax) seal();
     schedule(options.flushEveryMs);
   }
 
@@ -89,16 +80,16 @@ export function createJournal(options: JournalOptions): Journal {
   function endTurn(): void {
     if (turn.size === 0) return; // sealed meanwhile
     const entries = turn.entries();
-    turn = new Sums();
+    turn = new Batch();
     file?.append(gathering.id, entries); // before the batch, which goes on adding to them, has them
-    for (const entry of entries) gathering.sums.add(entry);
+    for (const entry of entries) gathering.add(entry);
   }
 
   function seal(): void {
     endTurn();
-    if (gathering.sums.size === 0) return;
+    if (gathering.size === 0) return;
     sealed.push(gathering);
-    gathering = newBatch();
+    gathering = new Batch();
   }
 
   function schedule(afterMs: number): void {
@@ -120,69 +111,65 @@ export function createJournal(options: JournalOptions): Journal {
     return flushing;
   }
 
+  /** Lives only after all batches: what a life has served is charged before its calls go back. */
   async function sendSealed(): Promise<void> {
     seal();
-    for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
-      const { id, sums } = batch;
-      try {
-        await options.send(sums.toBatch(id));
-      } catch (error) {
-        if (!(error instanceof BatchRefused)) {
-          log.warn({ err: error, batch_id: id }, 'A batch of usage was not taken; it is sent again');
-          return;
-        }
-        log.error({ err: error, lost: sums.toBatch(id) }, 'A batch of usage was refused and is lost');
+    try {
+      for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
+        await sendBatch(batch);
+        sealed.shift();
+        file?.forget(batch.id);
       }
-      sealed.shift();
-      file?.forget(id);
+      while (endedLives.size > 0) {
+        const lives = [...endedLives].slice(0, livesMax);
+        await options.end(lives);
+        for (const ended of lives) {
+          file?.forgetLife(ended);
+          endedLives.delete(ended);
+        }
+      }
+    } catch (error) {
+      log.warn(
+        { err: error, batch_id: sealed[0]?.id, lives: endedLives.size },
+        'A batch of usage was not taken, or ended lives were not; they are sent again',
+      );
     }
-    await endLives();
   }
 
-  /** Only after all batches: what a life has served is charged before its calls go back. */
-  async function endLives(): Promise<void> {
-    while (endedLives.size > 0) {
-      const lives = [...endedLives].slice(0, livesMax);
-      try {
-        await options.end(lives);
-      } catch (error) {
-        log.warn(
-          { err: error },
-          'What an earlier process of this gateway held was not given back; it is tried again',
-        );
-        return;
-      }
-      for (const ended of lives) {
-        file?.forgetLife(ended);
-        endedLives.delete(ended);
-      }
+  async function sendBatch(batch: Batch): Promise<void> {
+    try {
+      await options.send(batch.toJson());
+    } catch (error) {
+      if (!(error instanceof BatchRefused)) throw error;
+      log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
+    }
+  }
+
+  const unreported = (): number => sealed.reduce((sum, { size }) => sum + size, gathering.size + turn.size);
+
+  async function sendAll(giveUpAtMs: number): Promise<void> {
+    await flush();
+    while (unreported() + endedLives.size > 0 && performance.now() < giveUpAtMs) {
+      const hasFailed = sealed.length + endedLives.size > 0; // otherwise it arrived during the last flush
+      if (hasFailed) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      await flush();
     }
   }
 
   async function close(): Promise<void> {
     const giveUpAtMs = performance.now() + options.closeWithinMs;
-    const mayRetry = () => performance.now() < giveUpAtMs;
-    const pauseBetween = () => pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
-    await flush();
-    while (sealed.length + gathering.sums.size + turn.size > 0 && mayRetry()) {
-      if (sealed.length > 0) await pauseBetween();
-      await flush(); // includes entries that arrived during the last flush
-    }
+    await sendAll(giveUpAtMs);
     isClosed = true;
     clearTimeout(timer);
     seal();
-    file?.close();
     if (life !== undefined) endedLives.add(life);
-    if (sealed.length === 0) await endLives();
-    while (sealed.length === 0 && endedLives.size > 0 && mayRetry()) {
-      await pauseBetween();
-      await endLives();
-    }
+    if (sealed.length === 0) await sendAll(giveUpAtMs);
+    file?.close();
     if (sealed.length === 0) return;
     if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
     else
       log.error(
-        { lost: sealed.map(({ id, sums }) => sums.toBatch(id)) },
+        { lost: sealed.map((batch) => batch.toJson()) },
         'Usage could not be handed over and is lost',
       );
   }
@@ -201,11 +188,7 @@ export function createJournal(options: JournalOptions): Journal {
     },
     keepIn(directory) {
       file = openJournalFile(directory, log);
-      for (const { id, entries } of file.left) {
-        const batch = newBatch(id);
-        for (const entry of entries) batch.sums.add(entry);
-        sealed.push(batch);
-      }
+      sealed.push(...file.left);
       for (const left of file.leftLives) endedLives.add(left);
       if (life !== undefined) file.beginLife(life);
       if (sealed.length + endedLives.size > 0) schedule(0);
@@ -217,10 +200,7 @@ export function createJournal(options: JournalOptions): Journal {
       file?.beginLife(begun);
     },
     flush,
-    backlog: () => ({
-      entries: sealed.reduce((sum, { sums }) => sum + sums.size, gathering.sums.size + turn.size),
-      batches: sealed.length,
-    }),
+    backlog: () => ({ entries: unreported(), batches: sealed.length }),
     close,
   };
 }
