@@ -29,58 +29,70 @@ export const entrySchema = z.discriminatedUnion('of', [
 ]);
 export type Entry = z.output<typeof entrySchema>;
 
-/** Entries that differ in more than their counts: others are added up. accounts-api counts a batch once, by its id. */
-export class Batch {
-  readonly id: string;
+/** Entries that differ in more than their counts: others are added up. */
+export class Sums {
+  readonly entries: Entry[] = [];
   /** By key or account: the entries of one differ in little else. */
-  readonly #entries = new Map<string, Entry[]>();
-  #size = 0;
+  readonly #byOwner = new Map<string, Entry[]>();
 
-  constructor(id: string = randomUUID()) {
-    this.id = id;
-  }
-
-  /** The entry belongs to the batch from now on: later ones are added to it. */
+  /** The entry belongs to the sums from now on: later ones are added to it. */
   add(entry: Entry): void {
-    const owner = 'keyId' in entry ? entry.keyId : entry.accountId;
-    const sums = this.#entries.get(owner);
-    if (sums === undefined) this.#entries.set(owner, [entry]);
+    const owner = entry.of === 'usage' || entry.of === 'use' ? entry.keyId : entry.accountId;
+    const sums = this.#byOwner.get(owner);
+    if (sums === undefined) this.#byOwner.set(owner, [entry]);
     else {
       for (const sum of sums) if (isAdded(entry, sum)) return;
       sums.push(entry);
     }
-    this.#size += 1;
+    this.entries.push(entry);
   }
 
   get size(): number {
-    return this.#size;
+    return this.entries.length;
   }
+}
 
-  entries(): Entry[] {
-    return [...this.#entries.values()].flat();
+/** Sums that accounts-api counts once, by their id. */
+export class Batch extends Sums {
+  readonly id: string;
+
+  constructor(id: string = randomUUID()) {
+    super();
+    this.id = id;
   }
 
   toJson(): object {
-    const entries = this.entries();
+    const { id, entries } = this;
     return {
-      batch_id: this.id,
+      batch_id: id,
       usage: entries
         .filter((entry) => entry.of === 'usage')
-        .map(({ of: _, accountId: account_id, keyId: key_id, statusClass: status_class, ...entry }) => ({
-          ...{ account_id, key_id, status_class },
-          ...entry,
+        .map(({ accountId, keyId, day, endpoint, statusClass, calls, billed }) => ({
+          account_id: accountId,
+          key_id: keyId,
+          day,
+          endpoint,
+          status_class: statusClass,
+          calls,
+          billed,
         })),
-      charges: entries.filter((entry) => entry.of === 'charge').map(toJson),
-      spent: entries.filter((entry) => entry.of === 'spent').map(toJson),
+      charges: entries
+        .filter((entry) => entry.of === 'charge')
+        .map(({ accountId, month, calls }) => ({ account_id: accountId, month, calls })),
+      spent: entries
+        .filter((entry) => entry.of === 'spent')
+        .map(({ accountId, month, life, calls, returned }) => ({
+          account_id: accountId,
+          month,
+          life,
+          calls,
+          returned,
+        })),
       last_used: entries
         .filter((entry) => entry.of === 'use')
         .map(({ keyId, at }) => ({ key_id: keyId, at })),
     };
   }
-}
-
-function toJson({ of: _, accountId, ...entry }: Extract<Entry, { of: 'charge' | 'spent' }>): object {
-  return { account_id: accountId, ...entry };
 }
 
 /** Adds an entry to a sum of the same key or account. @returns false, and does nothing, if they differ in more than their counts. */

@@ -172,7 +172,7 @@ test('a line of which a full disk took only a part does not spoil those that are
   journal.append('b', [{ of: 'usage', ...call, endpoint: 'funds' }]);
   const [left] = openJournalFile(directory, silentLog).left;
   t.deepEqual(
-    left?.entries().map((entry) => entry.of === 'usage' && entry.endpoint),
+    left?.entries.map((entry) => entry.of === 'usage' && entry.endpoint),
     ['funds'],
   );
   journal.close();

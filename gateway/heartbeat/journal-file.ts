@@ -86,8 +86,9 @@ export function openJournalFile(
       unlessBroken(() => {
         if (open?.batchId !== batchId) close();
         open ??= { batchId, descriptor: openSync(fileOf(batchId), 'a', 0o600) };
-        const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
-        appendWhole(open.descriptor, lines.join(''), append);
+        let lines = '';
+        for (const entry of entries) lines += `${JSON.stringify(entry)}\n`;
+        appendWhole(open.descriptor, lines, append);
       }),
     forget: (batchId) =>
       unlessBroken(() => {

@@ -21,20 +21,18 @@ export interface ClaimedDirectory {
  */
 export function claimDirectory(root: string, log: Pick<Log, 'warn'>): ClaimedDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  let own: Locked | undefined;
+  let own: ClaimedDirectory | undefined;
   for (const directory of directoriesIn(root)) {
-    const lock = lockIfFree(directory, log);
-    if (lock === undefined) continue;
-    if (own === undefined) {
-      own = { directory, lock };
+    const free = claimIfFree(directory, log);
+    if (own === undefined || free === undefined) {
+      own ??= free;
       continue;
     }
     for (const name of readdirSync(directory).filter(isJournalFile))
-      renameSync(path.join(directory, name), path.join(own.directory, name));
-    lock.close();
+      renameSync(path.join(directory, name), path.join(own.path, name));
+    free.release();
   }
-  const { directory, lock } = own ?? newDirectory(root);
-  return { path: directory, release: () => lock.close() };
+  return own ?? newDirectory(root);
 }
 
 /** In the order of their numbers. Those of older versions have the number of a port. */
@@ -46,18 +44,13 @@ function directoriesIn(root: string): string[] {
     .map((number) => path.join(root, String(number)));
 }
 
-interface Locked {
-  directory: string;
-  lock: DatabaseSync;
-}
-
-function newDirectory(root: string): Locked {
+function newDirectory(root: string): ClaimedDirectory {
   for (let number = 1; ; number += 1) {
     const directory = path.join(root, String(number));
     if (mkdirSync(directory, { recursive: true, mode: 0o700 }) === undefined) continue; // it exists
     try {
-      const lock = lockOf(directory);
-      if (lock !== undefined) return { directory, lock }; // otherwise another gateway was faster
+      const own = lock(directory);
+      if (own !== undefined) return own; // otherwise another gateway was faster
     } catch (error) {
       throw new Error(
         `The journal of usage cannot be locked in ${directory}: JOURNAL_DIR must be on a file system with locks (an NFS mount without "nolock").`,
@@ -68,9 +61,9 @@ function newDirectory(root: string): Locked {
 }
 
 /** @returns undefined if another gateway has it, or it is not ours to use. */
-function lockIfFree(directory: string, log: Pick<Log, 'warn'>): DatabaseSync | undefined {
+function claimIfFree(directory: string, log: Pick<Log, 'warn'>): ClaimedDirectory | undefined {
   try {
-    return lockOf(directory);
+    return lock(directory);
   } catch (error) {
     log.warn({ err: error, directory }, 'A directory of JOURNAL_DIR cannot be locked');
     return undefined;
@@ -78,11 +71,11 @@ function lockIfFree(directory: string, log: Pick<Log, 'warn'>): DatabaseSync | u
 }
 
 /** @returns undefined if another gateway has it. @throws Error if it cannot be locked. */
-function lockOf(directory: string): DatabaseSync | undefined {
+function lock(directory: string): ClaimedDirectory | undefined {
   const database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
   try {
     database.exec('pragma journal_mode = memory; begin exclusive');
-    return database;
+    return { path: directory, release: () => database.close() };
   } catch (error) {
     database.close();
     const { errcode } = error as { errcode?: unknown };

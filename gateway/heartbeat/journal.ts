@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
+import { Batch, Sums, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
@@ -56,7 +56,7 @@ export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
   const sealed: Batch[] = []; // oldest first; their content no longer changes
   let gathering = new Batch();
-  let turn = new Batch(); // of this turn of the event loop; never sent itself
+  let turn = new Sums(); // of this turn of the event loop
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
@@ -79,8 +79,8 @@ export function createJournal(options: JournalOptions): Journal {
   /** One write for all calls of a turn. */
   function endTurn(): void {
     if (turn.size === 0) return; // sealed meanwhile
-    const entries = turn.entries();
-    turn = new Batch();
+    const { entries } = turn;
+    turn = new Sums();
     file?.append(gathering.id, entries); // before the batch, which goes on adding to them, has them
     for (const entry of entries) gathering.add(entry);
   }
