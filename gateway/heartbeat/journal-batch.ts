@@ -1,4 +1,4 @@
-// One message to accounts-api: calls served, and what they were taken from, and last uses, summed by key.
+// What accounts-api is to hear: calls served, what they were taken from, and last uses of keys, added up until they are sent.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 
@@ -28,119 +28,94 @@ export const entrySchema = z.discriminatedUnion('of', [
   z.strictObject({ of: z.literal('use'), keyId: z.string(), at: z.iso.datetime() }),
 ]);
 export type Entry = z.output<typeof entrySchema>;
-export type SpentEntry = Extract<Entry, { of: 'spent' }>;
 
-interface MonthCalls {
-  accountId: string;
-  month: string;
-  calls: number;
-}
+/** Entries that differ in more than their counts: others are added up. */
+export class Sums {
+  readonly entries: Entry[] = [];
+  /** By key or account: the entries of one differ in little else. */
+  readonly #byOwner = new Map<string, Entry[]>();
 
-type SpentCalls = MonthCalls & { life: string; returned: number };
-
-/** Whether two entries are of one block. */
-export function isSameBlock(one: SpentCalls, other: SpentCalls): boolean {
-  return one.accountId === other.accountId && one.life === other.life && one.month === other.month;
-}
-
-/** Entries under one id, which accounts-api counts once, however often it is sent. */
-export class Batch {
-  readonly id: string;
-  /** By key: calls with one key differ in little else. */
-  readonly #usage = new Map<string, UsageEntry[]>();
-  #usages = 0;
-  #lastUsage: UsageEntry | undefined;
-  readonly #charges = new Map<string, MonthCalls>();
-  /** By block. */
-  readonly #spent = new Map<string, SpentCalls>();
-  readonly #lastUsed = new Map<string, string>();
-
-  constructor(id: string = randomUUID()) {
-    this.id = id;
-  }
-
+  /** The entry belongs to the sums from now on: later ones are added to it. */
   add(entry: Entry): void {
-    if (entry.of === 'usage') this.#addUsage(entry);
-    else if (entry.of === 'charge') addCalls(this.#charges, entry);
-    else if (entry.of === 'use') this.#lastUsed.set(entry.keyId, entry.at);
+    const owner = entry.of === 'usage' || entry.of === 'use' ? entry.keyId : entry.accountId;
+    const sums = this.#byOwner.get(owner);
+    if (sums === undefined) this.#byOwner.set(owner, [entry]);
     else {
-      const { accountId, month, life, calls, returned } = entry;
-      const block = `${accountId} ${month} ${life}`;
-      const sum = this.#spent.get(block);
-      if (sum === undefined) this.#spent.set(block, { accountId, month, life, calls, returned });
-      else addSpent(sum, entry);
+      for (const sum of sums) if (isAdded(entry, sum)) return;
+      sums.push(entry);
     }
-  }
-
-  #addUsage(entry: UsageEntry): void {
-    if (this.#lastUsage !== undefined && isSameUsage(this.#lastUsage, entry)) {
-      addCounts(this.#lastUsage, entry); // calls with one key come in bursts
-      return;
-    }
-    let sums = this.#usage.get(entry.keyId);
-    if (sums === undefined) this.#usage.set(entry.keyId, (sums = []));
-    const sum = sums.find((each) => isSameUsage(each, entry));
-    this.#lastUsage = sum ?? { ...entry };
-    if (sum !== undefined) return addCounts(sum, entry);
-    sums.push(this.#lastUsage);
-    this.#usages += 1;
+    this.entries.push(entry);
   }
 
   get size(): number {
-    return this.#usages + this.#charges.size + this.#spent.size + this.#lastUsed.size;
+    return this.entries.length;
+  }
+}
+
+/** Sums that accounts-api counts once, by their id. */
+export class Batch extends Sums {
+  readonly id: string;
+
+  constructor(id: string = randomUUID()) {
+    super();
+    this.id = id;
   }
 
   toJson(): object {
+    const { id, entries } = this;
     return {
-      batch_id: this.id,
-      usage: [...this.#usage.values()].flat().map((entry) => ({
-        account_id: entry.accountId,
-        key_id: entry.keyId,
-        day: entry.day,
-        endpoint: entry.endpoint,
-        status_class: entry.statusClass,
-        calls: entry.calls,
-        billed: entry.billed,
-      })),
-      charges: [...this.#charges.values()].map(toJson),
-      spent: [...this.#spent.values()].map(toJson),
-      last_used: [...this.#lastUsed].map(([key_id, at]) => ({ key_id, at })),
+      batch_id: id,
+      usage: entries
+        .filter((entry) => entry.of === 'usage')
+        .map(({ accountId, keyId, day, endpoint, statusClass, calls, billed }) => ({
+          account_id: accountId,
+          key_id: keyId,
+          day,
+          endpoint,
+          status_class: statusClass,
+          calls,
+          billed,
+        })),
+      charges: entries
+        .filter((entry) => entry.of === 'charge')
+        .map(({ accountId, month, calls }) => ({ account_id: accountId, month, calls })),
+      spent: entries
+        .filter((entry) => entry.of === 'spent')
+        .map(({ accountId, month, life, calls, returned }) => ({
+          account_id: accountId,
+          month,
+          life,
+          calls,
+          returned,
+        })),
+      last_used: entries
+        .filter((entry) => entry.of === 'use')
+        .map(({ keyId, at }) => ({ key_id: keyId, at })),
     };
   }
 }
 
-/** Whether two entries can be counted together. */
-export function isSameUsage(one: UsageEntry, other: UsageEntry): boolean {
-  return (
-    one.keyId === other.keyId &&
-    one.endpoint === other.endpoint &&
-    one.statusClass === other.statusClass &&
-    one.day === other.day &&
-    one.accountId === other.accountId
-  );
-}
-
-export function addCounts(sum: UsageEntry, { calls, billed }: UsageEntry): void {
-  sum.calls += calls;
-  sum.billed += billed;
-}
-
-/** Both of one block. */
-export function addSpent(
-  sum: { calls: number; returned: number },
-  { calls, returned }: Pick<SpentEntry, 'calls' | 'returned'>,
-): void {
-  sum.calls += calls;
-  sum.returned += returned;
-}
-
-function addCalls(sums: Map<string, MonthCalls>, { accountId, month, calls }: MonthCalls): void {
-  const key = `${accountId} ${month}`;
-  const sum = sums.get(key);
-  if (sum === undefined) sums.set(key, { accountId, month, calls });
-  else sum.calls += calls;
-}
-
-function toJson({ accountId, ...entry }: MonthCalls): object {
-  return { account_id: accountId, ...entry };
+/** Adds an entry to a sum of the same key or account. @returns false, and does nothing, if they differ in more than their counts. */
+function isAdded(entry: Entry, sum: Entry): boolean {
+  if (entry.of === 'usage' && sum.of === 'usage') {
+    if (entry.endpoint !== sum.endpoint || entry.statusClass !== sum.statusClass) return false;
+    if (entry.day !== sum.day || entry.accountId !== sum.accountId) return false;
+    sum.calls += entry.calls;
+    sum.billed += entry.billed;
+    return true;
+  }
+  if (entry.of === 'spent' && sum.of === 'spent') {
+    if (entry.life !== sum.life || entry.month !== sum.month) return false;
+    sum.calls += entry.calls;
+    sum.returned += entry.returned;
+    return true;
+  }
+  if (entry.of === 'charge' && sum.of === 'charge') {
+    if (entry.month !== sum.month) return false;
+    sum.calls += entry.calls;
+    return true;
+  }
+  if (entry.of !== 'use' || sum.of !== 'use') return false;
+  sum.at = entry.at;
+  return true;
 }

@@ -44,14 +44,18 @@ test.after.always(async () => {
 const newDirectory = () => mkdtempSync(path.join(directories, 'of-'));
 
 /** A process of a gateway. One that is never closed has been killed. */
-function startJournal(directory: string, send: (batch: SentBatch) => Promise<void>): Journal {
+function startJournal(
+  directory: string,
+  send: (batch: SentBatch) => Promise<void>,
+  log = silentLog,
+): Journal {
   const journal = createJournal({
     send: (batch) => send(batch as SentBatch),
     end: async () => undefined,
     flushEveryMs: 60_000, // only close() flushes
     closeWithinMs: 0,
     clock: systemClock,
-    log: silentLog,
+    log,
   });
   processes.push(journal);
   journal.keepIn(directory);
@@ -161,23 +165,53 @@ test('a last line that a kill has cut short is left out, and all before it count
   t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
 });
 
-test('a line of which a full disk took only a part does not spoil those that are written when there is room again', async (t) => {
+test('a line of which a full disk took only a part does not spoil those that are written when there is room again', (t) => {
   const directory = newDirectory();
   const room = { isFull: true };
   const journal = openJournalFile(directory, silentLog, (file, text) =>
     writeSync(file, room.isFull ? text.slice(0, 20) : text),
   );
-  journal.append('b', { of: 'usage', ...call });
-  await turnOfTheLoop();
+  journal.append('b', [{ of: 'usage', ...call }]);
   room.isFull = false;
-  journal.append('b', { of: 'usage', ...call, endpoint: 'funds' });
-  await turnOfTheLoop();
+  journal.append('b', [{ of: 'usage', ...call, endpoint: 'funds' }]);
   const [left] = openJournalFile(directory, silentLog).left;
   t.deepEqual(
     left?.entries.map((entry) => entry.of === 'usage' && entry.endpoint),
     ['funds'],
   );
   journal.close();
+});
+
+test('where files cannot be written, that is logged, and calls are recorded and handed over all the same', async (t) => {
+  const directory = newDirectory();
+  const errors: string[] = [];
+  const sent: SentBatch[] = [];
+  const journal = startJournal(
+    directory,
+    async (batch) => void sent.push(batch),
+    Object.assign(Object.create(silentLog) as typeof silentLog, {
+      error: (_: unknown, text: string) => void errors.push(text),
+    }),
+  );
+  rmSync(directory, { recursive: true });
+  for (let i = 0; i < 2; i += 1) {
+    journal.record(call);
+    await turnOfTheLoop();
+  }
+  await journal.close();
+  t.deepEqual([...new Set(errors)], ['The journal cannot be kept in its files: a kill would lose usage']);
+  t.like(sent, [{ usage: [{ calls: 2 }] }]);
+});
+
+test('what a flush sends is in the files before it is sent', async (t) => {
+  const directory = newDirectory();
+  let written = '';
+  const journal = startJournal(directory, async ({ batch_id }) => {
+    written = readFileSync(path.join(directory, `${batch_id}.jsonl`), 'utf8');
+  });
+  journal.record(call);
+  await journal.flush();
+  t.like(JSON.parse(written), { of: 'usage', calls: 1 });
 });
 
 test('a file that no journal wrote is refused by name and line, and stays', (t) => {

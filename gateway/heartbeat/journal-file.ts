@@ -1,6 +1,5 @@
 // Stores the journal's unsent batches in files, so that a killed gateway reports what it served when it is started again.
-// Hides the format: one file per batch, to which each turn of the event loop appends a line for all of
-// its calls that can be counted together.
+// Hides the format: one file per batch, with a line per entry.
 import {
   closeSync,
   fstatSync,
@@ -15,36 +14,22 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { Log } from '../../kernel/log/log.ts';
-import {
-  addCounts,
-  addSpent,
-  entrySchema,
-  isSameBlock,
-  isSameUsage,
-  type Entry,
-  type SpentEntry,
-} from './journal-batch.ts';
-
-/** A batch that an earlier process of the gateway left unreported. */
-export interface LeftBatch {
-  id: string;
-  entries: Entry[];
-}
+import { Batch, entrySchema, type Entry } from './journal-batch.ts';
 
 export interface JournalFile {
-  /** The batches found when the directory was opened. */
-  readonly left: readonly LeftBatch[];
+  /** The batches that earlier processes of the gateway left unreported. */
+  readonly left: readonly Batch[];
   /** The lives of earlier processes, which hold calls until accounts-api hears that they have ended. */
   readonly leftLives: readonly string[];
   /** Notes that a life has begun: its successor can end it. */
   beginLife(life: string): void;
   /** Forgets a life that accounts-api has ended. */
   forgetLife(life: string): void;
-  /** Appends an entry of a batch; it survives a kill after the current turn of the event loop. */
-  append(batchId: string, entry: Entry): void;
+  /** Appends entries to a batch: from now on they survive a kill. */
+  append(batchId: string, entries: readonly Entry[]): void;
   /** Deletes a batch that accounts-api has received. */
   forget(batchId: string): void;
-  /** Writes what is buffered, and closes the files. */
+  /** Closes the file of the last batch. */
   close(): void;
 }
 
@@ -70,13 +55,9 @@ export function openJournalFile(
   const fileOf = (batchId: string) => path.join(directory, batchId + batchEnding);
   const lifeFileOf = (life: string) => path.join(directory, life + lifeEnding);
   const names = readdirSync(directory);
-  let batchId = '';
-  let descriptor: number | undefined;
-  let lines = '';
-  // Combined entries of this turn's calls; their lines are not made yet.
-  let usage: Extract<Entry, { of: 'usage' }> | undefined;
-  let spent: SpentEntry | undefined;
-  let turn: NodeJS.Immediate | undefined;
+  const leftOf = (ending: string) =>
+    names.filter((name) => name.endsWith(ending)).map((name) => path.basename(name, ending));
+  let open: { batchId: string; descriptor: number } | undefined;
 
   /** If writing fails, calls are still served: the entries are in memory, and are sent from there. */
   function unlessBroken(work: () => void): void {
@@ -90,75 +71,31 @@ export function openJournalFile(
     }
   }
 
-  function addLine(entry: Entry): void {
-    lines += `${JSON.stringify(entry)}\n`;
-  }
-
-  function endUsage(): void {
-    if (usage !== undefined) addLine(usage);
-    usage = undefined;
-  }
-
-  function endSpent(): void {
-    if (spent !== undefined) addLine(spent);
-    spent = undefined;
-  }
-
-  function write(): void {
-    clearImmediate(turn);
-    turn = undefined;
-    endUsage();
-    endSpent();
-    if (lines === '') return;
-    unlessBroken(() => {
-      descriptor ??= openSync(fileOf(batchId), 'a', 0o600);
-      appendWhole(descriptor, lines, append);
-    });
-    lines = '';
-  }
-
   function close(): void {
-    write();
-    if (descriptor !== undefined) closeSync(descriptor);
-    descriptor = undefined;
+    const closing = open;
+    open = undefined;
+    if (closing !== undefined) closeSync(closing.descriptor);
   }
 
   return {
-    leftLives: names
-      .filter((name) => name.endsWith(lifeEnding))
-      .map((name) => path.basename(name, lifeEnding)),
+    leftLives: leftOf(lifeEnding),
     beginLife: (life) => unlessBroken(() => writeFileSync(lifeFileOf(life), '', { mode: 0o600 })),
     forgetLife: (life) => unlessBroken(() => rmSync(lifeFileOf(life), { force: true })),
-    left: names
-      .filter((name) => name.endsWith(batchEnding))
-      .map((name) => ({
-        id: path.basename(name, batchEnding),
-        entries: readEntries(path.join(directory, name), log),
-      })),
-    append(id, entry) {
-      if (id !== batchId) {
-        close();
-        batchId = id;
-      }
-      if (entry.of === 'spent') {
-        if (spent !== undefined && isSameBlock(spent, entry)) addSpent(spent, entry);
-        else {
-          endSpent();
-          spent = { ...entry };
-        }
-      } else if (entry.of !== 'usage') addLine(entry);
-      else if (usage !== undefined && isSameUsage(usage, entry)) addCounts(usage, entry);
-      else {
-        endUsage();
-        usage = { ...entry };
-      }
-      turn ??= setImmediate(write); // one write for all calls of a turn
-    },
-    forget(id) {
-      if (id === batchId) close();
-      unlessBroken(() => rmSync(fileOf(id), { force: true }));
-    },
-    close,
+    left: leftOf(batchEnding).map((id) => readBatch(id, fileOf(id), log)),
+    append: (batchId, entries) =>
+      unlessBroken(() => {
+        if (open?.batchId !== batchId) close();
+        open ??= { batchId, descriptor: openSync(fileOf(batchId), 'a', 0o600) };
+        let lines = '';
+        for (const entry of entries) lines += `${JSON.stringify(entry)}\n`;
+        appendWhole(open.descriptor, lines, append);
+      }),
+    forget: (batchId) =>
+      unlessBroken(() => {
+        if (open?.batchId === batchId) close();
+        rmSync(fileOf(batchId), { force: true });
+      }),
+    close: () => unlessBroken(close),
   };
 }
 
@@ -174,20 +111,18 @@ function appendWhole(
   throw new Error('Only a part of the lines could be written.');
 }
 
-function readEntries(file: string, log: Log): Entry[] {
+function readBatch(id: string, file: string, log: Log): Batch {
+  const batch = new Batch(id);
   const lines = readFileSync(file, 'utf8').split('\n');
   const cut = lines.pop();
   if (cut !== '') log.warn({ file }, 'The last line of the journal was cut off and is left out');
-  return lines.map((line, i) => {
+  for (const [i, line] of lines.entries()) {
     try {
-      return entrySchema.parse(JSON.parse(line));
+      batch.add(entrySchema.parse(JSON.parse(line)));
     } catch (error) {
-      throw new Error(
-        `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`,
-        {
-          cause: error,
-        },
-      );
+      const message = `Line ${i + 1} of ${file} is no entry of a journal: repair the file, or move it away.`;
+      throw new Error(message, { cause: error });
     }
-  });
+  }
+  return batch;
 }

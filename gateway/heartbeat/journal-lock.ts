@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Log } from '../../kernel/log/log.ts';
 import { isJournalFile } from './journal-file.ts';
 
+const sqliteBusy = 5;
+
 export interface ClaimedDirectory {
   path: string;
   /** Lets other gateways have it. */
@@ -19,18 +21,18 @@ export interface ClaimedDirectory {
  */
 export function claimDirectory(root: string, log: Pick<Log, 'warn'>): ClaimedDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const there = directoriesIn(root);
-  const free = there.flatMap((directory) => {
-    const lock = lockOf(directory, log);
-    return lock === undefined ? [] : [{ directory, lock }];
-  });
-  const [own = newDirectory(root, there.length), ...others] = free;
-  for (const { directory, lock } of others) {
+  let own: ClaimedDirectory | undefined;
+  for (const directory of directoriesIn(root)) {
+    const free = claimIfFree(directory, log);
+    if (own === undefined || free === undefined) {
+      own ??= free;
+      continue;
+    }
     for (const name of readdirSync(directory).filter(isJournalFile))
-      renameSync(path.join(directory, name), path.join(own.directory, name));
-    lock.close();
+      renameSync(path.join(directory, name), path.join(own.path, name));
+    free.release();
   }
-  return { path: own.directory, release: () => own.lock.close() };
+  return own ?? newDirectory(root);
 }
 
 /** In the order of their numbers. Those of older versions have the number of a port. */
@@ -42,54 +44,42 @@ function directoriesIn(root: string): string[] {
     .map((number) => path.join(root, String(number)));
 }
 
-interface Locked {
-  directory: string;
-  lock: DatabaseSync;
-}
-
-/** @param tried the number of existing directories: another gateway may make the next one at the same time. */
-function newDirectory(root: string, tried: number): Locked {
-  for (let number = 1; number <= 2 * tried + 1_000; number += 1) {
+function newDirectory(root: string): ClaimedDirectory {
+  for (let number = 1; ; number += 1) {
     const directory = path.join(root, String(number));
     if (mkdirSync(directory, { recursive: true, mode: 0o700 }) === undefined) continue; // it exists
     try {
-      return { directory, lock: lock(directory) };
+      const own = lock(directory);
+      if (own !== undefined) return own; // otherwise another gateway was faster
     } catch (error) {
-      if (isInUse(error)) continue;
       throw new Error(
         `The journal of usage cannot be locked in ${directory}: JOURNAL_DIR must be on a file system with locks (an NFS mount without "nolock").`,
         { cause: error },
       );
     }
   }
-  throw new Error(`${root} has no place for another journal.`);
 }
 
 /** @returns undefined if another gateway has it, or it is not ours to use. */
-function lockOf(directory: string, log: Pick<Log, 'warn'>): DatabaseSync | undefined {
+function claimIfFree(directory: string, log: Pick<Log, 'warn'>): ClaimedDirectory | undefined {
   try {
     return lock(directory);
   } catch (error) {
-    if (!isInUse(error)) log.warn({ err: error, directory }, 'A directory of JOURNAL_DIR cannot be locked');
+    log.warn({ err: error, directory }, 'A directory of JOURNAL_DIR cannot be locked');
     return undefined;
   }
 }
 
-/** @throws Error if it is locked, or cannot be. */
-function lock(directory: string): DatabaseSync {
+/** @returns undefined if another gateway has it. @throws Error if it cannot be locked. */
+function lock(directory: string): ClaimedDirectory | undefined {
   const database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
   try {
     database.exec('pragma journal_mode = memory; begin exclusive');
-    return database;
+    return { path: directory, release: () => database.close() };
   } catch (error) {
     database.close();
+    const { errcode } = error as { errcode?: unknown };
+    if (typeof errcode === 'number' && (errcode & 0xff) === sqliteBusy) return undefined;
     throw error;
   }
-}
-
-const sqliteBusy = 5;
-
-function isInUse(error: unknown): boolean {
-  const { errcode } = error as { errcode?: unknown };
-  return typeof errcode === 'number' && (errcode & 0xff) === sqliteBusy;
 }

@@ -293,3 +293,19 @@ test.serial('what comes after closing is logged as lost, and keeps no process al
   t.is(timers(), before);
   t.regex(logged, /"returned":7/);
 });
+
+test('a closing journal ends its life only if all is taken, also what came while it gave up', async (t) => {
+  const ended: (readonly string[])[] = [];
+  const journal = createJournal({
+    send: async () => journal.spent('a', '2026-11-01', 'p', 1, 0), // one more during each
+    end: async (lives) => void ended.push(lives),
+    flushEveryMs: 60_000,
+    closeWithinMs: 0,
+    clock: systemClock,
+    log: silentLog,
+  });
+  journal.beginLife('p');
+  journal.record(call);
+  await journal.close();
+  t.deepEqual(ended, []);
+});

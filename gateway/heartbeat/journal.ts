@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import { Batch, type Entry, type UsageEntry } from './journal-batch.ts';
+import { Batch, Sums, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
@@ -56,12 +56,13 @@ export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
   const sealed: Batch[] = []; // oldest first; their content no longer changes
   let gathering = new Batch();
+  let turn = new Sums(); // of this turn of the event loop
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
   let isClosed = false;
   let life: string | undefined;
-  let endedLives: string[] = [];
+  const endedLives = new Set<string>();
   const touchedAt = createAccountsCache<number>();
 
   function add(entry: Entry): void {
@@ -69,13 +70,23 @@ export function createJournal(options: JournalOptions): Journal {
       log.error({ lost: entry }, 'Usage came after the last of it had been handed over, and is lost');
       return;
     }
-    gathering.add(entry);
-    file?.append(gathering.id, entry);
-    if (gathering.size >= entriesMax) seal();
+    if (turn.size === 0) setImmediate(endTurn);
+    turn.add(entry);
+    if (gathering.size + turn.size >= entriesMax) seal();
     schedule(options.flushEveryMs);
   }
 
+  /** One write for all calls of a turn. */
+  function endTurn(): void {
+    if (turn.size === 0) return; // sealed meanwhile
+    const { entries } = turn;
+    turn = new Sums();
+    file?.append(gathering.id, entries); // before the batch, which goes on adding to them, has them
+    for (const entry of entries) gathering.add(entry);
+  }
+
   function seal(): void {
+    endTurn();
     if (gathering.size === 0) return;
     sealed.push(gathering);
     gathering = new Batch();
@@ -88,68 +99,71 @@ export function createJournal(options: JournalOptions): Journal {
     }, afterMs);
   }
 
-  function flush(): Promise<void> {
+  // A batch under way may have been sealed before the last entries.
+  const flush = (): Promise<void> => flushing?.then(flushNow) ?? flushNow();
+
+  function flushNow(): Promise<void> {
     flushing ??= sendSealed().finally(() => {
       flushing = undefined;
-      if (isClosed) return; // a timer would keep the process alive
-      if (sealed.length + endedLives.length > 0) schedule(retryAfterMs);
-      else if (gathering.size > 0) schedule(options.flushEveryMs); // its timer may have fired meanwhile
+      // After closing, a timer would keep the process alive.
+      if (!isClosed && sealed.length + endedLives.size > 0) schedule(retryAfterMs);
     });
     return flushing;
   }
 
+  /** Lives only after all batches: what a life has served is charged before its calls go back. */
   async function sendSealed(): Promise<void> {
     seal();
-    for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
-      try {
-        await options.send(batch.toJson());
-      } catch (error) {
-        if (!(error instanceof BatchRefused)) {
-          log.warn({ err: error, batch_id: batch.id }, 'A batch of usage was not taken; it is sent again');
-          return;
-        }
-        log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
+    try {
+      for (let batch = sealed[0]; batch !== undefined; batch = sealed[0]) {
+        await sendBatch(batch);
+        sealed.shift();
+        file?.forget(batch.id);
       }
-      sealed.shift();
-      file?.forget(batch.id);
+      while (endedLives.size > 0) {
+        const lives = [...endedLives].slice(0, livesMax);
+        await options.end(lives);
+        for (const ended of lives) {
+          file?.forgetLife(ended);
+          endedLives.delete(ended);
+        }
+      }
+    } catch (error) {
+      log.warn(
+        { err: error, batch_id: sealed[0]?.id, lives: endedLives.size },
+        'A batch of usage was not taken, or ended lives were not; they are sent again',
+      );
     }
-    await endLives();
   }
 
-  /** Only after all batches: what a life has served is charged before its calls go back. */
-  async function endLives(): Promise<void> {
-    while (endedLives.length > 0) {
-      const lives = endedLives.slice(0, livesMax);
-      try {
-        await options.end(lives);
-      } catch (error) {
-        log.warn(
-          { err: error },
-          'What an earlier process of this gateway held was not given back; it is tried again',
-        );
-        return;
-      }
-      for (const ended of lives) file?.forgetLife(ended);
-      endedLives = endedLives.filter((each) => !lives.includes(each));
+  async function sendBatch(batch: Batch): Promise<void> {
+    try {
+      await options.send(batch.toJson());
+    } catch (error) {
+      if (!(error instanceof BatchRefused)) throw error;
+      log.error({ err: error, lost: batch.toJson() }, 'A batch of usage was refused and is lost');
+    }
+  }
+
+  const unreported = (): number => sealed.reduce((sum, { size }) => sum + size, gathering.size + turn.size);
+
+  async function sendAll(giveUpAtMs: number): Promise<void> {
+    await flush();
+    while (unreported() + endedLives.size > 0 && performance.now() < giveUpAtMs) {
+      const hasFailed = sealed.length + endedLives.size > 0; // otherwise it arrived during the last flush
+      if (hasFailed) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
+      await flush();
     }
   }
 
   async function close(): Promise<void> {
     const giveUpAtMs = performance.now() + options.closeWithinMs;
-    await flushing;
-    await flush();
-    while (sealed.length + gathering.size > 0 && performance.now() < giveUpAtMs) {
-      if (sealed.length > 0) await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
-      await flush(); // includes entries that arrived during the last flush
-    }
+    await sendAll(giveUpAtMs);
     isClosed = true;
     clearTimeout(timer);
-    if (life !== undefined) endedLives.push(life);
-    if (sealed.length === 0) await endLives();
-    while (sealed.length === 0 && endedLives.length > 0 && performance.now() < giveUpAtMs) {
-      await pause(Math.min(retryAfterMs, options.closeWithinMs / 10));
-      await endLives();
-    }
+    seal();
+    if (life !== undefined) endedLives.add(life);
+    if (sealed.length === 0) await sendAll(giveUpAtMs);
     file?.close();
     if (sealed.length === 0) return;
     if (file !== undefined) log.warn('Usage could not be handed over; it is kept for the next start');
@@ -174,14 +188,10 @@ export function createJournal(options: JournalOptions): Journal {
     },
     keepIn(directory) {
       file = openJournalFile(directory, log);
-      for (const { id, entries } of file.left) {
-        const batch = new Batch(id);
-        for (const entry of entries) batch.add(entry);
-        sealed.push(batch);
-      }
-      endedLives.push(...file.leftLives);
+      sealed.push(...file.left);
+      for (const left of file.leftLives) endedLives.add(left);
       if (life !== undefined) file.beginLife(life);
-      if (sealed.length + endedLives.length > 0) schedule(0);
+      if (sealed.length + endedLives.size > 0) schedule(0);
     },
     beginLife(begun) {
       // accounts-api has closed the one before, and given its calls back.
@@ -189,12 +199,8 @@ export function createJournal(options: JournalOptions): Journal {
       life = begun;
       file?.beginLife(begun);
     },
-    // A batch under way may have been sealed before the last entries.
-    flush: () => (flushing === undefined ? flush() : flushing.then(flush)),
-    backlog: () => ({
-      entries: sealed.reduce((sum, batch) => sum + batch.size, gathering.size),
-      batches: sealed.length,
-    }),
+    flush,
+    backlog: () => ({ entries: unreported(), batches: sealed.length }),
     close,
   };
 }

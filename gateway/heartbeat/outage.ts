@@ -39,35 +39,22 @@ export function createOutage({ mode, blocks, journal, isLeased }: OutageOptions)
 
   return {
     take(accountId, month, calls) {
-      let sum = served.get(accountId);
-      if (sum?.month !== month) served.set(accountId, (sum = { month, calls: 0 }));
+      const before = served.get(accountId);
+      const sum = before?.month === month ? before : { month, calls: 0 };
+      if (sum !== before) served.set(accountId, sum);
       if (sum.calls + calls > allowed(accountId, month)) return undefined;
       sum.calls += calls;
-      return new OutageCharge(calls, month, (isServed) => {
-        if (isServed) journal.charge(accountId, month, calls);
-        else sum.calls -= calls;
-      });
+      let hasEnded = false;
+      return {
+        ...{ calls, month, isValid: true },
+        end(isServed) {
+          if (hasEnded) return;
+          hasEnded = true;
+          if (isServed) journal.charge(accountId, month, calls);
+          else sum.calls -= calls;
+        },
+      };
     },
     isOver: (accountId) => void served.delete(accountId),
   };
-}
-
-class OutageCharge implements Charge {
-  readonly calls: number;
-  readonly month: string;
-  readonly isValid = true;
-  readonly #end: (served: boolean) => void;
-  #hasEnded = false;
-
-  constructor(calls: number, month: string, end: (served: boolean) => void) {
-    this.calls = calls;
-    this.month = month;
-    this.#end = end;
-  }
-
-  end(served: boolean): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#end(served);
-  }
 }
