@@ -9,7 +9,7 @@ import { includes, type DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../call.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
-import type { Lease } from '../response-cache/lease.ts';
+import type { DataLease } from '../response-cache/lease.ts';
 import type { Policy } from '../policy.ts';
 import { Capture, type Outcome } from '../response-cache/capture.ts';
 import { createDoorkeeper } from '../response-cache/doorkeeper.ts';
@@ -17,8 +17,7 @@ import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/ke
 import { createAnswersUnderWay } from '../response-cache/under-way.ts';
 
 export interface ResponseCacheOptions {
-  /** On the state of the data. */
-  lease: Pick<Lease<DataState>, 'current'>;
+  lease: Pick<DataLease, 'current'>;
   keptAnswers: KeptAnswers;
   clock: Clock;
 }
@@ -46,7 +45,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
   return (request, response, next) => {
     const call = callOf(request);
     call.cache = 'miss';
-    const needed = lease.current()?.generation;
+    const needed = lease.current();
     const name = nameOf(call, request);
     if (needed === undefined || name.length > nameLengthMax) return next();
     return seek({ call, request, response, name, needed }, next);
