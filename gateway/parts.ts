@@ -85,7 +85,7 @@ export function createParts(
     /** Once no call is under way. */
     async close(): Promise<void> {
       await Promise.all([answers.close(), seconds.close()]).finally(() => holdings.close());
-      await dataLease.close();
+      dataLease.close();
       accounts.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder?.close();

@@ -35,7 +35,7 @@ test('an answer is kept from the second time on that it is asked for, and hardly
 test('an answer that was not asked for since many others is as good as new', (t) => {
   const { ask } = start();
   t.false(ask('first'));
-  for (let i = 0; i < 1_000_000; i += 1) ask(`other ${i}`);
+  for (let i = 0; i < 300_000; i += 1) ask(`other ${i}`);
   t.false(ask('first'));
 });
 

@@ -57,18 +57,14 @@ export function createCaptures(keptAnswers: KeptAnswers, clock: Clock): Captures
   }
 
   return {
-    join({ name, needed }) {
-      const capture = underWay[hashOf(name) % underWayMax];
-      return capture?.question.name === name ? capture.join(needed) : undefined;
-    },
-    begin(question) {
-      const { name, needed } = question;
+    join: (question) => underWay[hashOf(question.name) % underWayMax]?.join(question),
+    begin({ name, needed, sendFormer }) {
       const hash = hashOf(name);
       const slot = hash % underWayMax;
       const kept = keptAnswers.get(name);
       const former = kept?.body === undefined || kept.state.edition !== needed.edition ? undefined : kept;
-      const capture = new Capture(question, {
-        former,
+      const capture = new Capture({
+        ...{ name, needed, sendFormer, former },
         isWanted: former !== undefined || wasAskedFor(hash),
         askedAtMs: clock.now().getTime(),
         end(answer) {
@@ -89,7 +85,7 @@ function hashOf(text: string): number {
   return hash >>> 0;
 }
 
-interface CaptureOptions {
+interface CaptureOptions extends Question {
   /** The whole answer as it was kept, to be validated by its ETag. */
   former: KeptAnswer | undefined;
   /** It was asked for before. Otherwise it is kept only if another call wants it before it comes: most URLs are asked for once. */
@@ -102,7 +98,6 @@ interface CaptureOptions {
 
 /** One answer under way. From when it is known that it is not kept, nobody waits for it. */
 export class Capture {
-  readonly question: Question;
   readonly #options: CaptureOptions;
   #waiting: PromiseWithResolvers<Outcome> | undefined;
   #validity: Validity | undefined;
@@ -112,15 +107,15 @@ export class Capture {
   /** Whether the body is being collected. */
   isOpen = false;
 
-  constructor(question: Question, options: CaptureOptions) {
-    this.question = question;
+  constructor(options: CaptureOptions) {
     this.#options = options;
   }
 
-  /** Wants the answer kept, and waits for it. @param needed the state that it must include. @returns undefined if it may not. */
-  join(needed: DataState): Promise<Outcome> | undefined {
-    if (!includes(this.question.needed, needed)) return undefined;
-    this.#options.isWanted = true;
+  /** Wants the answer kept, and waits for it. @returns undefined if it is another one, or may not include the state that is needed. */
+  join({ name, needed }: Pick<Question, 'name' | 'needed'>): Promise<Outcome> | undefined {
+    const own = this.#options;
+    if (own.name !== name || !includes(own.needed, needed)) return undefined;
+    own.isWanted = true;
     this.#waiting ??= Promise.withResolvers<Outcome>();
     return this.#waiting.promise;
   }
@@ -135,9 +130,9 @@ export class Capture {
 
   /** @param validity the header. @returns whether it has answered the call: the head and the body are not to be forwarded. */
   onHead(status: number, head: readonly string[], validity: string | undefined): boolean {
-    const { isWanted } = this.#options;
+    const { isWanted, needed } = this.#options;
     const stated = isWanted && validity !== undefined ? parseValidity(validity) : undefined;
-    this.#validity = stated && includes(stated.state, this.question.needed) ? stated : undefined;
+    this.#validity = stated && includes(stated.state, needed) ? stated : undefined;
     if (status === 304 && isWanted) return this.#onNotModified(head);
     this.isOpen = status === 200 && this.#validity !== undefined && lengthOf(head) <= bodyBytesMax;
     if (this.isOpen) this.#head = head;
@@ -169,13 +164,13 @@ export class Capture {
 
   /** The former answer is confirmed; or the client had the body already, which then is not known. */
   #onNotModified(head: readonly string[]): boolean {
-    const { former, askedAtMs } = this.#options;
-    const validity = this.#validity ?? { state: this.question.needed, forMs: 0 };
+    const { former, needed, askedAtMs } = this.#options;
+    const validity = this.#validity ?? { state: needed, forMs: 0 };
     const confirmed = keptAnswer(head, undefined, validity, askedAtMs);
     const isFormer = former !== undefined && confirmed?.etag === former.etag;
     const answer = isFormer ? { ...confirmed, ...updated(former, head) } : confirmed;
     this.#end(this.#validity && answer);
-    if (isFormer && answer !== undefined) this.question.sendFormer(answer);
+    if (isFormer && answer !== undefined) this.#options.sendFormer(answer);
     return isFormer;
   }
 

@@ -21,7 +21,7 @@ test('an instance that answers the question for the lease takes calls again at o
   await until('there is a lease', () => lease.current() !== undefined);
   t.deepEqual(lease.current(), state);
   t.true(upstreams.isHealthy(url));
-  await lease.close();
+  lease.close();
   await closeServer(server);
 });
 
@@ -33,7 +33,7 @@ test('an instance that refuses the connection, as it does at its end, is avoided
   t.is(lease.current(), undefined);
   await until('it is avoided', () => !upstreams.isHealthy(url));
   t.is(lease.current(), undefined);
-  await lease.close();
+  lease.close();
 });
 
 test('an instance that knows of an earlier load than another one did grants no lease', async (t) => {
@@ -47,7 +47,6 @@ test('an instance that knows of an earlier load than another one did grants no l
       due.push(run);
       return () => undefined;
     },
-    close: async () => undefined,
   };
   const lease = createDataLease(source, silentLog);
   const renewedAt = async (ms: number) => {

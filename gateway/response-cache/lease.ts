@@ -1,7 +1,6 @@
 // The lease on the state of the data: a gateway may answer from memory while no newer load can have been reported as done.
 // It asks data-api for the newest load; whoever reports a load waits until leases of before have ended (`inForceAfterMs`).
 // Hides the renewal, and that an instance whose database is behind grants nothing.
-import { Agent } from 'undici';
 import { z } from 'zod';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { answerLeaseMs, newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
@@ -12,7 +11,7 @@ export interface DataLease {
   /** The state of the data that every answer must include; undefined without a lease, which is then asked for. */
   current(): DataState | undefined;
   /** Gives the lease up. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** What a lease is granted, counted and renewed by. */
@@ -23,7 +22,6 @@ export interface LeaseSource {
   now(): number;
   /** Runs it once, so many ms later. @returns calls that off. */
   after(ms: number, run: () => void): () => void;
-  close(): Promise<void>;
 }
 
 const renewEveryMs = 250;
@@ -65,10 +63,9 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
       if (!isRenewing && !isClosed) void renew();
       return usedAtMs < leasedUntilMs && !isClosed ? newest : undefined;
     },
-    async close() {
+    close() {
       isClosed = true;
       callOff();
-      await source.close();
     },
   };
 }
@@ -77,25 +74,19 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
 export function leaseSource(upstreams: Upstreams, identitySecret: string): LeaseSource {
   const seal = createSealer(identitySecret, upstreams.name);
   const ourselves = { ...anonymous, scope: 'internal' } as const;
-  const agent = new Agent({ connect: { timeout: answersWithinMs } });
   return {
     async ask() {
       const origin = upstreams.pick(undefined); // calls wait for what becomes of it, if it had failed before
-      const request = agent.request({
-        origin,
-        path: newestLoadPath,
-        method: 'GET',
-        headers: { [identityHeader]: seal(ourselves, 'GET', newestLoadPath) },
-        headersTimeout: answersWithinMs,
-        bodyTimeout: answersWithinMs,
-      });
-      const response = await request.catch((error: NodeJS.ErrnoException) => {
-        if (isBroken.test(error.code ?? '')) upstreams.failed(origin);
+      const headers = { [identityHeader]: seal(ourselves, 'GET', newestLoadPath) };
+      const signal = AbortSignal.timeout(answersWithinMs);
+      const asked = fetch(origin + newestLoadPath, { headers, signal });
+      const response = await asked.catch((error: Error & { cause?: NodeJS.ErrnoException }) => {
+        if (isBroken.test(error.cause?.code ?? '')) upstreams.failed(origin);
         throw error;
       });
       upstreams.answered(origin);
-      const text = await response.body.text();
-      if (response.statusCode !== 200) throw new Error(`data-api answered ${response.statusCode}: ${text}`);
+      const text = await response.text();
+      if (!response.ok) throw new Error(`data-api answered ${response.status}: ${text}`);
       return stateSchema.parse(JSON.parse(text));
     },
     now: () => performance.now(),
@@ -103,6 +94,5 @@ export function leaseSource(upstreams: Upstreams, identitySecret: string): Lease
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },
-    close: () => agent.destroy(),
   };
 }

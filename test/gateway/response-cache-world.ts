@@ -84,7 +84,7 @@ class World {
   readonly #random;
   readonly #queue: Happening[] = [];
   readonly #policy: Policy;
-  readonly #closeLease: () => Promise<void>;
+  readonly #closeLease: () => void;
   readonly #instances: Instance[] = [0, 1].map(() => ({ edition: 'one', known: undefined }));
   readonly #judged: Judged[] = [];
   readonly #wrong: string[] = [];
@@ -102,7 +102,6 @@ class World {
       ask: () => this.#askNewest(),
       now: () => this.#read(() => this.#nowMs),
       after: (ms: number, run: () => void) => this.#at(this.#nowMs + ms, run, true),
-      close: () => Promise.resolve(),
     };
     const lease = createDataLease(source, silentLog, 1_000);
     this.#closeLease = () => lease.close();
@@ -126,7 +125,7 @@ class World {
       next.run();
       if (next.ofGateway) await turns();
     }
-    await this.#closeLease();
+    this.#closeLease();
     return { judged: this.#judged, wrong: this.#wrong };
   }
 
