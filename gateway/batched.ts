@@ -8,11 +8,11 @@
  */
 export function batched<Item, Result>(
   itemsMax: number,
-  send: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>,
+  send: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): (item: Item) => Promise<Result> {
   interface Waiting {
     item: Item;
-    resolve(result: Result | Promise<Result>): void;
+    resolve(result: Result): void;
     reject(error: unknown): void;
   }
   const queue: Waiting[] = [];
