@@ -99,35 +99,26 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   async function ask(url: string, path: string, body: object, requestId: string) {
     const used = agent;
     try {
-      return await askBy(used, url, path, { body: JSON.stringify(body), requestId });
+      const answer = await used.request({
+        origin: url,
+        path,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          [identityHeader]: seal(ourselves, 'POST', path),
+          'x-request-id': requestId,
+        },
+        body: JSON.stringify(body),
+        headersTimeout: deadlineMs,
+        bodyTimeout: deadlineMs,
+      });
+      const { statusCode: status, headers } = answer;
+      return { status, answersTo: headers['x-request-id'], text: await answer.body.text() };
     } catch (error) {
       if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError)
         connectAnew(used);
       throw error;
     }
-  }
-
-  async function askBy(
-    by: Agent,
-    url: string,
-    path: string,
-    { body, requestId }: { body: string; requestId: string },
-  ) {
-    const response = await by.request({
-      origin: url,
-      path,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        [identityHeader]: seal(ourselves, 'POST', path),
-        'x-request-id': requestId,
-      },
-      body,
-      headersTimeout: deadlineMs,
-      bodyTimeout: deadlineMs,
-    });
-    const { statusCode: status, headers } = response;
-    return { status, answersTo: headers['x-request-id'], text: await response.body.text() };
   }
 
   /**

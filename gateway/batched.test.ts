@@ -1,5 +1,5 @@
 import test from 'ava';
-import { batched, batchedBy } from './batched.ts';
+import { batched } from './batched.ts';
 
 /** A send that answers each batch when told. */
 function heldSend() {
@@ -60,22 +60,6 @@ test('no batch is larger than the most', async (t) => {
   t.deepEqual(await Promise.all(asked), ['1', '2', '3', '4', '5']);
 });
 
-test('a batch may be as large as the items that wait say: those behind it are the next', async (t) => {
-  const { batches, send } = heldSend();
-  const untilEven = (waiting: Iterable<number>) => [...waiting].findIndex((item) => item % 2 === 0) + 1;
-  const ask = batched(untilEven, send);
-  const asked = [1, 2, 4, 3, 5, 6].map((item) => ask(item));
-  for (let i = 0; i < 3; i += 1) {
-    await turn();
-    batches[i]?.answer((batches[i]?.items ?? []).map(String));
-  }
-  t.deepEqual(
-    batches.map(({ items }) => items),
-    [[1, 2], [4], [3, 5, 6]],
-  );
-  t.deepEqual(await Promise.all(asked), ['1', '2', '4', '3', '5', '6']);
-});
-
 test('a failed call fails its own items only', async (t) => {
   const { batches, send } = heldSend();
   const ask = batched(500, send);
@@ -92,19 +76,4 @@ test('a failed call fails its own items only', async (t) => {
 test('a wrong number of results is given to nobody', async (t) => {
   const ask = batched(500, async () => ['one', 'more']);
   await t.throwsAsync(ask(1));
-});
-
-test('the queues of a turn begin together: what they send can be sent as one', async (t) => {
-  const order: string[] = [];
-  const ask = batchedBy(
-    500,
-    (item: string) => item,
-    (items) => {
-      order.push(`sends ${items.join()}`);
-      process.nextTick(() => order.push('a tick later'));
-      return Promise.resolve(items);
-    },
-  );
-  await Promise.all(['a', 'b', 'a', 'c'].map((item) => ask(item)));
-  t.deepEqual(order.slice(0, 4), ['sends a,a', 'sends b', 'sends c', 'a tick later']);
 });

@@ -16,7 +16,7 @@ import { isPublicOnTls, type SetOptions } from './options.ts';
 import { createDashboard } from './pages/dashboard.ts';
 import { createCallerContexts } from './policies/credential.ts';
 import { createForwarder } from './policies/forward.ts';
-import { createDataLease } from './response-cache/data-lease.ts';
+import { createDataLease, leaseSource } from './response-cache/lease.ts';
 import { createKeptAnswers } from './response-cache/kept-answers.ts';
 import type { GatewayRoutes } from './routes.ts';
 import { createUpstreams } from './upstream/upstreams.ts';
@@ -54,7 +54,7 @@ export function createParts(
       publisher: createForwarder({ ...shared, upstreams: publisher, timeoutMs: 2 * timeoutMs }),
     }),
   };
-  const dataLease = createDataLease({ upstreams: dataApi, identitySecret, log });
+  const dataLease = createDataLease(leaseSource(dataApi, identitySecret), log);
   const keptAnswers = createKeptAnswers(Math.max(1, options.responseCacheMb * 1024 * 1024));
   return {
     ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders },
@@ -85,7 +85,7 @@ export function createParts(
     /** Once no call is under way. */
     async close(): Promise<void> {
       await Promise.all([answers.close(), seconds.close()]).finally(() => holdings.close());
-      await dataLease.close();
+      dataLease.close();
       accounts.close();
       redis?.close();
       for (const forwarder of Object.values(forwarders)) forwarder?.close();

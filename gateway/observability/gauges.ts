@@ -29,12 +29,12 @@ export function gaugesOf(options: {
     {
       name: 'almanac_gateway_response_cache_answers',
       help: 'Answers of data-api that are kept in memory.',
-      read: () => [{ value: keptAnswers.size().answers }],
+      read: () => [{ value: keptAnswers.size }],
     },
     {
       name: 'almanac_gateway_response_cache_bytes',
       help: 'What they take, at most RESPONSE_CACHE_MB.',
-      read: () => [{ value: keptAnswers.size().bytes }],
+      read: () => [{ value: keptAnswers.calculatedSize }],
     },
     {
       name: 'almanac_gateway_journal_entries',

@@ -1,6 +1,6 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
-// else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session is looked up on every call, a key if it is not cached; an
-// ended credential is refused on the next request.
+// else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session
+// is looked up on every call, a key if it is not cached; an ended credential is refused on the next request.
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';

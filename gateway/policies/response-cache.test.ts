@@ -24,7 +24,7 @@ async function startCache() {
     ...{ isDraining: () => false, accessLog: () => undefined },
   });
   const cache = responseCache({
-    lease: { current: () => ({ generation: state }) },
+    lease: { current: () => state },
     keptAnswers: createKeptAnswers(1_000_000),
     clock: fakeClock('2026-11-20T12:00:00Z'),
   });

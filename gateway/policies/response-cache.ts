@@ -5,20 +5,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import { encodingFor, etagMatches, type Encoding } from '../../kernel/http/reply.ts';
-import { includes, type DataState } from '../../kernel/http/validity.ts';
+import type { DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
 import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../call.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
-import type { Lease } from '../response-cache/lease.ts';
 import type { Policy } from '../policy.ts';
-import { Capture, type Outcome } from '../response-cache/capture.ts';
-import { createDoorkeeper } from '../response-cache/doorkeeper.ts';
+import { createCaptures, type Outcome } from '../response-cache/capture.ts';
 import { isValid, type KeptAnswer, type KeptAnswers } from '../response-cache/kept-answers.ts';
-import { createAnswersUnderWay } from '../response-cache/under-way.ts';
+import type { DataLease } from '../response-cache/lease.ts';
 
 export interface ResponseCacheOptions {
-  /** On the state of the data. */
-  lease: Pick<Lease<DataState>, 'current'>;
+  lease: Pick<DataLease, 'current'>;
   keptAnswers: KeptAnswers;
   clock: Clock;
 }
@@ -40,13 +37,12 @@ const nameLengthMax = 2_000;
 export function responseCache(options: ResponseCacheOptions | undefined): Policy {
   if (options === undefined) return (_request, _response, next) => next();
   const { lease, keptAnswers, clock } = options;
-  const underWay = createAnswersUnderWay();
-  const wasAskedFor = createDoorkeeper();
+  const captures = createCaptures(keptAnswers, clock);
 
   return (request, response, next) => {
     const call = callOf(request);
     call.cache = 'miss';
-    const needed = lease.current()?.generation;
+    const needed = lease.current();
     const name = nameOf(call, request);
     if (needed === undefined || name.length > nameLengthMax) return next();
     return seek({ call, request, response, name, needed }, next);
@@ -55,11 +51,8 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
   /** Answers from memory; or waits for a call that asks for the same; or lets this one ask. */
   function seek(sought: Sought, next: () => void): Promise<void> | void {
     if (sendValid(sought)) return;
-    const sameAnswer = underWay.get(sought.name);
-    if (sameAnswer !== undefined && includes(sameAnswer.needed, sought.needed)) {
-      const ended = sameAnswer.want();
-      if (ended !== undefined) return sendWhenKept(ended, sought, next);
-    }
+    const ended = captures.join(sought);
+    if (ended !== undefined) return sendWhenKept(ended, sought, next);
     if (sought.request.method === 'GET') capture(sought);
     next();
   }
@@ -79,27 +72,18 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
     if (!sendValid(sought)) next();
   }
 
-  function capture({ call, request, response, name, needed }: Sought): void {
-    const kept = keptAnswers.get(name);
-    const former = kept?.body === undefined || kept.state.edition !== needed.edition ? undefined : kept;
-    const own = new Capture({
-      needed,
-      askedAtMs: clock.now().getTime(),
-      former,
-      isWanted: former !== undefined || wasAskedFor(name),
-      keep: (answer) => keptAnswers.keep(name, answer),
-      sendFormer: (answer) => void send({ call, request, response }, answer, 'revalidated'),
-    });
+  function capture(sought: Sought): void {
+    const { call, response, name, needed } = sought;
+    const sendFormer = (former: KeptAnswer) => void send(sought, former, 'revalidated');
+    const own = captures.begin({ name, needed, sendFormer });
     call.capture = own;
-    underWay.add(name, own);
     whenClosed(call, response, () => own.end(response.writableEnded ? 'unkept' : 'left'));
-    void own.ended.then(() => underWay.remove(name, own));
   }
 }
 
 /** @returns false if the call needs the body, and it is not known. */
 function send(
-  { call, request, response }: Pick<Sought, 'call' | 'request' | 'response'>,
+  { call, request, response }: Sought,
   { etag, head, validators, body }: KeptAnswer,
   result: CacheResult,
 ): boolean {

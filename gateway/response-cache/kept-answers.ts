@@ -20,12 +20,7 @@ export interface KeptAnswer {
 }
 
 /** By a name of everything that the answer depends on besides the data. */
-export interface KeptAnswers {
-  get(name: string): KeptAnswer | undefined;
-  keep(name: string, answer: KeptAnswer): void;
-  /** In memory, for the metrics. */
-  size(): { answers: number; bytes: number };
-}
+export type KeptAnswers = LRUCache<string, KeptAnswer>;
 
 /**
  * Longer answers are not kept: they are rare, and cost more to send than to find. They are also sent at the pace of their client. One from
@@ -37,16 +32,11 @@ export const bodyBytesMax = 64 * 1024;
 const overheadBytes = 1_024;
 
 export function createKeptAnswers(bytesMax: number): KeptAnswers {
-  const answers = new LRUCache<string, KeptAnswer>({
+  return new LRUCache({
     maxSize: bytesMax,
     sizeCalculation: ({ head, body }, name) =>
       overheadBytes + 2 * name.length + 2 * textLength(head) + (body?.length ?? 0),
   });
-  return {
-    get: (name) => answers.get(name),
-    keep: (name, answer) => void answers.set(name, answer),
-    size: () => ({ answers: answers.size, bytes: answers.calculatedSize }),
-  };
 }
 
 const textLength = (words: readonly string[]) => words.reduce((sum, { length }) => sum + length, 0);

@@ -1,96 +1,98 @@
-// A gateway's lease on the answers of data-api that it keeps. Whoever changes the data waits until the lease has
-// ended before saying that it is done. Hides the renewal.
+// The lease on the state of the data: a gateway may answer from memory while no newer load can have been reported as done.
+// It asks data-api for the newest load; whoever reports a load waits until leases of before have ended (`inForceAfterMs`).
+// Hides the renewal, and that an instance whose database is behind grants nothing.
+import { z } from 'zod';
+import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
+import { answerLeaseMs, newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
 import type { Log } from '../../kernel/log/log.ts';
+import type { Upstreams } from '../upstream/upstreams.ts';
 
-/** The period of a lease. The same object while leases follow each other without a gap, on the same generation. */
-export interface Term<Generation> {
-  readonly generation: Generation;
-}
-
-export interface Lease<Generation> {
-  /** Requests the lease before the first call needs it. Resolves when it is there, or could not be had. */
-  open(): Promise<void>;
-  /** Undefined without a lease. */
-  current(): Term<Generation> | undefined;
+export interface DataLease {
+  /** The state of the data that every answer must include; undefined without a lease, which is then asked for. */
+  current(): DataState | undefined;
   /** Gives the lease up. */
-  close(): Promise<void>;
+  close(): void;
 }
 
-export interface LeaseOptions<Generation> {
-  /** For the log: what is leased, such as `the state of the data`. */
-  on: string;
-  /**
-   * Requests a lease. @param using the generation used until the answer; null: none.
-   * @returns the present generation; the same value as before while it has not changed.
-   */
-  ask(using: Generation | null): Promise<Generation>;
-  /** Tells that no generation is used any more; omitted if nobody needs to know. */
-  end?(): Promise<void>;
-  /** How long a lease is valid from the moment of its request. */
-  leaseMs: number;
-  renewEveryMs: number;
-  /** A lease that is not used for this long is not renewed until it is needed again. */
-  idleAfterMs: number;
-  log: Log;
-  /** That of the process by default. */
-  time?: LeaseTime;
-}
-
-/** What leases are counted and renewed by. */
-export interface LeaseTime {
+/** What a lease is granted, counted and renewed by. */
+export interface LeaseSource {
+  /** Asks for the present state of the data. */
+  ask(): Promise<DataState>;
   /** In ms; never goes back. */
   now(): number;
   /** Runs it once, so many ms later. @returns calls that off. */
   after(ms: number, run: () => void): () => void;
 }
 
-const processTime: LeaseTime = {
-  now: () => performance.now(),
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
+const renewEveryMs = 250;
+/** Beyond this the answer would come when the lease that it grants has ended. */
+const answersWithinMs = answerLeaseMs;
+/** The codes of a connection that was refused or broken; one that is only slow may serve calls. */
+const isBroken = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+const stateSchema: z.ZodType<DataState> = z.object({ edition: z.string(), load: z.int().min(0) });
 
-export function createLease<Generation>(options: LeaseOptions<Generation>): Lease<Generation> {
-  const { on, ask, end, leaseMs, renewEveryMs, idleAfterMs, log, time = processTime } = options;
-  let term: Term<Generation> | undefined;
+/** @param idleAfterMs a lease that is not used for this long is not renewed until it is needed again. */
+export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_000): DataLease {
+  let newest: DataState | undefined;
   let leasedUntilMs = -Infinity;
-  let usedAtMs = time.now();
-  let closed = false;
-  let renewing = false;
+  let usedAtMs = -Infinity;
+  let isClosed = false;
+  let isRenewing = false;
   let callOff = () => {};
 
   async function renew(): Promise<void> {
-    renewing = true;
-    const askedAtMs = time.now(); // it is granted later than this, so the lease never outlasts the grant
-    const using = term !== undefined && askedAtMs < leasedUntilMs ? term.generation : null;
-    let waitMs = renewEveryMs;
+    isRenewing = true;
+    const askedAtMs = source.now(); // it is granted later than this, so the lease never outlasts the grant
     try {
-      const generation = await ask(using);
-      if (using === null || generation !== using) term = { generation };
-      leasedUntilMs = askedAtMs + leaseMs;
-      if (using !== null && generation !== using) waitMs = 0; // a change waits to hear that the earlier one is not used any more
+      const found = await source.ask();
+      // An instance whose database is behind that of another one.
+      if (newest?.edition === found.edition && found.load < newest.load)
+        throw new Error(`data-api knows of load ${found.load}, after ${newest.load}.`);
+      newest = found;
+      leasedUntilMs = askedAtMs + answerLeaseMs;
     } catch (error) {
-      log.debug({ err: error }, `the lease on ${on} was not renewed`);
+      log.debug({ err: error }, 'the lease on the state of the data was not renewed');
     }
-    const isIdle = time.now() - usedAtMs > idleAfterMs;
-    if (!closed && !isIdle) callOff = time.after(waitMs, () => void renew());
-    else renewing = false;
+    isRenewing = !isClosed && source.now() - usedAtMs <= idleAfterMs;
+    if (isRenewing) callOff = source.after(renewEveryMs, () => void renew());
   }
 
   return {
-    open: renew,
     current() {
-      usedAtMs = time.now();
-      if (!renewing && !closed) void renew();
-      return usedAtMs < leasedUntilMs && !closed ? term : undefined;
+      usedAtMs = source.now();
+      if (!isRenewing && !isClosed) void renew();
+      return usedAtMs < leasedUntilMs && !isClosed ? newest : undefined;
     },
-    async close() {
-      closed = true;
+    close() {
+      isClosed = true;
       callOff();
-      if (term === undefined) return;
-      await end?.().catch((error: unknown) => log.debug({ err: error }, `the lease on ${on} ends by itself`));
+    },
+  };
+}
+
+/** Asks the instances of data-api, and counts by the clock of the process. */
+export function leaseSource(upstreams: Upstreams, identitySecret: string): LeaseSource {
+  const seal = createSealer(identitySecret, upstreams.name);
+  const ourselves = { ...anonymous, scope: 'internal' } as const;
+  return {
+    async ask() {
+      const origin = upstreams.pick(undefined); // calls wait for what becomes of it, if it had failed before
+      const headers = { [identityHeader]: seal(ourselves, 'GET', newestLoadPath) };
+      const signal = AbortSignal.timeout(answersWithinMs);
+      const asked = fetch(origin + newestLoadPath, { headers, signal });
+      const response = await asked.catch((error: Error & { cause?: NodeJS.ErrnoException }) => {
+        if (isBroken.test(error.cause?.code ?? '')) upstreams.failed(origin);
+        throw error;
+      });
+      upstreams.answered(origin);
+      const text = await response.text();
+      if (!response.ok) throw new Error(`data-api answered ${response.status}: ${text}`);
+      return stateSchema.parse(JSON.parse(text));
+    },
+    now: () => performance.now(),
+    after(ms, run) {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
     },
   };
 }

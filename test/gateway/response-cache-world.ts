@@ -3,7 +3,7 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { openCall, type Call } from '../../gateway/call.ts';
-import { createLease } from '../../gateway/response-cache/lease.ts';
+import { createDataLease } from '../../gateway/response-cache/lease.ts';
 import { responseCache } from '../../gateway/policies/response-cache.ts';
 import type { Policy } from '../../gateway/policy.ts';
 import { createKeptAnswers } from '../../gateway/response-cache/kept-answers.ts';
@@ -84,7 +84,7 @@ class World {
   readonly #random;
   readonly #queue: Happening[] = [];
   readonly #policy: Policy;
-  readonly #closeLease: () => Promise<void>;
+  readonly #closeLease: () => void;
   readonly #instances: Instance[] = [0, 1].map(() => ({ edition: 'one', known: undefined }));
   readonly #judged: Judged[] = [];
   readonly #wrong: string[] = [];
@@ -94,23 +94,16 @@ class World {
   #clockMs = 0;
   #visible = 0;
   #reported = 0;
-  #newest: DataState | undefined;
 
   constructor(history: History) {
     this.#history = history;
     this.#random = createRandom(history.seed);
-    const lease = createLease<DataState>({
-      on: 'the state of the data',
+    const source = {
       ask: () => this.#askNewest(),
-      leaseMs: answerLeaseMs,
-      renewEveryMs: 250,
-      idleAfterMs: 1_000,
-      log: silentLog,
-      time: {
-        now: () => this.#read(() => this.#nowMs),
-        after: (ms, run) => this.#at(this.#nowMs + ms, run, true),
-      },
-    });
+      now: () => this.#read(() => this.#nowMs),
+      after: (ms: number, run: () => void) => this.#at(this.#nowMs + ms, run, true),
+    };
+    const lease = createDataLease(source, silentLog, 1_000);
     this.#closeLease = () => lease.close();
     this.#policy = responseCache({
       lease,
@@ -132,7 +125,7 @@ class World {
       next.run();
       if (next.ofGateway) await turns();
     }
-    await this.#closeLease();
+    this.#closeLease();
     return { judged: this.#judged, wrong: this.#wrong };
   }
 
@@ -218,21 +211,10 @@ class World {
           const found = instance.known as DataState;
           const isLost = this.#isLost();
           const lateMs = isLost ? answerLeaseMs : this.#latency();
-          this.#at(
-            this.#nowMs + lateMs,
-            () => (isLost ? reject(new Error('lost')) : resolve(this.#same(found))),
-            true,
-          );
+          this.#at(this.#nowMs + lateMs, () => (isLost ? reject(new Error('lost')) : resolve(found)), true);
         });
       });
     });
-  }
-
-  /** The same object as before while it has not changed. */
-  #same(found: DataState): DataState {
-    const { edition, load } = this.#newest ?? {};
-    if (this.#newest === undefined || found.edition !== edition || found.load !== load) this.#newest = found;
-    return this.#newest;
   }
 
   #begin({ atMs, forMs, series, how }: PlannedCall): void {
