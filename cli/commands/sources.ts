@@ -6,7 +6,7 @@ import { fetchDeps, loadingApart } from '../../ingest/publisher/sources/fetching
 import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
 import { sourceReport } from '../../ingest/publisher/sources/source-report.ts';
 import { selectSources, type Source } from '../../ingest/publisher/sources/sources.sql.ts';
-import { withoutQuery } from '../../ingest/publish/file-groups.ts';
+import { withoutQuery } from '../../ingest/files/file-path.ts';
 import { instantText } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';

@@ -1,5 +1,4 @@
 // The type of a dataset: the shape of the rows in the table of datasets.
-import type { Transaction } from '../../kernel/database.ts';
 import type { Column } from '../files/cells.ts';
 
 export interface Dataset {
@@ -27,18 +26,10 @@ export interface Dataset {
   statedBy?: string;
   /** A table whose loads can be retracted: its rows have numbers, no others name them, and what loads state of them is kept. */
   retractable?: true;
-  /** Follow-up work of a load or a retraction, in its transaction. */
-  afterwards?: (on: Transaction, of: LoadDay) => Promise<void>;
+  /** The figures of funds depend on its rows. */
+  ofFundFigures?: true;
   /** The meaning of columns that are not in the list; without it, such a column is an error. */
   otherColumns?: string;
-}
-
-/** When a load runs, and what holds of funds for which nothing is stated. */
-export interface LoadDay {
-  now: Date;
-  /** The day in the time zone of the series. */
-  today: string;
-  fiscalYearFirstMonth: number;
 }
 
 /** Rows are of the same thing if they share `within` and one of the codes is the same. */

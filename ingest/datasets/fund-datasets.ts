@@ -10,7 +10,6 @@ import {
 } from '../../domain/funds/enums.ts';
 import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-types.ts';
 import type { Dataset, Reference } from './dataset.ts';
-import { refreshFundFigures } from '../load/fund-figures.ts';
 
 const share = (name: string, meaning: string) => column(name, 'number', meaning, { range: [-1e6, 1e6] });
 /** A price per unit. */
@@ -43,7 +42,7 @@ const amcs: Dataset = {
   kind: 'table',
   target: 'data.amcs',
   key: ['amc_id'],
-  afterwards: refreshFundFigures,
+  ofFundFigures: true,
   columns: [
     required('amc_id', 'slug', 'id; funds name the company by it'),
     required('name', 'text', 'full name', { lengthMax: 300 }),
@@ -66,7 +65,7 @@ const funds: Dataset = {
   kind: 'table',
   target: 'data.funds',
   key: ['fund_id'],
-  afterwards: refreshFundFigures,
+  ofFundFigures: true,
   references: [
     {
       column: 'amc_id',
@@ -144,7 +143,7 @@ const nav: Dataset = {
   retractable: true,
   key: ['fund', 'date'],
   wide: { column: 'fund', value: 'nav' },
-  afterwards: refreshFundFigures,
+  ofFundFigures: true,
   references: [aFund],
   columns: [
     fund,
@@ -165,7 +164,7 @@ const payouts: Dataset = {
   target: 'data.payouts',
   retractable: true,
   key: ['fund', 'ex_date', 'type', 'kind'],
-  afterwards: refreshFundFigures,
+  ofFundFigures: true,
   references: [aFund],
   columns: [
     fund,
@@ -212,7 +211,7 @@ const expenses: Dataset = {
   target: 'data.expenses',
   retractable: true,
   key: ['fund', 'period_end', 'period_type'],
-  afterwards: refreshFundFigures,
+  ofFundFigures: true,
   references: [aFund],
   columns: [
     fund,

@@ -2,8 +2,10 @@
 import { plainCells, type CellReader, type Column } from '../files/cells.ts';
 import { datasetNamed } from './datasets.ts';
 import { misuse } from '../load/failure.ts';
-import type { SeriesMetadata } from '../points/series-directory.ts';
 import { entryAt } from '../../kernel/entries.ts';
+
+/** The metadata of a series to create, columns of data.series as given by `readCell`. */
+export type SeriesMetadata = Readonly<Record<string, string | null>>;
 
 const columns: readonly Column[] = datasetNamed('series').columns.filter(
   (column) => column.name !== 'series_id',

@@ -24,9 +24,16 @@ import {
   type DueFund,
   type FundFigures,
 } from './fund-figures.sql.ts';
-import type { LoadDay } from '../datasets/dataset.ts';
 import { tellOfRows } from '../events/load-events.ts';
 import { finishLoads, insertLoad } from './statements.sql.ts';
+
+/** When a load runs, and what holds of funds for which nothing is stated. */
+export interface LoadDay {
+  now: Date;
+  /** The day in the time zone of the series. */
+  today: string;
+  fiscalYearFirstMonth: number;
+}
 
 /** The number of funds in memory at a time, each with about 300 NAVs. */
 const blockFunds = 500;

@@ -10,6 +10,7 @@ import { notWide } from '../datasets/datasets.ts';
 import { dateReader, expectedDate, PointDates } from '../files/dates.ts';
 import type { Dataset, Rule } from '../datasets/dataset.ts';
 import { misuse } from './failure.ts';
+import { refreshFundFigures } from './fund-figures.ts';
 import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
 import {
   countStaged,
@@ -77,10 +78,8 @@ export async function loadTable(
   const deleted = await deleteLeftOut(on, dataset);
   const { today } = input;
   const now = options.clock.now();
-  await dataset.afterwards?.(on, {
-    ...{ today, now },
-    fiscalYearFirstMonth: options.fiscalYearFirstMonth ?? usualFirstMonth,
-  });
+  const fiscalYearFirstMonth = options.fiscalYearFirstMonth ?? usualFirstMonth;
+  if (dataset.ofFundFigures === true) await refreshFundFigures(on, { today, now, fiscalYearFirstMonth });
   const counts = {
     pointsNew: inserted,
     pointsRevised: updated,

@@ -25,7 +25,8 @@ import {
   storeFollowing,
 } from './following-vintages.sql.ts';
 import { storeDifference } from './store-difference.ts';
-import { SeriesDirectory, type SeriesMetadata } from './series-directory.ts';
+import { SeriesDirectory } from './series-directory.ts';
+import type { SeriesMetadata } from '../datasets/metadata.ts';
 import { createStage, createStageOfVintages, takeDuplicates } from '../load/stage.sql.ts';
 import {
   analyzeIfGrown,

@@ -29,7 +29,8 @@ import {
   type PointContext,
   type PointReader,
 } from './points.ts';
-import type { Combination, KnownSeries, SeriesMetadata } from './series-directory.ts';
+import type { Combination, KnownSeries } from './series-directory.ts';
+import type { SeriesMetadata } from '../datasets/metadata.ts';
 import { copyText } from '../load/stage.sql.ts';
 import { expectedValue } from '../files/values.ts';
 

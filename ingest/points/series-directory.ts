@@ -4,6 +4,7 @@ import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
+import type { SeriesMetadata } from '../datasets/metadata.ts';
 import { IdleFacts } from './idle-facts.ts';
 import {
   deleteSeriesWithoutDims,
@@ -42,9 +43,6 @@ export interface Combination {
   /** The vintage, if the file has a column for it, and the date of its last point so far; '' before the first. */
   lastPlace: string;
 }
-
-/** The metadata of a series to create, columns of data.series as given by `readCell`. */
-export type SeriesMetadata = Readonly<Record<string, string | null>>;
 
 const separator = '\u001f';
 

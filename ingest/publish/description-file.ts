@@ -17,7 +17,7 @@ import {
 import type { z } from 'zod';
 import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../load/failure.ts';
-import type { Inspected } from './preview/inspect.ts';
+import type { Inspected } from './inspected.ts';
 import { linesOf, settle, type Choice, type EntryChange } from './preview/settle.ts';
 import {
   descriptionSchema,

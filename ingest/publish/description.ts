@@ -5,7 +5,7 @@ import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { isFactor } from '../files/values.ts';
 import { schedulePattern, scheduleRule } from '../publisher/sources/schedule.ts';
-import { isUrl } from './file-groups.ts';
+import { isUrl } from '../files/file-path.ts';
 
 export const descriptionFile = 'almanac.yml';
 

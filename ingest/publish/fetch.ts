@@ -10,7 +10,7 @@ import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-gua
 import { connectTo } from '../../kernel/outbound/connect-to.ts';
 import { makeTemporaryFolder, removeLeftFolders } from '../files/temporary-folder.ts';
 import { IngestFailure } from '../load/failure.ts';
-import { withoutQuery } from './file-groups.ts';
+import { withoutQuery } from '../files/file-path.ts';
 
 export interface FetchOptions {
   bytesMax?: number;

@@ -1,11 +1,12 @@
 // Files of one form: those whose names differ in a date or a number, and whose tables are alike, share an entry. Finds the entry of a file.
+import { fileNameOf, isUrl, matches } from '../files/file-path.ts';
 import { splitEndings } from '../files/file-kind.ts';
 import { dateInText } from './forms/date-in-text.ts';
 import type { TableDescription } from './description.ts';
 import type { NewEntry } from './description-file.ts';
 import { namesIn, vintageOf } from './forms/file-name.ts';
 import type { Proposal } from './detect/proposal.ts';
-import type { Inspected } from './preview/inspect.ts';
+import type { Inspected } from './inspected.ts';
 import { valuesAt, type Choice } from './preview/settle.ts';
 import { idPart } from './templates.ts';
 
@@ -34,11 +35,6 @@ export function groupTables(tables: readonly FoundTable[], others: Others): NewE
     group.length === 1 ? single(group) : shared(group, tables, others),
   );
 }
-
-export const isUrl = (path: string): boolean => /^https?:\/\//i.test(path);
-
-/** A URL as it may be told to everybody: a token may be in its query. A name below a folder stays as it is. */
-export const withoutQuery = (path: string): string => (isUrl(path) ? path.replace(/[?#].*$/s, '') : path);
 
 function single(group: readonly FoundTable[]): NewEntry {
   const [{ path, sheet, proposal } = nothing] = group;
@@ -196,22 +192,4 @@ export function shapeOf(path: string): string {
     .replace(/\.gz$/i, '*')
     .replace(/(\.csv|\.tsv|\.txt)$/i, '$1*')
     .replace(/\.xls[xmb]?$/i, '.xls*')}`;
-}
-
-export const fileNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-
-/** Whether the path is of the pattern, in which `*` stands for any text without a slash. */
-export function matches(pattern: string, path: string): boolean {
-  if (pattern === path) return true;
-  if (!pattern.includes('*')) return false;
-  const parts = pattern.split('*').map((part) => RegExp.escape(part));
-  return new RegExp(`^${parts.join('[^/]*')}$`).test(path);
-}
-
-/** The entries for a file, one for each sheet of a workbook: that which names the file, else those whose pattern it has. */
-export function entriesFor(path: string, entries: readonly TableDescription[]): TableDescription[] {
-  const fitting = entries.filter(({ file }) => [file].flat().some((pattern) => matches(pattern, path)));
-  const isNaming = ({ file }: TableDescription) => [file].flat().includes(path);
-  const named = new Set(fitting.filter(isNaming).map(({ sheet }) => sheet));
-  return fitting.filter((entry) => isNaming(entry) || !named.has(entry.sheet));
 }

@@ -12,7 +12,7 @@ import { loadTable } from '../load/load-table.ts';
 import { Rejects } from '../load/rejects.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from './description.ts';
 import { factsChanged } from './entry-changes.ts';
-import { withoutQuery } from './file-groups.ts';
+import { withoutQuery } from '../files/file-path.ts';
 import type { PlannedTable } from './plan.ts';
 import { rememberPublished } from './published.sql.ts';
 import { vintageOf } from './forms/file-name.ts';

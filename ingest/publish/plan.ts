@@ -18,7 +18,9 @@ import {
 } from './description-file.ts';
 import { entryChanges } from './entry-changes.ts';
 import { fetchFile, type FetchedFile } from './fetch.ts';
-import { entriesFor, fileNameOf, groupTables, isUrl, shapeOf, type FoundTable } from './file-groups.ts';
+import { groupTables, shapeOf, type FoundTable } from './file-groups.ts';
+import { entriesFor } from './entries-for.ts';
+import { fileNameOf, isUrl } from '../files/file-path.ts';
 import { namesIn } from './forms/file-name.ts';
 import { findTables, type FindTables } from './detect/find-tables.ts';
 import { idChoice } from './preview/choices.ts';

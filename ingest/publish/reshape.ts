@@ -4,7 +4,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
 import type { LoadableTable, TableDescription } from './description.ts';
-import { fileNameOf, withoutQuery } from './file-groups.ts';
+import { fileNameOf, withoutQuery } from '../files/file-path.ts';
 import { namesIn } from './forms/file-name.ts';
 import { LongRows, type RowsWatch, type SeriesSeen } from './long-rows.ts';
 import { linesOf, planOf, type RowsOf } from './reshape-plan.ts';

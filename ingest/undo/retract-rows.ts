@@ -2,7 +2,8 @@
 // it is as if the load had not been made.
 import type { Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Dataset, LoadDay } from '../datasets/dataset.ts';
+import type { Dataset } from '../datasets/dataset.ts';
+import { refreshFundFigures, type LoadDay } from '../load/fund-figures.ts';
 import { storedName } from '../load/load-table.sql.ts';
 import type { LoadCounts } from '../load/statements.sql.ts';
 import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
@@ -26,7 +27,7 @@ export async function retractRows(
   const later = await findLaterLoads(on, table, Math.max(...loadNos));
   await foldRows(on, table);
   const changed = await storedOrRefused(storeFold(on, table, retraction), later);
-  await dataset.afterwards?.(on, day);
+  if (dataset.ofFundFigures === true) await refreshFundFigures(on, day);
   const { pointsNew, pointsRevised, pointsDeleted } = changed;
   return { ...changed, pointsUnchanged: rows - pointsNew - pointsRevised - pointsDeleted };
 }

@@ -3,7 +3,8 @@
 import path from 'node:path';
 import { fileKind } from '../../files/file-kind.ts';
 import type { TableDescription } from '../description.ts';
-import { fileNameOf, isUrl, type FoundTable } from '../file-groups.ts';
+import type { FoundTable } from '../file-groups.ts';
+import { fileNameOf, isUrl } from '../../files/file-path.ts';
 import { inspect } from '../preview/inspect.ts';
 import { contentOf, samplesOf, type Sample } from '../table-rows.ts';
 import { sheetNames } from '../workbook.ts';

@@ -1,6 +1,6 @@
 // What detection is given and what it proposes: the types that its steps share.
 import type { TableDescription } from '../description.ts';
-import type { Inspected } from '../preview/inspect.ts';
+import type { Inspected } from '../inspected.ts';
 import type { Columns } from './columns/columns.ts';
 import type { Layout } from './layout.ts';
 

@@ -5,13 +5,8 @@ import { rowsOf } from '../reshape.ts';
 import { sampleBy, type Sample } from '../table-rows.ts';
 import { choicesOf } from './choices.ts';
 import { renamedBy } from './renamed.ts';
-import { previewRows, type Preview } from './rows.ts';
-import type { Choice } from './settle.ts';
-
-export interface Inspected {
-  preview: Preview;
-  choices: Choice[];
-}
+import type { Inspected } from '../inspected.ts';
+import { previewRows } from './rows.ts';
 
 export interface TableToInspect {
   entry: TableDescription;

@@ -3,8 +3,8 @@
 import { stringify } from 'yaml';
 import type { TableDescription } from '../description.ts';
 import type { Plan, PlannedTable } from '../plan.ts';
-import type { Inspected } from './inspect.ts';
-import type { Preview, PreviewPoint } from './rows.ts';
+import type { Inspected } from '../inspected.ts';
+import type { Preview, PreviewPoint } from '../inspected.ts';
 import { linesOf, type Choice } from './settle.ts';
 
 const tablesShown = 40;

@@ -14,7 +14,7 @@ import {
   writeDescription,
 } from '../../publish/description-file.ts';
 import { bytesMaxUsual } from '../../publish/fetch.ts';
-import { entriesFor } from '../../publish/file-groups.ts';
+import { entriesFor } from '../../publish/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../publish/load-table-file.ts';
 import { planMovedFile, type Plan } from '../../publish/plan.ts';
 import { mayPass } from '../passing-faults.ts';

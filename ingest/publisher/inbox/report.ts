@@ -7,7 +7,8 @@ import { dateInText } from '../../publish/forms/date-in-text.ts';
 import type { ProcessEnded } from '../apart/run-apart.ts';
 import { descriptionFile } from '../../publish/description.ts';
 import { describedEntries, type NewEntry } from '../../publish/description-file.ts';
-import { fileNameOf, shapeOf } from '../../publish/file-groups.ts';
+import { shapeOf } from '../../publish/file-groups.ts';
+import { fileNameOf } from '../../files/file-path.ts';
 import type { Plan, PlannedTable } from '../../publish/plan.ts';
 import { foldersOfInbox, type TakenFile } from './folder.ts';
 

@@ -10,7 +10,7 @@ import { IngestFailure } from '../../load/failure.ts';
 import { tableSchema, type TableDescription } from '../../publish/description.ts';
 import { entryChanges } from '../../publish/entry-changes.ts';
 import { fetchFile, type FetchedFile } from '../../publish/fetch.ts';
-import { withoutQuery } from '../../publish/file-groups.ts';
+import { withoutQuery } from '../../files/file-path.ts';
 import { findPublished } from '../../publish/published.sql.ts';
 import { ReleaseIsDue } from '../apart/clear-of-releases.ts';
 import { ProcessEnded } from '../apart/run-apart.ts';

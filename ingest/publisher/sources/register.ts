@@ -5,7 +5,7 @@ import type { Database, Queryable } from '../../../kernel/database.ts';
 import { UrlRefused, type AddressGuard } from '../../../kernel/outbound/address-guard.ts';
 import { splitEndings } from '../../files/file-kind.ts';
 import { lackingIn, type Description } from '../../publish/description.ts';
-import { withoutQuery } from '../../publish/file-groups.ts';
+import { withoutQuery } from '../../files/file-path.ts';
 import { nextInstant } from './schedule.ts';
 import {
   deleteSource,

@@ -1,6 +1,6 @@
 // A source as it is told to programs: by "almanac sources --json" and by the API for operators.
 import { instantText } from '../../../kernel/clock.ts';
-import { withoutQuery } from '../../publish/file-groups.ts';
+import { withoutQuery } from '../../files/file-path.ts';
 import type { Source } from './sources.sql.ts';
 
 const orNull = (at: Date | null): string | null => (at === null ? null : instantText(at));

@@ -2,7 +2,7 @@
 import { misuse } from '../../load/failure.ts';
 import type { TableDescription } from '../../publish/description.ts';
 import { parseEntry } from '../../publish/description-file.ts';
-import { matches } from '../../publish/file-groups.ts';
+import { matches } from '../../files/file-path.ts';
 
 /**
  * @param text the YAML. @param name of the file. @param facts of its series, which win over the entry.

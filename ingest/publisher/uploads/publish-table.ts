@@ -20,7 +20,7 @@ import {
 } from '../../publish/load-table-file.ts';
 import type { PlannedTable } from '../../publish/plan.ts';
 import { inspectTable } from '../../publish/preview/inspect.ts';
-import type { Preview } from '../../publish/preview/rows.ts';
+import type { Preview } from '../../publish/inspected.ts';
 import { findPublished } from '../../publish/published.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../accept.ts';
 import type { TaskContext } from '../apart/tasks.ts';

@@ -11,11 +11,12 @@ import {
   writeDescription,
   type NewEntry,
 } from '../../publish/description-file.ts';
-import { entriesFor } from '../../publish/file-groups.ts';
+import { entriesFor } from '../../publish/entries-for.ts';
 import { planMovedFile, type Plan } from '../../publish/plan.ts';
-import { inspectTable, type Inspected } from '../../publish/preview/inspect.ts';
+import { inspectTable } from '../../publish/preview/inspect.ts';
+import type { Inspected } from '../../publish/inspected.ts';
 import { valueAt } from '../../publish/preview/preview-text.ts';
-import type { Preview } from '../../publish/preview/rows.ts';
+import type { Preview } from '../../publish/inspected.ts';
 import type { Choice } from '../../publish/preview/settle.ts';
 import { samplesOf, type Sample } from '../../publish/table-rows.ts';
 import type { TaskContext } from '../apart/tasks.ts';
