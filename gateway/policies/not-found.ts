@@ -7,9 +7,12 @@ import type { Policy } from '../policy.ts';
 
 export function notFound(routes: GatewayRoutes): Policy {
   return (request, response) => {
-    const taken = routes.methodsAt(callOf(request).path);
+    const { path } = callOf(request);
+    const taken = routes.methodsAt(path);
     if (taken.length === 0 && isPreflight(request)) return permitRefusal(request, response);
-    if (taken.length === 0) fail('not_found', 'No endpoint exists at this path.');
+    const isSlashTooMany = path.endsWith('/') && routes.methodsAt(path.replace(/\/+$/, '')).length > 0;
+    const hint = isSlashTooMany ? ' There is one without the slash at its end.' : '';
+    if (taken.length === 0) fail('not_found', `No endpoint exists at this path.${hint}`);
     const allow = taken.join(', ');
     fail('method_not_allowed', `This path supports ${allow}.`, { headers: { allow } });
   };

@@ -44,11 +44,16 @@ test('every fault in a query is a 400 that names the parameter and what is allow
     ['limit=1&limit=2', 'limit', /once/],
     ['day=2024-02-30', 'day', /must be a date, YYYY-MM-DD, that exists/],
     ['day=2024-02', 'day', /must be a date, YYYY-MM-DD, that exists/],
-    ['sort=up', 'sort', /must be one of asc, desc/],
+    ['sort=up', 'sort', /^"sort" is "up", but must be one of asc, desc\.$/],
+    ['sort=des', 'sort', /must be one of asc, desc\. Did you mean "desc"\?$/],
+    ['dims=a:b&start=2024', 'start', /Did you mean "from"\?/],
+    ['observation_start=2024', 'observation_start', /Did you mean "from"\?/],
+    ['per_page=5', 'per_page', /Did you mean "limit"\?/],
+    ['units=pch', 'units', /endpoint\. Known here/],
     [
       'from=2024-02-30',
       'from',
-      /must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1/,
+      /^"from" is "2024-02-30", but must be a date that exists, YYYY-MM-DD, or a period: 2024, 2024-03, 2024-Q1/,
     ],
     ['limt=5', 'limt', /Did you mean "limit"/],
     ['limit[]=5', 'limit[]', /not a parameter/],
@@ -85,12 +90,12 @@ test('words and ids are divided by commas: words in their own order, ids each di
     ids: ['b', 'a'],
   });
   t.throws(() => parseQuery(lists, '/x?fields=date,'), {
-    message: /"fields" must be some of date, value, dims,/,
+    message: /"fields" is "date,", but must be some of date, value, dims,/,
   });
   for (const ids of ['a,a', 'a,', ',', 'a,b,c'])
     t.throws(
       () => parseQuery(lists, `/x?fields=date&ids=${ids}`),
-      { message: /"ids" must be 1 to 2 different city ids/ },
+      { message: /"ids" is ".*", but must be 1 to 2 different city ids/ },
       ids,
     );
 });

@@ -134,7 +134,12 @@ export function parseQuery<Shape extends z.ZodRawShape>(
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0] ?? '');
-  return refuse(name, given[name] === undefined ? 'is required' : (issue?.message ?? 'is not allowed'));
+  const value = [given[name]].flat()[Number(issue?.path[1] ?? 0)];
+  if (value === undefined) return refuse(name, 'is required');
+  const { message = 'must be another value' } = issue ?? {};
+  const nearest = issue?.code === 'invalid_value' ? nearestName(value, issue.values.map(String)) : undefined;
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+  return refuse(name, `is "${printable(value)}", but ${message}`, hint);
 }
 
 /**
@@ -164,7 +169,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
 
 function failUnknown(name: string, known: readonly string[]): never {
   const shown = printable(name);
-  const nearest = nearestName(name, known);
+  const nearest = namedElsewhere(name, known) ?? nearestName(name, known);
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   const allowed = known.length === 0 ? 'None are known here.' : `Known here: ${known.join(', ')}.`;
   return fail('invalid_parameter', `"${shown}" is not a parameter of this endpoint.${hint} ${allowed}`, {
@@ -172,8 +177,29 @@ function failUnknown(name: string, known: readonly string[]): never {
   });
 }
 
-function refuse(name: string, reason: string): never {
-  return fail('invalid_parameter', `"${name}" ${reason}.`, { param: name });
+/** Parameters by their names in FRED, SDMX, the World Bank's API and pandas. */
+const namesElsewhere: Readonly<Record<string, readonly string[]>> = {
+  from: ['start', 'start_date', 'startdate', 'date_from', 'startperiod', 'observation_start', 'since'],
+  to: ['end', 'end_date', 'enddate', 'date_to', 'endperiod', 'observation_end', 'until'],
+  cursor: ['offset', 'page', 'skip', 'after'],
+  limit: ['per_page', 'page_size', 'pagesize', 'count', 'rows', 'top', 'size'],
+  sort: ['order', 'order_by', 'orderby', 'sort_by', 'sort_order'],
+  transform: ['units', 'unit', 'transformation', 'transforms'],
+  vintage: ['vintage_date', 'vintage_dates', 'realtime_start', 'realtime_end', 'as_of', 'asof'],
+  format: ['file_type', 'output', 'outputformat', 'contenttype'],
+  q: ['query', 'search', 'search_text', 'keyword', 'text'],
+  ids: ['id', 'series_id', 'series', 'symbols'],
+  fields: ['columns', 'select'],
+  dims: ['dim', 'dimensions', 'dimension', 'filter'],
+};
+
+/** The known parameter that other services call so. */
+function namedElsewhere(name: string, known: readonly string[]): string | undefined {
+  return known.find((each) => namesElsewhere[each]?.includes(name.toLowerCase()) === true);
+}
+
+function refuse(name: string, reason: string, hint = ''): never {
+  return fail('invalid_parameter', `"${name}" ${reason}.${hint}`, { param: name });
 }
 
 /** Client text for use in a message: short, without control characters. */

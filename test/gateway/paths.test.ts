@@ -110,6 +110,19 @@ for (const path of unmapped) {
   });
 }
 
+test.serial(
+  'who writes a slash too many after a path is answered that there is one without it',
+  async (t) => {
+    const messageOf = async (path: string) =>
+      ((await (await fetch(gateway.url + path)).json()) as { error: { message: string } }).error.message;
+    t.is(
+      await messageOf('/v1/series/A/'),
+      'No endpoint exists at this path. There is one without the slash at its end.',
+    );
+    t.is(await messageOf('/v1/nothing/'), 'No endpoint exists at this path.');
+  },
+);
+
 test.serial('a method that a path does not support is 405 with Allow', async (t) => {
   const cases = [
     ['POST', '/v1/series/A', 'GET, HEAD, OPTIONS'],
