@@ -75,7 +75,7 @@ function stateOf(url: string): Promise<Record<string, unknown>> {
       `select tgrelid::regclass::text, tgname, tgenabled from pg_trigger where not tgisinternal order by 1, 2`,
     );
     state['sequences'] = await query(
-      `select sequencename, last_value from pg_sequences where schemaname in ('data', 'accounts', 'events', 'embargo') order by 1`,
+      `select schemaname, sequencename, last_value from pg_sequences where schemaname in ('data', 'accounts', 'events', 'embargo') order by 1, 2`,
     );
     return state;
   });
