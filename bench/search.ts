@@ -88,6 +88,10 @@ async function build(
          ) chosen`,
       [measures, words, first, first + batchEntries - 1],
     );
+    await client.query(
+      `select data.refresh_search(array(select series_no from data.series order by 1 desc limit $1))`,
+      [batchEntries],
+    );
   }
   const seconds = (performance.now() - started) / 1000;
   await client.query('vacuum analyze data.series, data.search_entries, data.search_terms');

@@ -232,33 +232,3 @@ create table data.series_continuations (
 comment on table data.series_continuations is
   'A row is a series that goes on as another one, of another frequency. A series has one frequency, by which its points are dated.';
 create index series_continuations_by_successor on data.series_continuations (continued_by);
-
--- A series shows the labels of its dimensions, and prices those of their cities: a change of one is a change of the series.
-create function data.change_labelled_series() returns trigger language plpgsql as $$
-begin
-  update data.series set updated_at = now() where series_no in (select series_no from changed_rows);
-  return null;
-end $$;
-create trigger change_series_of_new_labels after insert on data.dimension_labels
-  referencing new table as changed_rows for each statement execute function data.change_labelled_series();
-create trigger change_series_of_changed_labels after update on data.dimension_labels
-  referencing new table as changed_rows for each statement execute function data.change_labelled_series();
--- A series shows its footnotes: a change of one is a change of the series, as with its labels.
-create trigger change_series_of_new_footnotes after insert on data.footnotes
-  referencing new table as changed_rows for each statement execute function data.change_labelled_series();
-create trigger change_series_of_changed_footnotes after update on data.footnotes
-  referencing new table as changed_rows for each statement execute function data.change_labelled_series();
-create trigger change_series_of_gone_footnotes after delete on data.footnotes
-  referencing old table as changed_rows for each statement execute function data.change_labelled_series();
-
--- Each of the two series shows the id and the frequency of the other, unless that is deleted: a change of these is one of both.
-create function data.change_continuations() returns trigger language plpgsql as $$
-begin
-  update data.series set updated_at = now() where series_no in (
-    select continued_by from data.series_continuations where series_no = new.series_no
-    union select series_no from data.series_continuations where continued_by = new.series_no);
-  return null;
-end $$;
-create trigger change_continuations after update of series_id, frequency, deleted_on on data.series
-  for each row when ((old.series_id, old.frequency, old.deleted_on) is distinct from (new.series_id, new.frequency, new.deleted_on))
-  execute function data.change_continuations();

@@ -1,5 +1,6 @@
--- What discovery reads: the release calendar, and one table of everything that can be searched. The tables that are searched keep their
--- entries by triggers, a statement at a time: they give the plain columns, and what search needs is derived from them.
+-- What discovery reads: the release calendar, and one table of everything that can be searched. Whoever changes what a series is found by
+-- calls data.refresh_search in the same transaction: triggers on tables that grow with the series would be in the way of distributing them.
+-- Items, securities, funds and their managers are few, and keep their entries by triggers, a statement at a time.
 
 -- What has the same source and the same publication, which is the title unless it is given, is one release that comes out again and again.
 create table data.releases (
@@ -64,7 +65,7 @@ create function data.search_text(text) returns text language sql immutable paral
       else regexp_replace(lower(normalize($1, nfd)), '[\u0300-\u036f]+', '', 'g') end,
     '[!-/:-@[-`{-~]', ' ', 'g');
 
--- There is no foreign key: triggers keep the entries, and a check per row would slow every load of series.
+-- There is no foreign key: a check per row would slow every load of series.
 create table data.search_entries (
   entry_no    integer generated always as identity primary key,
   type        text not null check (type in ('series', 'fund', 'amc', 'security', 'commodity')),
@@ -77,7 +78,7 @@ create table data.search_entries (
   facts       text not null,       -- other short texts to be found by: geography, tags, former names …
   description text,
   series_no   integer,             -- of a series or a commodity
-  id_text     text not null,       -- from here on derived by data.derive_search_words
+  id_text     text not null,       -- from here on derived by data.store_search
   name_text   text not null,
   words       tsvector not null,   -- A: id and name, each word as it is and without its ending · B: all else
   -- and `type:fund`, `category:prices`, …, which no text has, for filters
@@ -90,22 +91,16 @@ create index search_entries_by_name on data.search_entries (name_text collate "C
 create index search_entries_by_series on data.search_entries (series_no) where series_no is not null;
 create index search_entries_by_word on data.search_entries using gin (words);
 
-create function data.derive_search_words() returns trigger language plpgsql as $$
-declare
-  title text;
-begin
-  new.id_text := data.search_text(new.id);
-  new.name_text := data.search_text(new.name);
-  title := new.id_text || ' ' || new.name_text;
-  new.words := setweight(to_tsvector('pg_catalog.simple', title) || to_tsvector('data.english', title), 'A')
-    || setweight(to_tsvector('data.english', data.search_text(
-         concat_ws(' ', new.facts, new.source, new.category, left(new.description, 2000)))), 'B')
-    || array_to_tsvector(array_remove(array['type:' || new.type, 'frequency:' || new.frequency,
-         'source:' || new.source, 'category:' || new.category], null));
-  return new;
-end $$;
-create trigger derive_search_words before insert or update on data.search_entries
-  for each row execute function data.derive_search_words();
+-- What something is found by. The rest of its entry is derived from that.
+create type data.search_document as (type text, id text, name text, unit text, frequency text, source text, category text, facts text,
+  description text, series_no integer);
+
+create function data.search_words(document data.search_document, id_text text, name_text text) returns tsvector language sql stable return
+  setweight(to_tsvector('pg_catalog.simple', id_text || ' ' || name_text) || to_tsvector('data.english', id_text || ' ' || name_text), 'A')
+  || setweight(to_tsvector('data.english', data.search_text(
+       concat_ws(' ', (document).facts, (document).source, (document).category, left((document).description, 2000)))), 'B')
+  || array_to_tsvector(array_remove(array['type:' || (document).type, 'frequency:' || (document).frequency,
+       'source:' || (document).source, 'category:' || (document).category], null));
 
 -- A correction to a word without an entry finds nothing, as the query itself did. near holds the word, and the word without any one of its
 -- letters: two words have one of these in common if they differ by a letter added, left out, replaced, or exchanged with the next.
@@ -121,20 +116,34 @@ create index search_terms_alike on data.search_terms using gin (word gin_trgm_op
 create function data.near_spellings(word text) returns text[] language sql immutable strict parallel safe return
   array(select word union select overlay(word placing '' from i for 1) from generate_series(1, length(word)) i);
 
-create function data.collect_search_terms() returns trigger language plpgsql as $$
-begin
+create function data.collect_search_terms(texts text[]) returns void language sql as $$
   insert into data.search_terms (word, near)
   select word, data.near_spellings(word)
-  from (select distinct string_to_table(id_text || ' ' || name_text, ' ') collate "C" as word from new_rows) words
+  from (select distinct string_to_table(text, ' ') collate "C" as word from unnest(texts) text) words
   where length(word) between 4 and 40 and word !~ '[0-9]'
     and not exists (select from data.search_terms known where known.word = words.word)
-  on conflict do nothing;
-  return null;
-end $$;
-create trigger collect_search_terms_of_new after insert on data.search_entries
-  referencing new table as new_rows for each statement execute function data.collect_search_terms();
-create trigger collect_search_terms_of_changed after update on data.search_entries
-  referencing new table as new_rows for each statement execute function data.collect_search_terms();
+  on conflict do nothing
+$$;
+
+-- Every entry is written here: as it is new, or if its document has changed.
+create function data.store_search(documents data.search_document[]) returns void language sql as $$
+  with changed as materialized (
+    select d as document, data.search_text(d.id) as id_text, data.search_text(d.name) as name_text from unnest(documents) d
+    where not exists (
+      select from data.search_entries e where e.type = d.type and e.id = d.id
+        and (e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description, e.series_no)
+          is not distinct from (d.name, d.unit, d.frequency, d.source, d.category, d.facts, d.description, d.series_no))
+  ), stored as (
+    insert into data.search_entries (type, id, name, unit, frequency, source, category, facts, description, series_no,
+      id_text, name_text, words)
+    select (document).*, id_text, name_text, data.search_words(document, id_text, name_text) from changed
+    on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, frequency = excluded.frequency,
+      source = excluded.source, category = excluded.category, facts = excluded.facts, description = excluded.description,
+      series_no = excluded.series_no, name_text = excluded.name_text, words = excluded.words
+    returning id_text || ' ' || name_text as text
+  )
+  select data.collect_search_terms(array_agg(text)) from stored
+$$;
 
 -- A series is also found by the values of its dimensions and by their labels: EUR finds the exchange rates. Of a series with very many
 -- values, some are enough: whoever searches for one of ten thousand codes knows its series.
@@ -146,72 +155,44 @@ create function data.searched_dimensions(integer) returns text language sql stab
       select l.label from data.dimension_labels l where l.series_no = $1) words
     order by word limit 500) taken);
 
--- A series is an entry of its own, unless it holds the prices of a commodity: then the commodity is.
-create function data.enter_series(integer[]) returns void language sql as $$
-  insert into data.search_entries (type, id, name, unit, frequency, source, category, facts, description, series_no)
+-- A series is an entry of its own, unless it holds the prices of a commodity: then the commodity is. A commodity is not found by its
+-- dimension: that is the city, which has an endpoint of its own. A deleted series is not found.
+create function data.series_documents(series_nos integer[]) returns setof data.search_document language sql stable as $$
   select 'series', s.series_id, s.name, s.unit, s.frequency, s.source, s.category,
     concat_ws(' ', s.geography, array_to_string(s.tags, ' '),
       (select string_agg(a.alias, ' ' order by a.alias) from data.series_aliases a where a.series_no = s.series_no),
       case when s.dimensions <> '{}' then data.searched_dimensions(s.series_no) end), s.description, s.series_no
   from data.series s
-  where s.series_no = any($1) and s.deleted_on is null
+  where s.series_no = any(series_nos) and s.deleted_on is null
     and not exists (select from data.commodity_items i where i.series_no = s.series_no)
-  on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, frequency = excluded.frequency,
-    source = excluded.source, category = excluded.category, facts = excluded.facts,
-    description = excluded.description, series_no = excluded.series_no;
-  insert into data.search_entries (type, id, name, unit, frequency, source, category, facts, description, series_no)
+  union all
   select 'commodity', i.item_id, i.name, i.unit, s.frequency, s.source, i.category,
     concat_ws(' ', s.series_id, i.name_local, i.coicop, 'price', s.geography, array_to_string(s.tags, ' ')),
     s.description, s.series_no
   from data.commodity_items i join data.series s using (series_no)
-  where i.series_no = any($1)
-  on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, frequency = excluded.frequency,
-    source = excluded.source, category = excluded.category, facts = excluded.facts,
-    description = excluded.description, series_no = excluded.series_no
+  where i.series_no = any(series_nos) and s.deleted_on is null
 $$;
 
-create function data.search_new_series() returns trigger language plpgsql as $$
-begin
-  perform data.enter_series(array(select series_no from new_rows));
-  return null;
-end $$;
-create trigger search_new_series after insert on data.series
-  referencing new table as new_rows for each statement execute function data.search_new_series();
-
--- Loads of observations change the counts of series, which search does not show.
-create function data.search_changed_series() returns trigger language plpgsql as $$
+-- To be called for every series that is new, whose metadata, earlier ids, dimension values or labels change, or that is deleted or
+-- restored; in the same transaction, and after that. It does nothing for a series whose entry is as it should be. A part at a time, so that
+-- the documents of a million series are not in memory at once.
+create function data.refresh_search(series_nos integer[]) returns void language plpgsql as $$
 declare
-  changed integer[] := array(
-    select n.series_no from new_rows n join old_rows o using (series_no)
-    where (n.series_id, n.name, n.unit, n.frequency, n.source, n.category, n.geography, n.tags, n.description, n.deleted_on)
-      is distinct from
-      (o.series_id, o.name, o.unit, o.frequency, o.source, o.category, o.geography, o.tags, o.description, o.deleted_on));
+  part integer[];
+  documents data.search_document[];
 begin
-  if cardinality(changed) > 0 then
-    update data.search_entries e set id = n.series_id from new_rows n
-    where e.series_no = n.series_no and n.series_no = any(changed) and e.type = 'series' and e.id <> n.series_id;
-    delete from data.search_entries e using new_rows n
-    where e.series_no = n.series_no and n.series_no = any(changed) and n.deleted_on is not null;
-    perform data.enter_series(changed);
-  end if;
-  return null;
+  for place in 1 .. cardinality(series_nos) by 5000 loop
+    part := series_nos[place : place + 4999];
+    documents := array(select d from data.series_documents(part) d);
+    delete from data.search_entries e where e.series_no = any(part)
+      and not exists (select from unnest(documents) d where d.type = e.type and d.id = e.id);
+    perform data.store_search(documents);
+  end loop;
 end $$;
-create trigger search_changed_series after update on data.series
-  referencing old table as old_rows new table as new_rows for each statement
-  execute function data.search_changed_series();
-
-create function data.search_gone_series() returns trigger language plpgsql as $$
-begin
-  delete from data.search_entries e using old_rows o where e.series_no = o.series_no;
-  return null;
-end $$;
-create trigger search_gone_series after delete on data.series
-  referencing old table as old_rows for each statement execute function data.search_gone_series();
 
 create function data.search_commodities() returns trigger language plpgsql as $$
 begin
-  delete from data.search_entries e using new_rows n where e.series_no = n.series_no and e.type = 'series';
-  perform data.enter_series(array(select series_no from new_rows));
+  perform data.refresh_search(array(select series_no from new_rows));
   return null;
 end $$;
 create trigger search_new_commodities after insert on data.commodity_items
@@ -219,36 +200,13 @@ create trigger search_new_commodities after insert on data.commodity_items
 create trigger search_changed_commodities after update on data.commodity_items
   referencing new table as new_rows for each statement execute function data.search_commodities();
 
--- Commodities are left alone: their dimension is the city, which has an endpoint of its own.
-create function data.search_dimensions() returns trigger language plpgsql as $$
-declare
-  changed integer[] := array(
-    select distinct s.series_no from changed_rows c join data.series s using (series_no)
-    where s.dimensions <> '{}' and not exists (select from data.commodity_items i where i.series_no = s.series_no));
-begin
-  if cardinality(changed) > 0 then
-    perform data.enter_series(changed);
-  end if;
-  return null;
-end $$;
-create trigger search_new_dims after insert on data.series_dims
-  referencing new table as changed_rows for each statement execute function data.search_dimensions();
-create trigger search_new_labels after insert on data.dimension_labels
-  referencing new table as changed_rows for each statement execute function data.search_dimensions();
-create trigger search_changed_labels after update on data.dimension_labels
-  referencing new table as changed_rows for each statement execute function data.search_dimensions();
-
 -- Search finds a security by its codes, its ISIN, its names, past ones too, and its issuer.
 create function data.search_securities() returns trigger language plpgsql as $$
 begin
-  insert into data.search_entries (type, id, name, unit, source, category, facts)
-  select 'security', code, name, currency, source, type,
-    concat_ws(' ', source_code, isin, issuer, array_to_string(former_names, ' '), array_to_string(former_codes, ' '))
-  from new_rows
-  on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, source = excluded.source,
-    category = excluded.category, facts = excluded.facts
-  where (search_entries.name, search_entries.unit, search_entries.source, search_entries.category, search_entries.facts)
-    is distinct from (excluded.name, excluded.unit, excluded.source, excluded.category, excluded.facts);
+  perform data.store_search(array(
+    select row('security', code, name, currency, null, source, type,
+      concat_ws(' ', source_code, isin, issuer, array_to_string(former_names, ' '), array_to_string(former_codes, ' ')),
+      null, null)::data.search_document from new_rows));
   return null;
 end $$;
 create trigger search_new_securities after insert on data.securities
@@ -259,18 +217,12 @@ create trigger search_changed_securities after update on data.securities
 -- Search finds a fund by its codes and names, past ones too, and by its manager.
 create function data.search_funds() returns trigger language plpgsql as $$
 begin
-  insert into data.search_entries (type, id, name, unit, source, category, facts, description)
-  select 'fund', n.fund_id, n.name, n.currency, n.source, n.category,
-    concat_ws(' ', n.short_name, n.symbol, n.isin, n.isin_payout, n.isin_reinvestment, n.source_code,
-      array_to_string(n.former_codes, ' '), array_to_string(n.former_names, ' '), n.plan, n.option, a.name),
-    n.objective
-  from new_rows n left join data.amcs a using (amc_id)
-  on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, source = excluded.source,
-    category = excluded.category, facts = excluded.facts, description = excluded.description
-  where (search_entries.name, search_entries.unit, search_entries.source, search_entries.category, search_entries.facts,
-      search_entries.description)
-    is distinct from (excluded.name, excluded.unit, excluded.source, excluded.category, excluded.facts,
-      excluded.description);
+  perform data.store_search(array(
+    select row('fund', n.fund_id, n.name, n.currency, null, n.source, n.category,
+      concat_ws(' ', n.short_name, n.symbol, n.isin, n.isin_payout, n.isin_reinvestment, n.source_code,
+        array_to_string(n.former_codes, ' '), array_to_string(n.former_names, ' '), n.plan, n.option, a.name),
+      n.objective, null)::data.search_document
+    from new_rows n left join data.amcs a using (amc_id)));
   return null;
 end $$;
 create trigger search_new_funds after insert on data.funds
@@ -280,11 +232,9 @@ create trigger search_changed_funds after update on data.funds
 
 create function data.search_amcs() returns trigger language plpgsql as $$
 begin
-  insert into data.search_entries (type, id, name, source, facts)
-  select 'amc', amc_id, name, source, concat_ws(' ', short_name, licence_no) from new_rows
-  on conflict (type, id) do update set name = excluded.name, source = excluded.source, facts = excluded.facts
-  where (search_entries.name, search_entries.source, search_entries.facts)
-    is distinct from (excluded.name, excluded.source, excluded.facts);
+  perform data.store_search(array(
+    select row('amc', amc_id, name, null, null, source, null, concat_ws(' ', short_name, licence_no), null, null)::data.search_document
+    from new_rows));
   return null;
 end $$;
 create trigger search_new_amcs after insert on data.amcs

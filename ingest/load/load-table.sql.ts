@@ -4,6 +4,7 @@ import type { Frequency } from '../../domain/periods.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Column } from '../files/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
+import { changeNeighboursOfStaged, shownBySeries } from './shown-facts.sql.ts';
 import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from '../undo/stated-rows.sql.ts';
 
 /** What the stage keeps as anything but text. */
@@ -279,6 +280,9 @@ export async function upsert(
     return { updated, inserted: await countOf(on, numbered, [loadNo, dataset.name]) };
   }
   const { target, staged, isSame } = rows;
+  if (target === 'data.series' && present.some(({ name }) => name === 'frequency'))
+    await changeNeighboursOfStaged(on);
+  const { returning, change } = shownBySeries(dataset);
   // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
   const versions = target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
   const updated =
@@ -287,14 +291,14 @@ export async function upsert(
       : await countOf(
           on,
           `done as (update ${target} k set ${assignments.join(', ')}${versions}
-           from ${staged} t where ${isSame} and (${differences}) returning 1)`,
+           from ${staged} t where ${isSame} and (${differences}) returning ${returning})${change}`,
           versions === '' ? [] : [loadNo],
         );
   const inserted = await countOf(
     on,
-    `done as (insert into ${target} (${cells.map(({ name }) => name).join(', ')})
+    `done as (insert into ${target} as k (${cells.map(({ name }) => name).join(', ')})
      select ${cells.map(({ value }) => value).join(', ')} from ${staged} t
-     where not exists (select from ${target} k where ${isSame}) returning 1)`,
+     where not exists (select from ${target} k where ${isSame}) returning ${returning})${change}`,
   );
   return { inserted, updated };
 }
@@ -324,11 +328,12 @@ const storedRows = (dataset: Dataset) => ({
 export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
   if (dataset.whole === undefined) return 0;
   const shared = dataset.whole.map((name) => storedName(dataset, name));
+  const { returning, change } = shownBySeries(dataset);
   return countOf(
     on,
     `done as (delete from ${dataset.target} k using (select distinct ${shared.join(', ')} from ${stageOf(dataset)} t) stated
      where ${shared.map((name) => `k.${name} = stated.${name}`).join(' and ')}
-       and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning 1)`,
+       and not exists (select from ${statedRowsOf(dataset)} t where ${onKey(dataset, 't', 'k')}) returning ${returning})${change}`,
   );
 }
 

@@ -32,6 +32,7 @@ import {
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
+import { refreshSearchOfStaged } from './shown-facts.sql.ts';
 import { cellText, hasCells, isEmpty, notFuture } from '../points/points.ts';
 import { notDeleted } from '../points/series-directory.ts';
 import { unfolded, type TableInput } from '../points/wide-table.ts';
@@ -76,6 +77,7 @@ export async function loadTable(
   const unchanged = rows - inserted - updated;
   if (dataset.retractable === true) await keepStatements(on, dataset, columns, { loadNo, unchanged });
   const deleted = await deleteLeftOut(on, dataset);
+  await refreshSearchOfStaged(on, dataset);
   const { today } = input;
   const now = options.clock.now();
   const fiscalYearFirstMonth = options.fiscalYearFirstMonth ?? usualFirstMonth;

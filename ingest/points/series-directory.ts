@@ -5,6 +5,7 @@ import type { Frequency } from '../../domain/periods.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
 import type { SeriesMetadata } from '../datasets/metadata.ts';
+import { refreshSearch } from '../load/shown-facts.sql.ts';
 import { IdleFacts } from './idle-facts.ts';
 import {
   deleteSeriesWithoutDims,
@@ -54,7 +55,7 @@ export class SeriesDirectory {
   readonly #rememberedMax: number;
   #known = new Map<string, KnownSeries | null>();
   #remembered = 0;
-  #newDims: { seriesNo: number; dimsNo: number; values: readonly string[] }[] = [];
+  #newDims: { seriesNo: number; dimsNo: number; values: readonly string[]; isOfNewSeries: boolean }[] = [];
   #unnamed = new Set<number>();
   /** The series that this load has made and that have no combination yet. */
   readonly #created = new Set<number>();
@@ -194,8 +195,8 @@ export class SeriesDirectory {
       const dimsNo = series.dims.size;
       found = combination(series.seriesNo, dimsNo);
       series.dims.set(key, found);
-      this.#created.delete(series.seriesNo);
-      this.#newDims.push({ seriesNo: series.seriesNo, dimsNo, values: [...values] });
+      const isOfNewSeries = this.#created.delete(series.seriesNo);
+      this.#newDims.push({ seriesNo: series.seriesNo, dimsNo, values: [...values], isOfNewSeries });
       this.#remembered++;
     }
     return found;
@@ -216,6 +217,9 @@ export class SeriesDirectory {
         JSON.stringify(Object.fromEntries(this.#dimensions.map((name, at) => [name, row.values[at]]))),
       ),
     );
+    // The search finds a series that is new, and one with dimensions by their new values.
+    const found = rows.filter(({ isOfNewSeries }) => isOfNewSeries || this.#dimensions.length > 0);
+    if (found.length > 0) await refreshSearch(this.#on, [...new Set(found.map((row) => row.seriesNo))]);
   }
 
   /** Stores the rest, and deletes the series that were created for rows that were all refused. */

@@ -1,5 +1,6 @@
 // The statements of a change of one series, and of its record as a load.
 import type { Transaction } from '../../kernel/database.ts';
+import { changeNeighbours } from '../load/shown-facts.sql.ts';
 
 export interface FoundSeries {
   seriesNo: number;
@@ -64,7 +65,6 @@ export async function giveId(
   { seriesNo, from, to, loadNo }: { seriesNo: number; from: string; to: string; loadNo: number },
 ): Promise<void> {
   await on.query('delete from data.series_aliases where series_no = $1 and alias = $2', [seriesNo, to]);
-  // Before the series: its entry in the search is made anew with the row, and has the earlier ids.
   await on.query('insert into data.series_aliases (alias, series_no) values ($1, $2)', [from, seriesNo]);
   await on.query(
     'update data.series set series_id = $2, data_version = $3, updated_at = now() where series_no = $1',
@@ -74,6 +74,7 @@ export async function giveId(
     'update data.releases set series_ids = array_replace(series_ids, $1, $2) where series_ids @> array[$1]',
     [from, to],
   );
+  await changeNeighbours(on, seriesNo);
 }
 
 /** Takes the series away from all readers from the day on, or with null gives it back. */
@@ -85,4 +86,5 @@ export async function setDeleted(
     'update data.series set deleted_on = $2, data_version = $3, updated_at = now() where series_no = $1',
     [seriesNo, deletedOn, loadNo],
   );
+  await changeNeighbours(on, seriesNo);
 }

@@ -5,6 +5,7 @@ import { inTransaction, type Database, type Transaction } from '../../kernel/dat
 import { fail } from '../../kernel/errors.ts';
 import { tellOfRows } from '../events/load-events.ts';
 import { inForce } from '../load/load.ts';
+import { refreshSearch } from '../load/shown-facts.sql.ts';
 import { finishLoads, lockLoads, relaxLimits, type LoadUnderWay } from '../load/statements.sql.ts';
 import { insertAuditEvent, type AuditEvent } from '../undo/audit.sql.ts';
 import { findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
@@ -68,6 +69,7 @@ export async function changeSeries(
       const today = dated.begin();
       const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
       const changed = await work.apply({ on, series, loadNo, today });
+      await refreshSearch(on, [series.seriesNo]);
       const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
       await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
       await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);

@@ -1,5 +1,6 @@
 // The statements that compare two series, bring the points of one into the other, and give the other its ids.
 import type { Transaction } from '../../kernel/database.ts';
+import { refreshSearch } from '../load/shown-facts.sql.ts';
 
 /** What two series must have in common to be one. */
 export interface Shape {
@@ -145,6 +146,7 @@ export async function completeMerge(
     [old, into, loadNo],
   );
   await touch(on, into, loadNo);
+  await refreshSearch(on, [old, into]);
 }
 
 /** Takes a merge back: the old series has its ids again, and is served. */
@@ -159,13 +161,13 @@ export async function takeIdsBack(
     [old],
   );
   await touch(on, into, loadNo);
+  await refreshSearch(on, [into]);
 }
 
-/** A series whose aliases changed: caches of its facts notice it, and the search finds it by the aliases that it has now. */
+/** A series whose aliases changed: caches of its facts notice it. */
 async function touch(on: Transaction, seriesNo: number, loadNo: number): Promise<void> {
   await on.query('update data.series set data_version = $2, updated_at = now() where series_no = $1', [
     seriesNo,
     loadNo,
   ]);
-  await on.query('select data.enter_series(array[$1::integer])', [seriesNo]);
 }

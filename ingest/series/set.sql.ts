@@ -1,5 +1,6 @@
 // The statements that compare and change the facts of one series.
 import type { Transaction } from '../../kernel/database.ts';
+import { changeNeighbours } from '../load/shown-facts.sql.ts';
 
 /** Values as JSON has them: text, number, list or null. */
 export interface FactChange {
@@ -42,6 +43,7 @@ export async function updateFacts(
      where series_no = $1`,
     [seriesNo, JSON.stringify(values), loadNo],
   );
+  if (values['frequency'] !== undefined) await changeNeighbours(on, seriesNo);
 }
 
 /** Whether a point of the series was ever published. */

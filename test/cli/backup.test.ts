@@ -32,6 +32,7 @@ test.before(async () => {
     await query(
       `update data.series set description = E'a\\tb\\nc\\\\.\\n\\\\.\\n\\\\N é€😀' where series_id = 'DEMO.CPI'`,
     );
+    await query('select data.refresh_search(array(select series_no from data.series))');
   });
   stateBefore = await stateOf(source.url);
   const { code, stderr } = await almanac(['backup', file]);

@@ -6,6 +6,7 @@ import test from 'ava';
 import { noteAlive } from '../../ingest/publisher/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
+import { refreshSearch } from '../services/search-entries.ts';
 import { published } from '../ingest/loading.ts';
 import { commandLine, documentOf, ingestWords, settingsOf } from './terminal.ts';
 
@@ -97,6 +98,7 @@ test.serial('a release that fails says why, and that nothing is stored', async (
   const accepted = await almanac(['ingest', 'observations', file, '--release-at', ends, '--json']);
   const { release } = documentOf(t, accepted) as { release: number };
   await database.query(`update data.series set series_id = 'Z' where series_id = 'A'`);
+  await refreshSearch(database);
   const failed = await almanac(['releases', 'now', String(release)]);
   t.is(failed.code, 1);
   t.regex(failed.stderr, /Release \d+ has failed; nothing of it is stored\. 1 row is not valid/);

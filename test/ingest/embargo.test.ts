@@ -7,6 +7,7 @@ import { instantText } from '../../kernel/clock.ts';
 import { until } from '../run/until.ts';
 import { createTestDatabase, fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
+import { refreshSearch } from '../services/search-entries.ts';
 import { daily, failureOf, loadCsv, published, rowCounts, seriesRow } from './loading.ts';
 import { startReleasing } from './releasing.ts';
 
@@ -241,6 +242,7 @@ test.serial(
     const failing = await accept(['series_id,date,value', 'GONE,2026-06-01,1'], instant, sets);
     const other = await accept(['series_id,date,value', 'STAYS,2026-06-01,1'], instant);
     await database.query(`update data.series set series_id = 'AWAY' where series_id = 'GONE'`);
+    await refreshSearch(database);
     const load = await newestLoad();
     clock.set(new Date(Date.parse(instant) - 1_000).toISOString());
     t.deepEqual(await makeNext(), { result: 'failed', releaseNo: failing.releaseNo });
@@ -255,6 +257,7 @@ test.serial(
     const still = await releaseNow(deps, failing.releaseNo, never);
     t.is(still.state, 'failed', 'nothing was repaired');
     await database.query(`update data.series set series_id = 'GONE' where series_id = 'AWAY'`);
+    await refreshSearch(database);
     t.is((await releaseNow(deps, failing.releaseNo, never)).state, 'released');
     t.deepEqual(await published(database, 'GONE'), { '2026-05-01': '1', '2026-06-01': '1' });
   },

@@ -80,7 +80,7 @@ function discovery(): TableCases[] {
     time_zone: 'UTC',
   };
   const entries = checksOf('search_entries');
-  const entry = { type: 'series', id: 'A', name: 'A', facts: '' };
+  const entry = { type: 'series', id: 'A', name: 'A', facts: '', id_text: 'a', name_text: 'a', words: '' };
   return [
     {
       table: 'data.releases',
@@ -107,7 +107,7 @@ function discovery(): TableCases[] {
     {
       table: 'data.search_entries',
       row: entry,
-      filled: ['entry_no', 'id_text', 'name_text', 'words'],
+      filled: ['entry_no'],
       cases: [
         key('search_entries_pkey', ['entry_no'], { entry_no: '1000' }, { entry_no: '1001', id: 'B' }),
         key('search_entries_type_id_key', ['type', 'id'], entry, { type: 'fund', id: 'B' }),

@@ -93,6 +93,38 @@ test('docs/scaling.md says where Citus would have each table, and all that stand
   t.true(rows.length > local.length);
 });
 
+test('no table that grows with the series has a trigger', async (t) => {
+  const database = await createTestDatabase();
+  t.teardown(() => database.drop());
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client
+    .query<{ name: string; triggers: string[] }>(
+      `select c.name, c.triggers from (${catalogue}) c
+       where c.name like 'search%' or exists (select from information_schema.columns i
+         where i.table_schema = 'data' and i.table_name = c.name and i.column_name = 'series_no')`,
+    )
+    .finally(() => client.end());
+  // An item has one series, and there are hundreds of items.
+  const growing = rows.filter(({ name }) => name !== 'commodity_items');
+  for (const name of [
+    'series',
+    'series_dims',
+    'observations',
+    'dimension_labels',
+    'footnotes',
+    'search_entries',
+  ])
+    t.true(
+      growing.some((table) => table.name === name),
+      name,
+    );
+  t.deepEqual(
+    growing.filter(({ triggers }) => triggers.length > 0),
+    [],
+  );
+});
+
 test('a key without the distribution column and a foreign key to another group are violations', (t) => {
   const table = { name: 'vintages', triggers: [], keys: [], foreignKeys: [] };
   t.deepEqual(violationsOf({ ...table, keys: [{ name: 'k', columns: ['load_no'] }] }), ['k lacks series_no']);

@@ -6,6 +6,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createLog, type Log } from '../../kernel/log/log.ts';
 import { keepRows, logTrace } from '../run/traces.ts';
 import { eventsIn } from './outbox.ts';
+import { requireFreshSearch } from './search-entries.ts';
 
 const leaveTimeoutMs = 3_000;
 
@@ -55,6 +56,7 @@ export async function createTestDatabase(): Promise<{ url: string; drop(): Promi
     await keepRows(url.href);
     try {
       await eventsIn(url.href); // throws if a test has written one that is not as the catalogue says
+      await requireFreshSearch(url.href); // throws if a test has changed a series without its entry in the search
     } finally {
       await dropDatabase(server, name);
     }

@@ -1,6 +1,7 @@
 // GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, for visitors.
 import test from 'ava';
 import { publicCaller, startDataService, type DataService } from '../services/data-service.ts';
+import { refreshSearch } from '../services/search-entries.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 import type { Envelope } from './series-service.ts';
 
@@ -56,6 +57,7 @@ test('series stored by one transaction have previews and charts of their own', a
       days.map((date, i) => ({ date, value: id === 'TWIN.A' ? `${i}` : `${100 - i}` })),
     );
   await service.pool.query("update data.series set name = series_id where series_id like 'TWIN.%'");
+  await refreshSearch(service.pool);
   for (const part of ['preview', 'chart.svg']) {
     const [first, second] = [
       await call(`/v1/catalog/TWIN.A/${part}`),

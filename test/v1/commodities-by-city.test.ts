@@ -1,10 +1,16 @@
 // /v1/commodities/by-city: one price for each city, ranked, with its changes.
 import test from 'ava';
 import { price, startCommodities, type Envelope } from './commodities-fixture.ts';
+import { refreshSearch } from '../services/search-entries.ts';
 import { publish } from './series-fixture.ts';
 
 const { service, prices, byCity } = await startCommodities();
 test.after.always(() => service.close());
+
+async function deleteItems(ids: readonly string[]): Promise<void> {
+  await service.pool.query('delete from data.commodity_items where item_id = any($1)', [ids]);
+  await refreshSearch(service.pool);
+}
 
 test('a transform of the prices by city is that of each city, and the rank is of what it gives', async (t) => {
   const changes = await byCity({ item: 'rice', date: '2026-01', transform: 'yoy' });
@@ -30,11 +36,7 @@ test.serial('a transform by city equals that of the city’s series, however far
     weekly: ['2025-06-11', '2026-05-27', '2026-06-03', '2026-06-10'],
   };
   const itemOf = (frequency: string) => `${frequency}-item`;
-  t.teardown(() =>
-    service.pool.query('delete from data.commodity_items where item_id = any($1)', [
-      Object.keys(dates).map(itemOf),
-    ]),
-  );
+  t.teardown(() => deleteItems(Object.keys(dates).map(itemOf)));
   let compared = 0;
   for (const [frequency, days] of Object.entries(dates)) {
     const item = itemOf(frequency);
@@ -66,7 +68,7 @@ test.serial('a transform by city equals that of the city’s series, however far
 });
 
 test.serial('changes by city do not reach across a break of the unit', async (t) => {
-  t.teardown(() => service.pool.query(`delete from data.commodity_items where item_id = 'dal'`));
+  t.teardown(() => deleteItems(['dal']));
   await service.pool.query(
     `insert into data.commodity_items (item_id, name, unit, currency, frequency, source)
      values ('dal', 'Dal', '1 Kg', 'PKR', 'daily', 'Price Office')`,
@@ -159,7 +161,7 @@ test('by-city of a date means its period; of a window, the newest price of each 
 test.serial(
   'by-city without a date is by-city of the newest date: a city priced a few days earlier is in both',
   async (t) => {
-    t.teardown(() => service.pool.query(`delete from data.commodity_items where item_id = 'eggs'`));
+    t.teardown(() => deleteItems(['eggs']));
     await service.pool.query(
       `insert into data.commodity_items (item_id, name, unit, currency, frequency, source)
      values ('eggs', 'Eggs', '1 Dozen', 'PKR', 'daily', 'Price Office')`,

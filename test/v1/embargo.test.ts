@@ -93,6 +93,7 @@ test('no endpoint tells of what is under embargo, before its check, after it, or
   );
   t.true(changed.length > endpoints.length / 2, `${changed.length} answers are others now`);
   t.true(changed.includes('/v1/series/SECRET'));
+  t.true(changed.includes('/v1/search?q=secret'));
   t.true(changed.includes(newestLoadPath));
 });
 

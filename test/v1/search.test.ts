@@ -203,16 +203,6 @@ test('the highlight is safe to show as HTML', async (t) => {
   t.is(data[0]?.highlight, 'Output of &lt;b&gt;sugar &amp; <mark>salt</mark>&lt;/b&gt;');
 });
 
-test('a change of a name, a description or a source is searchable at once, and a deleted series is gone', async (t) => {
-  await makeSeries(service.pool, { id: 'TEMP', name: 'Temporary thing' });
-  t.deepEqual(await idsFor('temporary'), ['TEMP']);
-  await service.pool.query(`update data.series set name = 'Lasting thing' where series_id = 'TEMP'`);
-  t.deepEqual(await idsFor('temporary'), []);
-  t.deepEqual(await idsFor('lasting'), ['TEMP']);
-  await service.pool.query(`delete from data.series where series_id = 'TEMP'`);
-  t.deepEqual(await idsFor('lasting'), []);
-});
-
 test('a query that is missing, too long or without a letter, and a foreign cursor, are refused by name', async (t) => {
   const bad: [Record<string, string>, string, string][] = [
     [{}, 'invalid_parameter', 'q'],
@@ -252,8 +242,9 @@ test('no query breaks the search, whatever its signs', async (t) => {
 });
 
 test('of a word that very many entries have, a thousand are listed, none of them twice', async (t) => {
-  await service.pool.query(`insert into data.search_entries (type, id, name, facts)
-    select 'fund', 'f' || i, 'Fund ' || i || ' ubiquitous', '' from generate_series(1, 30000) i`);
+  await service.pool.query(`select data.store_search(array(
+    select row('fund', 'f' || i, 'Fund ' || i || ' ubiquitous', null, null, null, null, '', null, null)::data.search_document
+    from generate_series(1, 30000) i))`);
   const paged: string[] = [];
   let cursor: string | null = null;
   do {

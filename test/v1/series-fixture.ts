@@ -25,9 +25,9 @@ export interface FixtureSeries {
 
 /** Makes a series without points. */
 export async function makeSeries(pool: pg.Pool, series: FixtureSeries): Promise<void> {
-  await pool.query(
+  const made = await pool.query<{ series_no: number }>(
     `insert into data.series (series_id, name, unit, frequency, source, description, geography, category, tags, dimensions)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning series_no`,
     [
       series.id,
       series.name ?? `Series ${series.id}`,
@@ -41,6 +41,12 @@ export async function makeSeries(pool: pg.Pool, series: FixtureSeries): Promise<
       series.dimensions ?? [],
     ],
   );
+  await refreshSearch(pool, made.rows[0]?.series_no);
+}
+
+/** Makes the search find the series by what it is now, as every writer has to. */
+async function refreshSearch(on: pg.Pool | pg.PoolClient, seriesNo: number | undefined): Promise<void> {
+  await on.query('select data.refresh_search(array[$1::integer])', [seriesNo]);
 }
 
 /**
@@ -99,6 +105,7 @@ async function load(
      where not exists (select from data.series_dims old where old.series_no = $1 and old.dims = new.dims)`,
     [seriesNo],
   );
+  await refreshSearch(client, seriesNo);
   const counts = await client.query(
     `with incoming as (
        select d.dims_no, s.date, s.value, s.status from stage s

@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import test from 'ava';
+import { refreshSearch } from '../services/search-entries.ts';
 import { makeSeries, publish } from './series-fixture.ts';
 import { startSeriesService, type Envelope } from './series-service.ts';
 
@@ -46,6 +47,7 @@ test('a load is seen by the next call, and its ETag changes', async (t) => {
   t.is(loaded.status, 200);
   t.is((loaded.json as Envelope).data[0]?.value, 1);
   await service.pool.query(`update data.series set name = 'Renamed' where series_id = 'FRESH'`);
+  await refreshSearch(service.pool);
   const renamed = await service.call('/v1/series/FRESH', {
     headers: { 'if-none-match': loaded.headers.get('etag') ?? '' },
   });
@@ -83,6 +85,7 @@ test('what has changed since a series was read is seen by the next call, whateve
   await service.pool.query(`update data.series set dimensions = '{side,place}' where series_id = 'KNOWN'`);
   t.is((await ask('?dims=place:Lahore')).pagination.count, 0);
   await service.pool.query(`delete from data.series where series_id = 'KNOWN'`);
+  await service.pool.query(`delete from data.search_entries where id = 'KNOWN'`);
   t.is((await ask('')).error.code, 'not_found');
 });
 

@@ -7,6 +7,7 @@ import { insertSource } from '../../../ingest/publisher/sources/sources.sql.ts';
 import { noteSecret } from '../../run/traces.ts';
 import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';
+import { refreshSearch } from '../../services/search-entries.ts';
 import { addEndpoint, sendTestEvent, withReceiver } from '../endpoint-steps.ts';
 import { assert, newPerson, signUp } from '../people.ts';
 import type { Stage } from '../stage.ts';
@@ -84,6 +85,7 @@ async function loadHostile(
   const set = { name: hostile, unit: `${markup} ${longWord}`, source: hostile };
   await ingest(`series_id,date,value,side\n${series},2024-01,1,${csvText(hostile)}\n${series},2024-02,2,${csvText(hostile)}\n`, { set }); // prettier-ignore
   await database.query(`update data.series set description = $1 where series_id = $2`, [hostile, series]);
+  await refreshSearch(database);
   const [load] = await database.query<{ load_no: string }>(
     `update data.loads set source_name = $1 where load_no = (select max(load_no) from data.loads) returning load_no::text`,
     [`${hostile}.csv`],

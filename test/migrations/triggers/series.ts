@@ -18,25 +18,6 @@ async function threeSeries(db: Bench): Promise<void> {
 
 export const seriesTriggers: readonly TriggerCase[] = [
   {
-    trigger: 'data.series.change_continuations',
-    async seen(db) {
-      await threeSeries(db);
-      await db.insert('data.loads', { load_no: '1' });
-      await db.insert('data.series_continuations');
-      await db.insert('data.series_continuations', { series_no: '2', continued_by: '3' });
-      const seen = [];
-      for (const change of [
-        `update data.series set series_id = 'D' where series_no = 3`,
-        `update data.series set frequency = 'annual' where series_no = 1`,
-        `update data.series set deleted_on = '2024-01-01' where series_no = 2`,
-        `update data.series set series_id = series_id, name = 'N' where series_no = 2`,
-      ])
-        seen.push(await changedSeries(db, change));
-      return seen;
-    },
-    expected: [['B'], ['B'], ['A', 'D'], []],
-  },
-  {
     trigger: 'data.releases.change_series_of_new_releases',
     async seen(db) {
       await threeSeries(db);
@@ -65,49 +46,6 @@ export const seriesTriggers: readonly TriggerCase[] = [
       return changedSeries(db, 'delete from data.releases');
     },
     expected: ['B', 'C'],
-  },
-  {
-    trigger: 'data.dimension_labels.change_series_of_new_labels',
-    async seen(db) {
-      await threeSeries(db);
-      return changedSeries(db, `insert into data.dimension_labels values (2, 'city', 'K', 'Karachi')`);
-    },
-    expected: ['B'],
-  },
-  {
-    trigger: 'data.dimension_labels.change_series_of_changed_labels',
-    async seen(db) {
-      await threeSeries(db);
-      await db.insert('data.dimension_labels', { series_no: '2' });
-      return changedSeries(db, `update data.dimension_labels set label = 'Karāchī'`);
-    },
-    expected: ['B'],
-  },
-  {
-    trigger: 'data.footnotes.change_series_of_new_footnotes',
-    async seen(db) {
-      await threeSeries(db);
-      return changedSeries(db, `insert into data.footnotes (series_no, text) values (2, 'Estimated')`);
-    },
-    expected: ['B'],
-  },
-  {
-    trigger: 'data.footnotes.change_series_of_changed_footnotes',
-    async seen(db) {
-      await threeSeries(db);
-      await db.insert('data.footnotes', { series_no: '2' });
-      return changedSeries(db, `update data.footnotes set text = 'Guessed'`);
-    },
-    expected: ['B'],
-  },
-  {
-    trigger: 'data.footnotes.change_series_of_gone_footnotes',
-    async seen(db) {
-      await threeSeries(db);
-      await db.insert('data.footnotes', { series_no: '2' });
-      return changedSeries(db, 'delete from data.footnotes');
-    },
-    expected: ['B'],
   },
   {
     trigger: 'data.commodity_cities.change_series_of_cities',

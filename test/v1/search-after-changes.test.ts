@@ -1,0 +1,147 @@
+// The search follows every change of a series at once: it finds what is new, and no longer what was before.
+import test from 'ava';
+import { declareBreak, removeBreak } from '../../ingest/series/break.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
+import { mergeSeries } from '../../ingest/series/merge.ts';
+import { renameSeries } from '../../ingest/series/rename.ts';
+import { setFacts } from '../../ingest/series/set.ts';
+import { retract } from '../../ingest/undo/retract.ts';
+import { openDatabase } from '../../kernel/database.ts';
+import { fakeClock, silentLog } from '../services/harness.ts';
+import { startListService } from '../services/list-service.ts';
+
+const service = await startListService();
+const database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+test.after.always(async () => {
+  await database.close();
+  await service.close();
+});
+
+const how = { noGateway: true, seriesTimeZone: 'UTC', clock: fakeClock('2024-06-30T12:00:00Z') };
+const monthly = { frequency: 'monthly', unit: 'Index', source: 'Office' };
+
+const found = (q: string) => service.column(`/v1/search?q=${q}`, 'id');
+const unitOf = (q: string) => service.column(`/v1/search?q=${q}`, 'unit');
+
+/** Loads a new series with one point. */
+const make = (id: string, name: string) =>
+  service.load('observations', ['series_id,date,value', `${id},2024-01,1`], {
+    create: true,
+    set: { ...monthly, name },
+    vintage: '2024-04-10',
+  });
+
+test('a series that a load of points or of metadata makes is found, one whose rows were all refused is not', async (t) => {
+  await make('NEW.POINTS', 'Walnut harvest');
+  t.deepEqual(await found('walnut'), ['NEW.POINTS']);
+  const facts = 'series_id,name,unit,frequency,source';
+  await service.load('series', [facts, 'NEW.FACTS,Almond harvest,t,annual,Office']);
+  t.deepEqual(await found('almond'), ['NEW.FACTS']);
+  await service.load('observations', ['series_id,date,value', 'NEW.NONE,2024-01,many'], {
+    ...{ create: true, skipInvalid: true, set: { ...monthly, name: 'Hazel harvest' } },
+  });
+  t.deepEqual(await found('hazel'), []);
+});
+
+test('a series is found by dimension values that a later load brings, and by labels, new ones in the place of old ones', async (t) => {
+  const header = 'series_id,date,value,city';
+  const load = (city: string) =>
+    service.load('observations', [header, `RENT,2024-01,1,${city}`], { create: true, set: monthly });
+  await load('lhe');
+  t.deepEqual(await found('lhe'), ['RENT']);
+  await load('khi');
+  t.deepEqual(await found('khi'), ['RENT']);
+  const label = (text: string) =>
+    service.load('dimension-labels', ['series_id,dimension,value,label', `RENT,city,khi,${text}`]);
+  await label('Kurrachee');
+  t.deepEqual(await found('kurrachee'), ['RENT']);
+  await label('Karachi');
+  t.deepEqual([await found('karachi'), await found('kurrachee')], [['RENT'], []]);
+});
+
+test('facts that a file changes are found in the place of those of before', async (t) => {
+  await make('FILE', 'Temporary thing');
+  t.deepEqual(await found('temporary'), ['FILE']);
+  await service.load('series', ['series_id,name', 'FILE,Lasting thing']);
+  t.deepEqual([await found('temporary'), await found('lasting')], [[], ['FILE']]);
+});
+
+test('facts that are set, and a unit from a break on, are found in the place of those of before', async (t) => {
+  await make('SET', 'Copper price');
+  await setFacts(database, { ...how, id: 'SET', facts: { name: 'Zinc price', geography: 'Chile' } });
+  t.deepEqual([await found('copper'), await found('zinc'), await found('chile')], [[], ['SET'], ['SET']]);
+  await declareBreak(database, { ...how, id: 'SET', from: '2024-03', facts: { unit: 'Euro' } });
+  t.deepEqual(await unitOf('zinc'), ['Euro']);
+  await removeBreak(database, { ...how, id: 'SET', from: '2024-03' });
+  t.deepEqual(await unitOf('zinc'), ['Index']);
+});
+
+test('a renamed series is found by both ids, as the new one', async (t) => {
+  await make('FIRSTNAME', 'Barley');
+  await renameSeries(database, { ...how, id: 'FIRSTNAME', newId: 'LASTNAME' });
+  t.deepEqual([await found('firstname'), await found('lastname')], [['LASTNAME'], ['LASTNAME']]);
+  await renameSeries(database, { ...how, id: 'LASTNAME', newId: 'FIRSTNAME' });
+  t.deepEqual(await found('lastname'), ['FIRSTNAME'], 'and as the first again');
+});
+
+test('a merged series is found as the other one by its id, and not by its name; restored, it is found by both', async (t) => {
+  await make('OLDOATS', 'Rolled oats');
+  await make('NEWOATS', 'Cereals');
+  await mergeSeries(database, { ...how, id: 'OLDOATS', into: 'NEWOATS', prefer: 'into' });
+  t.deepEqual([await found('oldoats'), await found('rolled')], [['NEWOATS'], []]);
+  await restoreSeries(database, { ...how, id: 'OLDOATS' });
+  t.deepEqual([await found('oldoats'), await found('rolled')], [['OLDOATS'], ['OLDOATS']]);
+});
+
+test('a merge brings the dimension values and the labels of the other series', async (t) => {
+  const load = (id: string, side: string) =>
+    service.load('observations', ['series_id,date,value,side', `${id},2024-01,1,${side}`], {
+      ...{ create: true, set: monthly, vintage: '2024-04-10' },
+    });
+  await load('TRADES.A', 'zxbuy');
+  await load('TRADES.B', 'zxsell');
+  await service.load('dimension-labels', ['series_id,dimension,value,label', 'TRADES.A,side,zxbuy,Purchase']);
+  await mergeSeries(database, { ...how, id: 'TRADES.A', into: 'TRADES.B' });
+  t.deepEqual([await found('zxbuy'), await found('purchase')], [['TRADES.B'], ['TRADES.B']]);
+});
+
+test('a deleted series is not found until it is restored', async (t) => {
+  await make('GONE', 'Tallow');
+  await deleteSeries(database, { ...how, id: 'GONE' });
+  t.deepEqual(await found('tallow'), []);
+  await restoreSeries(database, { ...how, id: 'GONE' });
+  t.deepEqual(await found('tallow'), ['GONE']);
+});
+
+test('a series whose only load is retracted stays, and is found', async (t) => {
+  await make('EMPTIED', 'Indigo');
+  const [row] = await database.query<{ load: number }>(
+    `select data_version as load from data.series where series_id = 'EMPTIED'`,
+  );
+  await retract(database, { ...how, loadNo: row?.load ?? 0 });
+  t.deepEqual(await found('indigo'), ['EMPTIED']);
+});
+
+test('a change that is only tried leaves the search as it was', async (t) => {
+  await make('TRIED', 'Quinoa');
+  await setFacts(database, { ...how, id: 'TRIED', facts: { name: 'Amaranth' }, dryRun: true });
+  t.deepEqual([await found('quinoa'), await found('amaranth')], [['TRIED'], []]);
+});
+
+test('an item is found by what a later file says of it, and its prices make no second entry', async (t) => {
+  const items = (name: string) =>
+    service.load('commodity-items', [
+      'item_id,name,category,unit,currency,frequency,source',
+      `lentils,${name},pulses,1 Kg,PKR,monthly,Office`,
+    ]);
+  await items('Lentils red');
+  await service.load('commodity-prices', ['item,city,date,price', 'lentils,Lahore,2024-01-31,5'], {
+    ...{ create: true, set: { unit: '1 Kg', currency: 'PKR', frequency: 'monthly', source: 'Office' } },
+  });
+  await items('Lentils brown');
+  await setFacts(database, { ...how, id: 'commodity.lentils', facts: { geography: 'Sindh' } });
+  t.deepEqual(
+    [await found('red'), await found('brown'), await found('sindh'), await found('lahore')],
+    [[], ['lentils'], ['lentils'], []],
+  );
+});
