@@ -148,8 +148,8 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
      select series_no, points, 0, 0, points_with_value, first_date, last_date, false
      from load_series where fresh and points > 0
      union all
-     select series_no, count(*) filter (where states and row_id is null),
-       count(*) filter (where states and row_id is not null), count(*) filter (where not states),
+     select series_no, count(*) filter (where states and began_on is null),
+       count(*) filter (where states and began_on is not null), count(*) filter (where not states),
        count(value) - count(old_value),
        min(date) filter (where value is not null), max(date) filter (where value is not null),
        backfill or bool_or(old_value is not null and value is null)
