@@ -66,6 +66,8 @@ create table data.series (
   observation_count bigint not null default 0,                                       -- live points with a value
   last_updated      date,                                                            -- the newest published_on
   data_version      bigint not null default 0,                                       -- load_no of the last load that changed it
+  -- Whoever changes the row, or what is shown with it, adds one: readers' caches and ETags hold until then.
+  row_version       bigint not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),                                     -- of the metadata
   -- Where the terms of use of a series and its methods can be read.
@@ -236,7 +238,8 @@ create index series_continuations_by_successor on data.series_continuations (con
 -- A series shows the labels of its dimensions, and prices those of their cities: a change of one is a change of the series.
 create function data.change_labelled_series() returns trigger language plpgsql as $$
 begin
-  update data.series set updated_at = now() where series_no in (select series_no from changed_rows);
+  update data.series set updated_at = now(), row_version = row_version + 1
+  where series_no in (select series_no from changed_rows);
   return null;
 end $$;
 create trigger change_series_of_new_labels after insert on data.dimension_labels
@@ -254,7 +257,7 @@ create trigger change_series_of_gone_footnotes after delete on data.footnotes
 -- Each of the two series shows the id and the frequency of the other, unless that is deleted: a change of these is one of both.
 create function data.change_continuations() returns trigger language plpgsql as $$
 begin
-  update data.series set updated_at = now() where series_no in (
+  update data.series set updated_at = now(), row_version = row_version + 1 where series_no in (
     select continued_by from data.series_continuations where series_no = new.series_no
     union select series_no from data.series_continuations where continued_by = new.series_no);
   return null;

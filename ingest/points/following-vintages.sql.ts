@@ -332,7 +332,7 @@ async function record(on: Transaction, complete: boolean): Promise<(LoadCounts &
     [complete],
   );
   await on.query(
-    `update data.series s set data_version = t.load_no, last_updated = greatest(s.last_updated, t.vintage),
+    `update data.series s set data_version = t.load_no, row_version = s.row_version + 1, last_updated = greatest(s.last_updated, t.vintage),
        observation_count = c.count, first_date = c.first_date, last_date = c.last_date
      from (select series_no, max(vintage) as vintage, max(load_no) as load_no from load_counts
            where points_new + points_revised + points_deleted > 0 group by series_no) t,
