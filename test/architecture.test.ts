@@ -128,7 +128,7 @@ test('no statement finds a row by where PostgreSQL keeps it or by who wrote it, 
     for (const file of sources(folder))
       t.notRegex(
         readFileSync(path.join(projectRoot, file), 'utf8'),
-        /\b(?:ctid|tid|[cx]min|[cx]max|tableoid)\b/,
+        /\b(?:ctid|[cx]min|[cx]max|tableoid)\b/,
         file,
       );
 });
