@@ -198,7 +198,8 @@ export async function storeChanges(on: Transaction, load: LoadRow): Promise<void
     '(o.series_no, o.dims_no, o.date, o.published_on) = (c.series_no, c.dims_no, c.date, c.began_on)';
   await on.query(
     `update data.observations o set superseded_on = $1, superseded_load_no = $2
-     from load_changes c where ${begun} and o.superseded_on = 'infinity'`,
+     from load_changes c
+     where (c.old_ends_on is null or c.old_ends_on = 'infinity') and ${begun} and o.superseded_on = 'infinity'`,
     [load.vintage, load.loadNo],
   );
   // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. Beside it there may be rows that
