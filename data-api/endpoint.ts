@@ -141,13 +141,13 @@ function isPinned(query: { cursor?: unknown; version?: unknown }): boolean {
 }
 
 /**
- * Series of one load have the same row version: an identity that does not say of which series it is gets it, and by which id it was
- * asked for, which the answer tells.
+ * An identity gets by which id the series was asked for, which the answer tells, and when the series changed: where a backup was restored,
+ * its versions count on from an earlier one.
  */
 function namingSeries(reply: SeriesReply): Reply {
   const { ofSeries, identity } = reply;
   if (ofSeries === undefined || identity === undefined) return reply;
-  return { ...reply, identity: [ofSeries.seriesNo, ofSeries.renamedFrom, ...identity] };
+  return { ...reply, identity: [ofSeries.renamedFrom, ofSeries.changedAt, ...identity] };
 }
 
 /** The schema of the answers in a format: text, unless it is JSON of some kind. */

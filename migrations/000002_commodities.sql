@@ -36,7 +36,8 @@ begin
   values ('commodity.' || new.item_id, new.name, new.currency || ' per ' || new.unit, new.frequency, new.source,
     new.category, '{city,price_type,stat}')
   on conflict (series_id) do update set name = excluded.name, unit = excluded.unit, frequency = excluded.frequency,
-    source = excluded.source, category = excluded.category, updated_at = now()
+    source = excluded.source, category = excluded.category, updated_at = now(),
+    row_version = data.series.row_version + 1
   returning series_no into new.series_no;
   return new;
 end $$;
@@ -45,7 +46,8 @@ create trigger keep_commodity_series before insert or update on data.commodity_i
 
 create function data.change_priced_series() returns trigger language plpgsql as $$
 begin
-  update data.series s set updated_at = now() from data.commodity_items i where i.series_no = s.series_no;
+  update data.series s set updated_at = now(), row_version = s.row_version + 1
+  from data.commodity_items i where i.series_no = s.series_no;
   return null;
 end $$;
 create trigger change_series_of_cities after update on data.commodity_cities

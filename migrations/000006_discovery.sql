@@ -32,11 +32,13 @@ create index releases_by_publication on data.releases (coalesce(publication, tit
 create function data.change_released_series() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    update data.series set updated_at = now() where series_id in (select unnest(series_ids) from new_rows);
+    update data.series set updated_at = now(), row_version = row_version + 1
+    where series_id in (select unnest(series_ids) from new_rows);
   elsif tg_op = 'DELETE' then
-    update data.series set updated_at = now() where series_id in (select unnest(series_ids) from old_rows);
+    update data.series set updated_at = now(), row_version = row_version + 1
+    where series_id in (select unnest(series_ids) from old_rows);
   else
-    update data.series set updated_at = now()
+    update data.series set updated_at = now(), row_version = row_version + 1
     where series_id in (select unnest(series_ids) from old_rows union select unnest(series_ids) from new_rows);
   end if;
   return null;

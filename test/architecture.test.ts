@@ -123,6 +123,30 @@ test('SQL is only in files named *.sql.ts, in migrations and beside the launcher
   }
 });
 
+test('no statement finds a row by where PostgreSQL keeps it or by who wrote it, which hold within one partition only', (t) => {
+  for (const folder of ['ingest', 'data-api', 'accounts-api', 'cli'])
+    for (const file of sources(folder))
+      t.notRegex(
+        readFileSync(path.join(projectRoot, file), 'utf8'),
+        /\b(?:ctid|[cx]min|[cx]max|tableoid)\b/,
+        file,
+      );
+});
+
+test('every statement that changes a series counts its version on', (t) => {
+  const folders = ['ingest', 'data-api', 'accounts-api', 'cli', 'migrations'];
+  const statements = folders.flatMap((folder) =>
+    readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:ts|sql)$/.test(name) && !name.endsWith('.test.ts'))
+      .flatMap((name) => {
+        const text = readFileSync(path.join(projectRoot, folder, name), 'utf8');
+        return text.match(/\bupdate\s+data\.series\s[^`;]*/g) ?? [];
+      }),
+  );
+  t.true(statements.length > 10);
+  for (const statement of statements) t.regex(statement, /^[^']*\brow_version = (?:s\.)?row_version \+ 1\b/);
+});
+
 test('accounts-api begins every transaction by inTransaction, which waits until the change is in force', (t) => {
   for (const file of sources('accounts-api').filter((name) => name !== 'accounts-api/database.ts')) {
     t.notRegex(read(file), /sequelize\s*\.transaction\(/, file);

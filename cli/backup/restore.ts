@@ -156,12 +156,22 @@ async function requireFit(on: Transaction, header: Header): Promise<void> {
       `This backup was made by Almanac ${header.almanac} with another schema: ${faults.join('; ')}. ` +
         'Restore it with that version into an empty database; then start this version, which migrates it.',
     );
-  const [tables, sequences] = [await readTables(on), await readSequences(on)];
+  const [known, sequences] = [await readTables(on), await readSequences(on)];
+  const tables = hasBaselineTables(header.migrations) ? withoutNewColumns(known, header.tables) : known;
   const isSame =
     JSON.stringify(tables) === JSON.stringify(header.tables) &&
     JSON.stringify(Object.keys(sequences)) === JSON.stringify(Object.keys(header.sequences));
   if (!isSame)
     throw new Error('The tables of this database are not those of the backup, though its migrations are.');
+}
+
+/** The tables with only those of their columns that were backed up: the baseline has more, which are filled by their defaults. */
+function withoutNewColumns(tables: readonly Table[], backedUp: readonly Table[]): Table[] {
+  const columnsOf = new Map(backedUp.map(({ table, columns }) => [table, new Set(columns)]));
+  return tables.map(({ table, columns }) => ({
+    table,
+    columns: columns.filter((column) => columnsOf.get(table)?.has(column)),
+  }));
 }
 
 /** Services hold in memory what they have read. */

@@ -107,7 +107,7 @@ export const getCommoditiesByCity = endpoint({
       };
       const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
       return {
-        identity: ['by-city', query, series.rowVersion, series.releases[0], [...cityNames]],
+        identity: ['by-city', query, series.rowVersion, series.changedAt, series.releases[0], [...cityNames]],
         lastModified: series.changedAt,
         format: query.format,
         fileName: `${series.id}-by-city`,

@@ -2,6 +2,7 @@
 // Hides the storage model (migrations/000001_series.sql) and how a read is pinned to one version of the data.
 import { entryAt } from '../../kernel/entries.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { rowVersion } from './series.sql.ts';
 
 /**
  * Which row of a point is read:
@@ -174,7 +175,7 @@ function textOf(name: string, query: PointsQuery): string {
         ? oneCombinationSql(query)
         : combinationsSql(query);
     text = `select s.version, s."rowVersion", p.* from (${points}) p
-      left join (select data_version as version, xmin::text as "rowVersion" from data.series where series_no = $1) s on true`;
+      left join (select r.data_version as version, ${rowVersion('r')} as "rowVersion" from data.series r where r.series_no = $1) s on true`;
     texts.set(name, text);
   }
   return text;

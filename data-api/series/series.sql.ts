@@ -87,7 +87,7 @@ export interface Series {
   lastUpdated: string | null;
   /** The last load that changed the points, to which reads are pinned. */
   version: number;
-  /** Changes with every change of the row, by a load or of its facts. */
+  /** Changes with every change of the row, by a load or of its facts. No two series have the same one. */
   rowVersion: string;
   changedAt: Date;
   firstVintage: string | null;
@@ -118,6 +118,9 @@ const ofVintage = `
 export const presentId = (parameter: string): string =>
   `coalesce((select n.series_id from data.series_aliases a join data.series n using (series_no) where a.alias = ${parameter}), ${parameter})`;
 
+/** The version of a row of data.series, by which an id that is given to another series has another version too. */
+export const rowVersion = (row: string): string => `${row}.series_no || '.' || ${row}.row_version`;
+
 /** Of a row `f`. */
 const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
 
@@ -131,7 +134,7 @@ const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('
     s.licence_url as "licenceUrl", s.attribution, s.fiscal_year_end as "fiscalYearEnd", s.tags, s.category,
     s.methodology_url as "methodologyUrl", s.dimensions, s.first_date as "firstDate",
     s.last_date as "lastDate", s.observation_count as "observationCount", s.last_updated as "lastUpdated",
-    s.data_version as version, s.xmin::text as "rowVersion",
+    s.data_version as version, ${rowVersion('s')} as "rowVersion",
     greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt",
     (select min(v.published_on) from data.vintages v where v.series_no = s.series_no and ${changed}) as "firstVintage",
     array(select ${utc('release_at')} from (
@@ -206,9 +209,9 @@ export async function readRowVersions(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await database.query<{ id: string; rowVersion: string; isAlias: boolean }>(
-    `select series_id as id, xmin::text as "rowVersion", false as "isAlias" from data.series where series_id = any($1)
+    `select s.series_id as id, ${rowVersion('s')} as "rowVersion", false as "isAlias" from data.series s where s.series_id = any($1)
      union all
-     select a.alias, s.xmin::text, true from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)`,
+     select a.alias, ${rowVersion('s')}, true from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)`,
     [ids],
     'series_row_versions',
   );
@@ -228,7 +231,7 @@ export async function findPointNotes(
   { from, to }: { from: string; to: string },
 ): Promise<{ rowVersion: string; notes: ReadonlyMap<string, readonly Footnote[]> } | undefined> {
   const [row] = await database.query<{ rowVersion: string; notes: { date: string; notes: Footnote[] }[] }>(
-    `select s.xmin::text as "rowVersion", (
+    `select ${rowVersion('s')} as "rowVersion", (
        select coalesce(json_agg(json_build_object('date', date, 'notes', notes)), '[]') from (
          select f.date, json_agg(${footnote} order by f.mark, f.dims::text) as notes
          from data.footnotes f where f.series_no = s.series_no and f.date between $2 and $3 group by f.date) dated) as notes

@@ -238,7 +238,7 @@ export const getManySeries = endpoint({
 
 /** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
 export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
-  return [query, after, series.renamedFrom, series.rowVersion, version, series.releases[0]];
+  return [query, after, series.renamedFrom, series.rowVersion, series.changedAt, version, series.releases[0]];
 }
 
 /** How long the answer is valid; for a past state that is not pinned yet, also its permanent URL. */

@@ -27,7 +27,8 @@ export const getVintages = endpoint({
         .and(series.seriesNo, (p) => `v.series_no = ${p}`)
         .and(from, (p) => `v.vintage >= ${p}`)
         .and(to, (p) => `v.vintage <= ${p}`);
-      const state = { version: series.rowVersion, changedAt: series.changedAt };
+      const { rowVersion, changedAt } = series;
+      const state = { version: `${rowVersion} ${changedAt.toISOString()}`, changedAt };
       const fileName = `${series.id}-vintages`;
       return listReply(dependencies, call, { list: vintagesList, query, where, fileName, state });
     },

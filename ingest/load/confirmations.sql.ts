@@ -41,7 +41,7 @@ async function findSpans(on: Transaction): Promise<void> {
        where not s.fresh
        group by p.series_no, p.dims_no, s.backfill
      ), changed as (
-       select series_no, dims_no, count(*) as points, count(*) filter (where row_id is null) as new_points
+       select series_no, dims_no, count(*) as points, count(*) filter (where began_on is null) as new_points
        from load_changes where states group by series_no, dims_no
      ), unchanged as (
        select staged.*, staged.points - coalesce(changed.new_points, 0) as points_standing
@@ -99,7 +99,7 @@ export async function narrowConfirmations(on: Transaction, load: LoadRow): Promi
     `with passed_over as (
        select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(daterange(c.date, c.date, '[]')) as dates
        from load_changes c join data.confirmations f using (series_no, dims_no)
-       where c.row_id is null and f.published_on >= $1 and f.published_on < c.ends_on and f.dates @> c.date
+       where c.began_on is null and f.published_on >= $1 and f.published_on < c.ends_on and f.dates @> c.date
          and f.load_no <> $2
        group by f.series_no, f.dims_no, f.published_on, f.load_no
      )

@@ -18,7 +18,7 @@ export async function createHistory(on: Transaction): Promise<void> {
     ) on commit drop`);
   await on.query(`
     create temp table if not exists load_runs (
-      series_no integer not null, dims_no integer not null, date date not null, row_id tid not null,
+      series_no integer not null, dims_no integer not null, date date not null,
       published_on date not null, superseded_on date not null, load_no bigint not null, superseded_load_no bigint,
       value numeric, status text,
       run integer not null, continues boolean not null
@@ -27,12 +27,12 @@ export async function createHistory(on: Transaction): Promise<void> {
 
 /** The rows, shown in some vintage, of the points of load_changes whose stored history the load may change. */
 const touchedRows = `
-  select o.*, o.ctid as row_id from load_changes c join load_series s using (series_no)
+  select o.* from load_changes c join load_series s using (series_no)
   cross join lateral (
-    select p.*, p.ctid from data.observations p
+    select p.* from data.observations p
     where (p.series_no, p.dims_no, p.date) = (c.series_no, c.dims_no, c.date) and p.superseded_on = 'infinity'
     union all
-    select p.*, p.ctid from data.observations p
+    select p.* from data.observations p
     where (p.series_no, p.dims_no, p.date) = (c.series_no, c.dims_no, c.date) and p.superseded_on <> 'infinity'
   ) o
   where s.rewrites and o.published_on < o.superseded_on`;
@@ -61,6 +61,10 @@ export async function countEvents(on: Transaction, load: LoadRow, moment: 'befor
   );
 }
 
+/** Among the rows that some vintage shows there is one: those that ended on the day on which they began are left to the caller. */
+const isRow = (of: string): string =>
+  `(o.series_no, o.dims_no, o.date, o.published_on) = (${of}.series_no, ${of}.dims_no, ${of}.date, ${of}.published_on)`;
+
 /**
  * Merges adjacent rows that state the same, as loads in order would have stored one row. What the load of a merged row stated
  * is kept, as an older vintage that is loaded later holds only until that day.
@@ -78,7 +82,7 @@ export async function mergeRows(on: Transaction): Promise<void> {
        from linked window point as (partition by series_no, dims_no, date order by published_on)
      ), stored as (
        insert into load_runs
-       select series_no, dims_no, date, row_id, published_on, superseded_on, load_no, superseded_load_no, value, status,
+       select series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status,
          run, continues
        from numbered where continues or is_continued
        returning 1
@@ -88,13 +92,18 @@ export async function mergeRows(on: Transaction): Promise<void> {
   if (found?.rows === 0) return;
   await on.query('analyze load_runs');
   await keepMergedStatements(on);
-  await on.query('delete from data.observations o using load_runs r where o.ctid = r.row_id and r.continues');
+  for (const isStored of [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`])
+    await on.query(
+      `delete from data.observations o using load_runs r
+       where ${isRow('r')} and ${isStored} and o.superseded_on = r.superseded_on and r.continues`,
+    );
+  // The first row of a run has ended: another one follows it.
   await on.query(
     `update data.observations o set superseded_on = m.superseded_on, superseded_load_no = m.superseded_load_no
-     from (select (array_agg(row_id order by published_on))[1] as row_id, max(superseded_on) as superseded_on,
+     from (select series_no, dims_no, date, min(published_on) as published_on, max(superseded_on) as superseded_on,
              (array_agg(superseded_load_no order by published_on desc))[1] as superseded_load_no
            from load_runs group by series_no, dims_no, date, run) m
-     where o.ctid = m.row_id`,
+     where ${isRow('m')} and o.superseded_on <> 'infinity' and o.superseded_on > o.published_on`,
   );
 }
 

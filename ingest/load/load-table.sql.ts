@@ -284,7 +284,10 @@ export async function upsert(
     await changeNeighboursOfStaged(on);
   const { returning, change } = shownBySeries(dataset);
   // Readers' caches depend on the version, so a change of metadata counts as a change of the series.
-  const versions = target === 'data.series' ? ', data_version = $1, updated_at = now()' : '';
+  const versions =
+    target === 'data.series'
+      ? ', data_version = $1, row_version = k.row_version + 1, updated_at = now()'
+      : '';
   const updated =
     others.length === 0
       ? 0

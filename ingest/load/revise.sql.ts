@@ -12,9 +12,9 @@ export interface LoadRow {
 }
 
 /**
- * load_series: the series of the load. load_changes: the changes to make, one row per point: end the row `row_id` at D (if
- * there is one), insert the new value from D until `ends_on` (if there is one), and restore the old value from
- * there until `old_ends_on`. load_standing: the state at D of the series that have later vintages.
+ * load_series: the series of the load. load_changes: the changes to make, one row per point: end the row published on `began_on`
+ * at D (null: there is no row), insert the new value from D until `ends_on` (if there is one), and restore the old value from
+ * there until `old_ends_on` (null: the row has no end). load_standing: the state at D of the series that have later vintages.
  */
 export async function createDifference(on: Transaction): Promise<void> {
   await on.query(`
@@ -29,13 +29,13 @@ export async function createDifference(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_changes (
       series_no integer not null, dims_no integer not null, date date not null,
-      row_id tid, ends_on date not null, states boolean not null, value numeric, status text,
+      began_on date, ends_on date not null, states boolean not null, value numeric, status text,
       old_ends_on date, old_value numeric, old_status text
     ) on commit drop`);
   await on.query(`
     create temp table load_standing (
       series_no integer not null, dims_no integer not null, date date not null,
-      row_id tid not null, published_on date not null, superseded_on date not null, value numeric, status text
+      published_on date not null, superseded_on date not null, value numeric, status text
     ) on commit drop`);
 }
 
@@ -117,7 +117,7 @@ export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> 
 export async function compareWithLive(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into load_changes
-     select p.series_no, p.dims_no, p.date, o.ctid, 'infinity', true, p.value, p.status, null, o.value, o.status
+     select p.series_no, p.dims_no, p.date, o.published_on, 'infinity', true, p.value, p.status, null, o.value, o.status
      from load_points p join load_series s using (series_no)
      left join data.observations o on (o.series_no, o.dims_no, o.date) = (p.series_no + 0, p.dims_no, p.date)
        and o.superseded_on = 'infinity'
@@ -127,7 +127,7 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
   if (!load.complete) return;
   await on.query(
     `insert into load_changes
-     select o.series_no, o.dims_no, o.date, o.ctid, 'infinity', false, null, null, null, o.value, o.status
+     select o.series_no, o.dims_no, o.date, o.published_on, 'infinity', false, null, null, null, o.value, o.status
      from load_series s join data.observations o using (series_no)
      where not s.fresh and not s.backfill and o.superseded_on = 'infinity'
        and not exists (select from load_points p
@@ -144,7 +144,7 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
 export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into load_standing
-     select o.series_no, o.dims_no, o.date, o.ctid, o.published_on, o.superseded_on, o.value, o.status
+     select o.series_no, o.dims_no, o.date, o.published_on, o.superseded_on, o.value, o.status
      from load_series s join data.observations o using (series_no)
      where s.backfill and o.published_on <= $1 and o.superseded_on > $1`,
     [load.vintage],
@@ -160,14 +160,14 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
        where $2 and not exists (select from load_points p
                                 where (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date))
      ), changed as (
-       select said.*, t.row_id, t.superseded_on as old_ends_on, t.value as old_value, t.status as old_status
+       select said.*, t.published_on as began_on, t.superseded_on as old_ends_on, t.value as old_value, t.status as old_status
        from said left join load_standing t
          on (t.series_no, t.dims_no, t.date) = (said.series_no, said.dims_no, said.date)
-       where t.row_id is null or not said.states
+       where t.published_on is null or not said.states
           or t.value is distinct from said.value or t.status is distinct from said.status
      )
      insert into load_changes
-     select c.series_no, c.dims_no, c.date, c.row_id,
+     select c.series_no, c.dims_no, c.date, c.began_on,
        least(
          (select min(o.published_on) from data.observations o
           where (o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)
@@ -181,7 +181,7 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
           where v.series_no = c.series_no and v.published_on > $1 and v.complete),
          (select min(f.published_on) from data.confirmations f
           where f.series_no = c.series_no and f.dims_no = c.dims_no and f.published_on > $1
-            and f.dates @> c.date and c.row_id is not null),
+            and f.dates @> c.date and c.began_on is not null),
          (select min(m.published_on) from data.statements m
           where (m.series_no, m.dims_no, m.date) = (c.series_no, c.dims_no, c.date) and m.published_on > $1),
          'infinity') as ends_on,
@@ -194,12 +194,21 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
 /** Applies load_changes. */
 export async function storeChanges(on: Transaction, load: LoadRow): Promise<void> {
   await on.query('analyze load_changes');
-  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open.
+  const begun =
+    '(o.series_no, o.dims_no, o.date, o.published_on) = (c.series_no, c.dims_no, c.date, c.began_on)';
   await on.query(
-    `update data.observations o
-     set superseded_on = $1, superseded_load_no = coalesce(o.superseded_load_no, $2)
-     from load_changes c where o.ctid = c.row_id`,
+    `update data.observations o set superseded_on = $1, superseded_load_no = $2
+     from load_changes c
+     where (c.old_ends_on is null or c.old_ends_on = 'infinity') and ${begun} and o.superseded_on = 'infinity'`,
     [load.vintage, load.loadNo],
+  );
+  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. Beside it there may be rows that
+  // ended on the day on which they began.
+  await on.query(
+    `update data.observations o set superseded_on = $1
+     from load_changes c
+     where c.old_ends_on <> 'infinity' and ${begun} and o.superseded_on <> 'infinity' and o.superseded_on > $1`,
+    [load.vintage],
   );
   await on.query(
     `insert into data.observations

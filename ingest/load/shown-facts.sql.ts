@@ -16,7 +16,7 @@ export async function refreshSearch(on: Queryable, seriesNos: readonly number[])
  */
 export async function changeNeighbours(on: Queryable, seriesNo: number): Promise<void> {
   await on.query(
-    `update data.series set updated_at = now() where series_no in (
+    `update data.series set updated_at = now(), row_version = row_version + 1 where series_no in (
        select continued_by from data.series_continuations where series_no = $1
        union select series_no from data.series_continuations where continued_by = $1)`,
     [seriesNo],
@@ -37,7 +37,7 @@ export function shownBySeries({ references = [] }: Dataset): Shown {
     ? {
         returning: 'k.series_no',
         change:
-          ', shown as (update data.series set updated_at = now() where series_no in (select series_no from done))',
+          ', shown as (update data.series set updated_at = now(), row_version = row_version + 1 where series_no in (select series_no from done))',
       }
     : { returning: '1', change: '' };
 }
@@ -57,7 +57,7 @@ export async function refreshSearchOfStaged(on: Queryable, dataset: Dataset): Pr
 /** As `changeNeighbours`, for the frequencies of load_table; before they are stored. */
 export async function changeNeighboursOfStaged(on: Queryable): Promise<void> {
   await on.query(
-    `update data.series n set updated_at = now() from (
+    `update data.series n set updated_at = now(), row_version = n.row_version + 1 from (
        select c.series_no, c.continued_by from load_table t join data.series s using (series_id)
        join data.series_continuations c on s.series_no in (c.series_no, c.continued_by)
        where t.frequency <> s.frequency) changed

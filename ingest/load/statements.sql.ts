@@ -148,8 +148,8 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
      select series_no, points, 0, 0, points_with_value, first_date, last_date, false
      from load_series where fresh and points > 0
      union all
-     select series_no, count(*) filter (where states and row_id is null),
-       count(*) filter (where states and row_id is not null), count(*) filter (where not states),
+     select series_no, count(*) filter (where states and began_on is null),
+       count(*) filter (where states and began_on is not null), count(*) filter (where not states),
        count(value) - count(old_value),
        min(date) filter (where value is not null), max(date) filter (where value is not null),
        backfill or bool_or(old_value is not null and value is null)
@@ -198,7 +198,8 @@ export async function storeNewSeries(on: Transaction, load: LoadRow, brought: Sp
      ), changed as (
        insert into load_changed select series_no, $2, false from brought
      )
-     update data.series s set data_version = $2, last_updated = greatest(s.last_updated, $1),
+     update data.series s set data_version = $2, row_version = s.row_version + 1,
+       last_updated = greatest(s.last_updated, $1),
        observation_count = s.observation_count + b.points_with_value,
        first_date = least(s.first_date, b.first_date), last_date = greatest(s.last_date, b.last_date)
      from brought b where s.series_no = b.series_no`,
@@ -221,7 +222,7 @@ export async function storeNewSeries(on: Transaction, load: LoadRow, brought: Sp
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `update data.series s set
-       data_version = $2,
+       data_version = $2, row_version = s.row_version + 1,
        last_updated = case when not l.rewrites then greatest(s.last_updated, $1) else (
          select max(v.published_on) from data.vintages v
          where v.series_no = s.series_no and v.points_new + v.points_revised + v.points_deleted > 0) end,
@@ -231,7 +232,8 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
     [load.vintage, load.loadNo],
   );
   await on.query(
-    `update data.series s set observation_count = c.count, first_date = c.first_date, last_date = c.last_date
+    `update data.series s set row_version = s.row_version + 1,
+       observation_count = c.count, first_date = c.first_date, last_date = c.last_date
      from load_totals t, lateral (
        select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
          max(o.date) filter (where o.value is not null) as last_date

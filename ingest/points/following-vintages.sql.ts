@@ -28,8 +28,7 @@ export async function createPlaces(on: Transaction): Promise<void> {
     create temp table load_steps (
       series_no integer not null, dims_no integer not null, date date not null, place integer not null,
       stood boolean not null,   -- the point existed before
-      states boolean not null, value numeric, status text, -- states nothing: the point is deleted
-      row_id tid                -- of a live row
+      states boolean not null, value numeric, status text -- states nothing: the point is deleted
     ) on commit drop`);
 }
 
@@ -180,10 +179,10 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
   await on.query(
     `insert into load_steps
      with said as (
-       select r.series_no, r.dims_no, r.date, p.place, r.value, r.status, null::tid as row_id
+       select r.series_no, r.dims_no, r.date, p.place, r.value, r.status
        from load_rows r join load_places p using (series_no, vintage) where p.follows
        union all
-       select o.series_no, o.dims_no, o.date, 0, o.value, o.status, o.ctid
+       select o.series_no, o.dims_no, o.date, 0, o.value, o.status
        from ${complete ? spokenOf : spokenOfWithin} join data.observations o using (series_no)
        where o.superseded_on = 'infinity' ${complete ? '' : withinSpoken}
      ), ordered as (
@@ -191,7 +190,7 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
          lag(value) over points as old_value, lag(status) over points as old_status
        from said window points as (partition by series_no, dims_no, date order by place)
      )
-     select series_no, dims_no, date, place, ${stood}, true, value, status, row_id
+     select series_no, dims_no, date, place, ${stood}, true, value, status
      from ordered
      where place = 0 or not (${stood}) or value is distinct from old_value or status is distinct from old_status
      ${complete ? deletions : ''}`,
@@ -208,19 +207,21 @@ const spokenOfWithin = `(
 const withinSpoken = 'and o.dims_no = s.dims_no and o.date between s.first_date and s.last_date';
 const deletions = `
   union all
-  select series_no, dims_no, date, place + 1, true, false, null, null, null
+  select series_no, dims_no, date, place + 1, true, false, null, null
   from ordered join (select series_no, max(place) as last from load_places where follows group by series_no) p
     using (series_no)
   where place < p.last and after is distinct from place + 1`;
 
-/** Ends the live rows that are revised or deleted, and inserts the new ones, each with its end if it has one. */
+/** Ends the live rows that are revised or deleted, and inserts the new ones, each with its end if it has one. `+ 0`: see compareWithLive. */
 async function storeSteps(on: Transaction): Promise<void> {
   await on.query(
     `update data.observations o set superseded_on = p.vintage, superseded_load_no = p.load_no
-     from (select series_no, row_id, lead(place) over (partition by series_no, dims_no, date order by place) as place
+     from (select series_no, dims_no, date, place = 0 as is_live,
+             lead(place) over (partition by series_no, dims_no, date order by place) as place
            from load_steps) s
      join load_places p using (series_no, place)
-     where s.row_id is not null and p.follows and o.ctid = s.row_id`,
+     where s.is_live and p.follows and (o.series_no, o.dims_no, o.date) = (s.series_no + 0, s.dims_no, s.date)
+       and o.superseded_on = 'infinity'`,
   );
   await on.query(
     `insert into data.observations
@@ -331,7 +332,7 @@ async function record(on: Transaction, complete: boolean): Promise<(LoadCounts &
     [complete],
   );
   await on.query(
-    `update data.series s set data_version = t.load_no, last_updated = greatest(s.last_updated, t.vintage),
+    `update data.series s set data_version = t.load_no, row_version = s.row_version + 1, last_updated = greatest(s.last_updated, t.vintage),
        observation_count = c.count, first_date = c.first_date, last_date = c.last_date
      from (select series_no, max(vintage) as vintage, max(load_no) as load_no from load_counts
            where points_new + points_revised + points_deleted > 0 group by series_no) t,

@@ -85,7 +85,10 @@ export async function nameDimensions(
   seriesNos: readonly number[],
   names: readonly string[],
 ): Promise<void> {
-  await on.query('update data.series set dimensions = $2 where series_no = any($1)', [seriesNos, names]);
+  await on.query(
+    'update data.series set dimensions = $2, row_version = row_version + 1 where series_no = any($1)',
+    [seriesNos, names],
+  );
 }
 
 /** Deletes series that this load created but no valid row used. */

@@ -35,7 +35,8 @@ export async function dateLoads(on: Transaction, at: Date, since: LoadNumbers): 
     [at, since.isTaken ? since.last + 1 : since.last],
   );
   await on.query(
-    `update data.series set updated_at = case when updated_at = now() then $1 else updated_at end,
+    `update data.series set row_version = row_version + 1,
+       updated_at = case when updated_at = now() then $1 else updated_at end,
        created_at = case when created_at = now() then $1 else created_at end
      where updated_at = now() or created_at = now()`,
     [at],

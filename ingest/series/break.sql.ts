@@ -42,7 +42,8 @@ export async function deleteBreak(
     `with removed as (
        delete from data.series_breaks where series_no = $1 and date = $2 returning from_unit, from_unit_multiplier
      )
-     update data.series set unit = r.from_unit, unit_multiplier = r.from_unit_multiplier, data_version = $3, updated_at = now()
+     update data.series set unit = r.from_unit, unit_multiplier = r.from_unit_multiplier, data_version = $3,
+       row_version = row_version + 1, updated_at = now()
      from removed r where series_no = $1`,
     [seriesNo, date, loadNo],
   );

@@ -67,7 +67,8 @@ export async function giveId(
   await on.query('delete from data.series_aliases where series_no = $1 and alias = $2', [seriesNo, to]);
   await on.query('insert into data.series_aliases (alias, series_no) values ($1, $2)', [from, seriesNo]);
   await on.query(
-    'update data.series set series_id = $2, data_version = $3, updated_at = now() where series_no = $1',
+    `update data.series set series_id = $2, data_version = $3, row_version = row_version + 1, updated_at = now()
+     where series_no = $1`,
     [seriesNo, to, loadNo],
   );
   await on.query(
@@ -83,7 +84,8 @@ export async function setDeleted(
   { seriesNo, deletedOn, loadNo }: { seriesNo: number; deletedOn: string | null; loadNo: number },
 ): Promise<void> {
   await on.query(
-    'update data.series set deleted_on = $2, data_version = $3, updated_at = now() where series_no = $1',
+    `update data.series set deleted_on = $2, data_version = $3, row_version = row_version + 1, updated_at = now()
+     where series_no = $1`,
     [seriesNo, deletedOn, loadNo],
   );
   await changeNeighbours(on, seriesNo);

@@ -83,8 +83,9 @@ export async function deleteContinuation(
 
 /** Readers of each series are told of the other one; their caches depend on the version, so it is that of the load. */
 async function changeBoth(on: Transaction, seriesNos: readonly number[], loadNo: number): Promise<void> {
-  await on.query('update data.series set data_version = $2, updated_at = now() where series_no = any($1)', [
-    seriesNos,
-    loadNo,
-  ]);
+  await on.query(
+    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now()
+     where series_no = any($1)`,
+    [seriesNos, loadNo],
+  );
 }

@@ -113,10 +113,10 @@ export async function giveIds(
     'insert into data.series_aliases (alias, series_no, merged_from, merged_on) values ($1, $2, $3, $4)',
     [oldId, into, old, day],
   );
-  await on.query('update data.series set deleted_on = $2, updated_at = now() where series_no = $1', [
-    old,
-    day,
-  ]);
+  await on.query(
+    `update data.series set deleted_on = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
+    [old, day],
+  );
   await on.query(
     `update data.releases set series_ids = case when series_ids @> array[$2] then array_remove(series_ids, $1)
        else array_replace(series_ids, $1, $2) end
@@ -166,8 +166,8 @@ export async function takeIdsBack(
 
 /** A series whose aliases changed: caches of its facts notice it. */
 async function touch(on: Transaction, seriesNo: number, loadNo: number): Promise<void> {
-  await on.query('update data.series set data_version = $2, updated_at = now() where series_no = $1', [
-    seriesNo,
-    loadNo,
-  ]);
+  await on.query(
+    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
+    [seriesNo, loadNo],
+  );
 }

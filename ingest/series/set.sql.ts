@@ -39,7 +39,7 @@ export async function updateFacts(
        select n.name, n.unit, n.frequency, n.source, n.description, n.geography, n.seasonal_adjustment, n.unit_multiplier,
          n.decimals, n.licence, n.licence_url, n.attribution, n.fiscal_year_end, n.tags, n.category, n.methodology_url
        from jsonb_populate_record(s, $2) n),
-       data_version = $3, updated_at = now()
+       data_version = $3, row_version = s.row_version + 1, updated_at = now()
      where series_no = $1`,
     [seriesNo, JSON.stringify(values), loadNo],
   );

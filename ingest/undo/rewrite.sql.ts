@@ -7,7 +7,7 @@ import { differs, isOwnRow } from './said.sql.ts';
 export async function findFoldChanges(on: Transaction): Promise<void> {
   await on.query(
     `insert into load_changes
-     select series_no, dims_no, date, row_id, 'infinity', stands, value, status, null, old_value, old_status
+     select series_no, dims_no, date, began_on, 'infinity', stands, value, status, null, old_value, old_status
      from fold_days where ${differs}`,
   );
 }
@@ -31,7 +31,7 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
   await on.query('truncate load_changes, load_series');
   await on.query(
     `insert into load_changes
-     select series_no, dims_no, date, case when stood or not stands then '(0,0)'::tid end, 'infinity', stands or not stood,
+     select series_no, dims_no, date, case when stood or not stands then day end, 'infinity', stands or not stood,
        value, status, null, old_value, old_status
      from (
        select distinct on (series_no, dims_no, date) *,

@@ -55,7 +55,7 @@ async function keepStatements(
 export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
   return keepStatements(
     on,
-    `select c.series_no, c.dims_no, c.date, $2::date as day, c.row_id is not null as stood, c.old_value, c.old_status
+    `select c.series_no, c.dims_no, c.date, $2::date as day, c.began_on is not null as stood, c.old_value, c.old_status
      from load_changes c join load_series s using (series_no) where s.rewrites`,
     load.loadNo,
     [load.vintage],
@@ -72,7 +72,7 @@ export const differs = `(stood <> stands or value is distinct from old_value or 
 
 /**
  * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change. fold_days: for
- * each of these, what is stored (`stood`, with the row) and what the fold of the loads in force says (`stands`).
+ * each of these, what is stored (`stood`, by the row published on `began_on`) and what the fold of the loads in force says (`stands`).
  */
 export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
@@ -81,7 +81,7 @@ export async function createFold(on: Transaction): Promise<void> {
     ) on commit drop`);
   await on.query(`
     create temp table if not exists fold_rows (
-      series_no integer not null, dims_no integer not null, date date not null, row_id tid not null,
+      series_no integer not null, dims_no integer not null, date date not null,
       published_on date not null, superseded_on date not null, load_no bigint not null,
       is_own boolean not null, value numeric, status text
     ) on commit drop`);
@@ -92,7 +92,7 @@ export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
     create temp table if not exists fold_days (
       series_no integer not null, dims_no integer not null, date date not null, day date not null,
-      row_id tid, stood boolean not null, old_value numeric, old_status text,
+      began_on date, stood boolean not null, old_value numeric, old_status text,
       stands boolean not null, value numeric, status text
     ) on commit drop`);
   await on.query('truncate fold_points, fold_rows, fold_wanted, fold_days');
@@ -199,7 +199,7 @@ const said = `
       and (l.vintage <> f.published_on or ${isInForce('p')})
     order by f.published_on desc, f.load_no desc limit 1) f
   union all
-  select w.*, v.published_on, v.load_no, 1, o.row_id is not null, o.value, o.status
+  select w.*, v.published_on, v.load_no, 1, o.published_on is not null, o.value, o.status
   from fold_wanted w join complete v using (series_no, day)
   left join fold_rows o on ${standsAt('o', 'w', 'v.published_on')}
   union all
@@ -218,7 +218,7 @@ async function findRows(on: Transaction): Promise<void> {
   for (const isStored of [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`])
     await on.query(
       `insert into fold_rows
-       select ${point}, o.ctid, o.published_on, o.superseded_on, o.load_no, coalesce(${isOwnRow('o', 'l')}, false), o.value, o.status
+       select ${point}, o.published_on, o.superseded_on, o.load_no, coalesce(${isOwnRow('o', 'l')}, false), o.value, o.status
        from fold_points join data.observations o using (${point}) left join data.loads l using (load_no) where ${isStored}`,
     );
   await on.query('create index if not exists fold_rows_point on fold_rows (series_no, dims_no, date)');
@@ -236,7 +236,7 @@ async function fold(on: Transaction, days: string, values: readonly unknown[]): 
   await on.query(
     `insert into fold_days
      with complete as materialized (${complete})
-     select n.series_no, n.dims_no, n.date, n.day, old.row_id, old.row_id is not null, old.value, old.status,
+     select n.series_no, n.dims_no, n.date, n.day, old.published_on, old.published_on is not null, old.value, old.status,
        n.states, n.value, n.status
      from (
        select distinct on (${point}, day) * from (${said}) said

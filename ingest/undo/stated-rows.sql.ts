@@ -38,13 +38,13 @@ export const updateKept = (
   assignments: readonly string[],
 ): string => `
   changing as materialized (
-    select k.ctid as row_id, t.line, coalesce(k.row_no, nextval('data.row_nos')) as row_no, k.load_no, ${keptContent} as content
+    select t.line, coalesce(k.row_no, nextval('data.row_nos')) as row_no, k.load_no, ${keptContent} as content
     from ${target} k join ${staged} t on ${isSame} where ${differs}
   ), replaced as (
     insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from changing
   ), done as (
     update ${target} k set ${assignments.join(', ')}, row_no = c.row_no, load_no = $1
-    from changing c join ${staged} t using (line) where k.ctid = c.row_id returning 1
+    from changing c join ${staged} t using (line) where ${isSame} returning 1
   )`;
 
 /**

@@ -113,8 +113,8 @@ async function numbersOf(url: string): Promise<{ load: number; change: number; n
 }
 
 /** The backup with its text changed. */
-function changed(change: (text: string) => string): string {
-  const before = gunzipSync(readFileSync(file)).toString();
+function changed(change: (text: string) => string, of = file): string {
+  const before = gunzipSync(readFileSync(of)).toString();
   const after = change(before);
   if (after === before) throw new Error('nothing was changed');
   const other = path.join(folder, `${createHash('sha256').update(after).digest('hex')}.gz`);
@@ -225,8 +225,8 @@ test.serial(
   'a backup of the last version before the baseline is restored, and one of an earlier version is refused',
   async (t) => {
     const target = await emptyDatabase(t);
-    const withMigrations = (list: string) =>
-      changed((text) => text.replace(/"migrations":\[[^\]]*\]/, `"migrations":[${list}]`));
+    const withMigrations = (list: string, of = file) =>
+      changed((text) => text.replace(/"migrations":\[[^\]]*\]/, `"migrations":[${list}]`), of);
     const first = '{"name":"000001_data","checksum":"1"}';
     const last =
       '{"name":"000160_heartbeat","checksum":"e737a6fc67ef8b3ac5c4fd18bebe63eb512295de73c0fc01da55cb2e166ecaa8"}';
@@ -238,6 +238,17 @@ test.serial(
     const { code, stderr } = await target.almanac(['restore', withMigrations(`${first},${last}`)]);
     t.is(code, 0, stderr);
     t.deepEqual(withoutNumbers(await target.state()), withoutNumbers(stateBefore));
+    const older = path.join(folder, 'older.gz');
+    await onDatabase(target.url, (query) => query('alter table data.series drop column row_version'));
+    t.is((await target.almanac(['backup', older])).code, 0);
+    const other = await emptyDatabase(t);
+    const lacking = await other.almanac(['restore', older]);
+    t.is(lacking.code, 1, 'only a backup of before may lack a column');
+    t.regex(lacking.stderr, /are not those of the backup/);
+    t.is((await other.almanac(['restore', withMigrations(`${first},${last}`, older)])).code, 0);
+    const versions = 'select count(*)::int as series, max(row_version)::int as newest from data.series';
+    const [row] = await onDatabase(other.url, (query) => query(versions));
+    t.like(row, { newest: 0 });
   },
 );
 

@@ -18,6 +18,7 @@ function series(): TableCases {
       dimensions: [],
       observation_count: 0,
       data_version: 0,
+      row_version: 0,
       created_at: 'now()',
       updated_at: 'now()',
     },

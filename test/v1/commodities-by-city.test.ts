@@ -85,7 +85,9 @@ test.serial('changes by city do not reach across a break of the unit', async (t)
     `insert into data.series_breaks (series_no, date, from_unit, declared_on, load_no)
      select series_no, '2026-06-05', 'PKR per 40 Kg', '2026-06-12', data_version from data.series where series_id = 'commodity.dal'`,
   );
-  await service.pool.query(`update data.series set updated_at = now() where series_id = 'commodity.dal'`);
+  await service.pool.query(
+    `update data.series set updated_at = now(), row_version = row_version + 1 where series_id = 'commodity.dal'`,
+  );
   t.like((await byCity(dal)).data[0], { change_1w_pct: null, change_1y_pct: null });
   t.deepEqual(
     (await byCity({ ...dal, transform: 'pct_change' })).data.map(({ value }) => value),

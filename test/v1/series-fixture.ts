@@ -143,7 +143,7 @@ async function load(
     [seriesNo, vintage, loadNo],
   );
   await client.query(
-    `update data.series set data_version = $2, last_updated = greatest(last_updated, $3), (first_date, last_date, observation_count) = (
+    `update data.series set data_version = $2, row_version = row_version + 1, last_updated = greatest(last_updated, $3), (first_date, last_date, observation_count) = (
        select min(date), max(date), count(*) from data.observations
        where series_no = $1 and superseded_on = 'infinity' and value is not null)
      where series_no = $1`,

@@ -46,7 +46,9 @@ test('a load is seen by the next call, and its ETag changes', async (t) => {
   const loaded = await service.call('/v1/series/FRESH', { headers: { 'if-none-match': etag } });
   t.is(loaded.status, 200);
   t.is((loaded.json as Envelope).data[0]?.value, 1);
-  await service.pool.query(`update data.series set name = 'Renamed' where series_id = 'FRESH'`);
+  await service.pool.query(
+    `update data.series set name = 'Renamed', row_version = row_version + 1 where series_id = 'FRESH'`,
+  );
   await refreshSearch(service.pool);
   const renamed = await service.call('/v1/series/FRESH', {
     headers: { 'if-none-match': loaded.headers.get('etag') ?? '' },
@@ -79,10 +81,14 @@ test('what has changed since a series was read is seen by the next call, whateve
   t.deepEqual(await whatShows.value(), [2, 2]);
   t.deepEqual(await whatShows.vintages(), [1]);
   t.is(await whatShows.sell(), 1);
-  await service.pool.query(`update data.series set name = 'Renamed' where series_id = 'KNOWN'`);
+  await service.pool.query(
+    `update data.series set name = 'Renamed', row_version = row_version + 1 where series_id = 'KNOWN'`,
+  );
   t.deepEqual(await whatShows.names(), new Set(['Renamed']));
   t.is(await whatShows.unknown(), 'unknown_dimension');
-  await service.pool.query(`update data.series set dimensions = '{side,place}' where series_id = 'KNOWN'`);
+  await service.pool.query(
+    `update data.series set dimensions = '{side,place}', row_version = row_version + 1 where series_id = 'KNOWN'`,
+  );
   t.is((await ask('?dims=place:Lahore')).pagination.count, 0);
   await service.pool.query(`delete from data.series where series_id = 'KNOWN'`);
   await service.pool.query(`delete from data.search_entries where id = 'KNOWN'`);

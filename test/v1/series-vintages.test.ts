@@ -289,7 +289,7 @@ test('paging is told to start anew when an older vintage was loaded since', asyn
        values ('observations', '-', '2024-02-01', false) returning load_no)
      , v as (insert into data.vintages (series_no, published_on, load_no, complete)
        select series_no, '2024-02-01', load_no, false from data.series, l where series_id = 'BACK')
-     update data.series set data_version = l.load_no from l where series_id = 'BACK'`,
+     update data.series set data_version = l.load_no, row_version = row_version + 1 from l where series_id = 'BACK'`,
   );
   const { status, json } = await service.call(`/v1/series/BACK?limit=2&cursor=${pagination.next_cursor}`);
   t.is(status, 410);
