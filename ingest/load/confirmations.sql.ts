@@ -96,11 +96,13 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
  */
 export async function narrowConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
-    `with passed_over as (
-       select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(daterange(c.date, c.date, '[]')) as dates
-       from load_changes c join data.confirmations f using (series_no, dims_no)
-       where c.began_on is null and f.published_on >= $1 and f.published_on < c.ends_on and f.dates @> c.date
-         and f.load_no <> $2
+    `with added as (
+       select series_no, dims_no, ends_on, range_agg(daterange(date, date, '[]')) as dates
+       from load_changes where began_on is null group by series_no, dims_no, ends_on
+     ), passed_over as (
+       select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(a.dates) as dates
+       from added a join data.confirmations f using (series_no, dims_no)
+       where f.published_on >= $1 and f.published_on < a.ends_on and f.dates && a.dates and f.load_no <> $2
        group by f.series_no, f.dims_no, f.published_on, f.load_no
      )
      update data.confirmations f set dates = f.dates - p.dates

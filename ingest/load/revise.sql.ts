@@ -150,6 +150,7 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
     [load.vintage],
   );
   await on.query('analyze load_standing');
+  await findConfirmed(on, load);
   await on.query(
     `with said as (
        select p.series_no, p.dims_no, p.date, true as states, p.value, p.status
@@ -165,6 +166,10 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
          on (t.series_no, t.dims_no, t.date) = (said.series_no, said.dims_no, said.date)
        where t.published_on is null or not said.states
           or t.value is distinct from said.value or t.status is distinct from said.status
+     ), next_complete as materialized (
+       select s.series_no, (select min(v.published_on) from data.vintages v
+         where v.series_no = s.series_no and v.published_on > $1 and v.complete) as published_on
+       from load_series s where s.backfill
      )
      insert into load_changes
      select c.series_no, c.dims_no, c.date, c.began_on,
@@ -177,18 +182,52 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
             and o.superseded_on <> 'infinity' and o.published_on > $1
             and (o.superseded_on > o.published_on or exists (
               select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')}))),
-         (select min(v.published_on) from data.vintages v
-          where v.series_no = c.series_no and v.published_on > $1 and v.complete),
-         (select min(f.published_on) from data.confirmations f
-          where f.series_no = c.series_no and f.dims_no = c.dims_no and f.published_on > $1
-            and f.dates @> c.date and c.began_on is not null),
+         w.published_on,
+         (select case when n.last_date >= c.date then n.published_on end from load_confirmed n
+          where c.began_on is not null and (n.series_no, n.dims_no) = (c.series_no, c.dims_no) and n.first_date <= c.date
+          order by n.first_date desc limit 1),
          (select min(m.published_on) from data.statements m
           where (m.series_no, m.dims_no, m.date) = (c.series_no, c.dims_no, c.date) and m.published_on > $1),
          'infinity') as ends_on,
        c.states, c.value, c.status, c.old_ends_on, c.old_value, c.old_status
-     from changed c`,
+     from changed c join next_complete w using (series_no)`,
     [load.vintage, load.complete],
   );
+}
+
+/**
+ * Fills load_confirmed: for the dates of the load at which points stand, the next vintage that confirms them. It is found for all dates of a
+ * confirmation at once, and the next confirmation is asked only for the dates that are left: a point looks at none that passes over it.
+ */
+async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
+  await on.query(`
+    create temp table if not exists load_confirmed (
+      series_no integer not null, dims_no integer not null, first_date date not null, last_date date not null,
+      published_on date not null, primary key (series_no, dims_no, first_date)
+    ) on commit drop`);
+  await on.query('truncate load_confirmed');
+  await on.query(
+    `insert into load_confirmed
+     with recursive asked (series_no, dims_no, published_on, load_no, confirmed, missing) as (
+       select series_no, dims_no, $1::date, 0::bigint, '{}'::datemultirange,
+         datemultirange(daterange(min(date), max(date), '[]'))
+       from load_standing t
+       where $2 or exists (select from load_points p
+                           where (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date))
+       group by series_no, dims_no
+       union all
+       select a.series_no, a.dims_no, f.published_on, f.load_no, f.dates * a.missing, a.missing - f.dates
+       from asked a cross join lateral (
+         select f.published_on, f.load_no, f.dates from data.confirmations f
+         where f.series_no = a.series_no and f.dims_no = a.dims_no and f.published_on > $1
+           and (f.published_on, f.load_no) > (a.published_on, a.load_no) and f.dates && a.missing
+         order by f.published_on, f.load_no limit 1) f
+     )
+     select series_no, dims_no, lower(dates), upper(dates) - 1, published_on
+     from asked cross join lateral unnest(confirmed) dates`,
+    [load.vintage, load.complete],
+  );
+  await on.query('analyze load_confirmed');
 }
 
 /** Applies load_changes. */

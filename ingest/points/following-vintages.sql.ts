@@ -55,14 +55,18 @@ export async function planVintages(
      ), retracted as materialized (
        select load_no, max(greatest(lower(r), upper(r))) as last from data.loads, unnest(out_of_force) r
        where out_of_force <> '{}' group by load_no
+     ), turned as (
+       select series_no, max(r.last) as last from (
+         select series_no, v.load_no from data.vintages v
+         union all
+         select series_no, c.load_no from data.confirmations c) said join retracted r using (load_no)
+       where series_no in (select series_no from load_stated) group by series_no
      ), stored as materialized (
        select series_no, greatest(
          (select max(v.published_on) from data.vintages v where v.series_no = s.series_no),
          (select max(c.published_on) from data.confirmations c where c.series_no = s.series_no),
-         (select max(r.last) from data.vintages v join retracted r using (load_no) where v.series_no = s.series_no),
-         (select max(r.last) from data.confirmations c join retracted r using (load_no) where c.series_no = s.series_no),
-         '-infinity') as last
-       from (select distinct series_no from load_stated) s
+         t.last, '-infinity') as last
+       from (select distinct series_no from load_stated) s left join turned t using (series_no)
      )
      insert into load_places
      select series_no, vintage, row_number() over (partition by series_no, follows order by vintage), load_no, points, follows
@@ -129,7 +133,7 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
      ${complete ? existing : ''}
      update load_places p set recorded = true
      from earlier e where (e.series_no, e.vintage) = (p.series_no, p.vintage)
-       and not exists (select from different d where (d.series_no, d.vintage) = (p.series_no, p.vintage))
+       and (p.series_no, p.vintage) not in (select series_no, vintage from different)
        ${complete ? 'and p.points = (select points from existing x where x.series_no = p.series_no and x.day <= p.vintage order by x.day desc limit 1)' : ''}`,
   );
 }

@@ -252,12 +252,23 @@ export async function foldAt(on: Transaction, day: string): Promise<void> {
   await fold(on, 'select *, $1::date as day from fold_points', [day]);
 }
 
+/** The points of the dates that f confirms, by the index: a join by series alone compares every confirmation with every point. */
+const ofDates = `
+  select p.* from fold_points p
+  where (p.series_no, p.dims_no) = (f.series_no, f.dims_no) and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
+
 /** Folds the points at every day from one on that may change a value: of retractions, only those of loads that state the point. */
 export async function foldSince(on: Transaction, day: string): Promise<void> {
   await findRows(on);
+  await on.query('create index if not exists fold_points_point on fold_points (series_no, dims_no, date)');
   await fold(
     on,
-    `select *, $1::date as day from fold_points
+    `with confirmed as materialized (
+       select f.series_no, f.dims_no, f.published_on, f.load_no, period
+       from (select distinct series_no, dims_no from fold_points) d join data.confirmations f using (series_no, dims_no)
+       cross join lateral unnest(f.dates) period
+     )
+     select *, $1::date as day from fold_points
      union
      select ${point}, e.day from fold_rows o
      cross join lateral (values (o.published_on), (o.superseded_on)) e (day) where e.day > $1 and e.day < 'infinity'
@@ -265,8 +276,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      select p.*, m.published_on from fold_points p join data.statements m using (series_no, dims_no, date)
      where m.published_on > $1
      union
-     select p.*, f.published_on from fold_points p join data.confirmations f using (series_no, dims_no)
-     where f.published_on > $1 and f.dates @> p.date
+     select p.*, f.published_on from confirmed f cross join lateral (${ofDates}) p where f.published_on > $1
      union
      select p.*, v.published_on from fold_points p join data.vintages v using (series_no)
      where v.published_on > $1 and v.complete
@@ -276,8 +286,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
       union all
       select p.*, t.day from fold_points p join data.statements m using (${point}) join turns t using (series_no, load_no)
       union all
-      select p.*, t.day from turns t join data.confirmations f using (series_no, load_no)
-      join fold_points p using (series_no, dims_no) where f.dates @> p.date
+      select p.*, t.day from turns t join confirmed f using (series_no, load_no) cross join lateral (${ofDates}) p
       union all
       select p.*, t.day from turns t join data.vintages v using (series_no, load_no)
       join fold_points p using (series_no) where v.complete)`,

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../kernel/database.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { fakeClock } from '../services/harness.ts';
 import { daily, loadCsv, openIngestDatabase, published, today } from './loading.ts';
+import { explaining, type Statement } from './plan-rows.ts';
 
 const database = await openIngestDatabase(test);
 const days = Array.from({ length: 20 }, (_, i) => addDays('2024-06-01', i));
@@ -96,4 +97,53 @@ test.serial('an erasure folds its points on days of retractions that concern the
   await retracted(second, today, counting, true);
   t.is(folded, dates.length);
   t.deepEqual(new Set(Object.values(await published(database, 'ERASED'))), new Set(['1']));
+});
+
+const longDates = Array.from({ length: 300 }, (_, i) => addDays('2023-01-01', i));
+
+/** Loads a file in the middle of whose history loads were retracted. @returns its statement with the most rows. */
+async function largestOf(csv: readonly string[], vintage?: string): Promise<Statement> {
+  await database.query('analyze');
+  let largest: Statement = { rows: NaN, node: '', text: '' };
+  const counting = explaining(database, (found) => void (largest = found));
+  await loadCsv(counting, csv, { create: true, set: daily, ...(vintage === undefined ? {} : { vintage }) });
+  return largest;
+}
+
+for (const [what, retractedDates] of [
+  ['points that it does not have', [addDays('2023-01-01', 300)]],
+  ['one of its points', longDates.slice(-1)],
+] as const)
+  test.serial(
+    `a backfill never joins its points with all loads that were retracted since: of ${what}`,
+    async (t) => {
+      const id = what.replaceAll(' ', '-').toUpperCase();
+      const all = (value: number) => [
+        'series_id,date,value',
+        ...longDates.map((date) => `${id},${date},${value}`),
+      ];
+      await loadCsv(database, all(1), { create: true, set: daily, vintage: '2024-03-01' });
+      for (const day of days) {
+        const points = [...retractedDates, addDays(day, -100)].map((date) => `${date} 1`);
+        await retracted(await loaded(id, points, { vintage: day }), addDays(day, 1));
+      }
+      for (const vintage of ['2024-04-01', '2024-02-01']) {
+        const { rows, node, text } = await largestOf(all(7), vintage);
+        t.true(
+          rows < 10 * (longDates.length + days.length),
+          `at ${vintage} ${rows} rows in ${node}: ${text}`,
+        );
+      }
+      t.deepEqual(new Set(Object.values(await published(database, id, '2024-05-31'))), new Set(['7']));
+    },
+  );
+
+test.serial('a file of vintages never joins its series with the retracted loads of others', async (t) => {
+  const ids = Array.from({ length: 200 }, (_, i) => `MANY.${i}`);
+  const all = (vintage: string) =>
+    ids.flatMap((id) => [`${id},2024-01-01,1,${vintage}`, `${id},2024-01-02,1,${vintage}`]);
+  const header = 'series_id,date,value,vintage';
+  await loadCsv(database, [header, ...all('2024-03-01')], { create: true, set: daily });
+  const { rows, node, text } = await largestOf([header, ...all('2024-04-01'), ...all('2024-02-01')]);
+  t.true(rows < 10 * (2 * ids.length + days.length), `${rows} rows in ${node}: ${text}`);
 });
