@@ -139,9 +139,13 @@ function interruptions(): TableCases {
     filled: ['at'],
     cases: [
       key('interruptions_pkey', ['release_no', 'transaction'], row, { ...row, transaction: '3/18' }),
-      ...checksOf('interruptions').pattern('transaction', ['3/18', '10/123456'], ['', '3', '3/', '/3', 'a/3', '3/17 ']),
+      ...checksOf('interruptions').pattern(
+        'transaction',
+        ['3/18', '10/123456'],
+        ['', '3', '3/', '/3', 'a/3', '3/17 '],
+      ),
     ],
-    references: [inRelease('interruptions')],
+    references: [ofRelease('interruptions')],
   };
 }
 
