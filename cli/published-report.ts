@@ -1,5 +1,6 @@
 // What almanac publish says at its end: what was loaded and how to call it, and with which fault it ends.
 import { z } from 'zod';
+import { interruptionsToJson } from '../ingest/load/interruptible.ts';
 import type { LoadCounts } from '../ingest/load/statements.sql.ts';
 import type { Plan, PlannedTable } from '../ingest/publish/plan.ts';
 import type { LoadedTable } from '../ingest/publish/load-table-file.ts';
@@ -67,6 +68,7 @@ export function printPublishedJson(terminal: Terminal, run: PublishedRun): void 
       ...pointCounts(summary),
       rows_rejected: summary.rowsRejected,
       notes: summary.notes,
+      ...interruptionsToJson(summary.interruptions),
     })),
     unchanged,
     left_out: leftOut.map(({ path, state, entry }) => ({

@@ -186,28 +186,6 @@ export function inTransaction<Result>(
     });
 }
 
-/**
- * Does the work of a transaction, and breaks its connection when the signal is aborted, so that PostgreSQL rolls it back; not any more
- * once the work is done, as nobody would know whether it was committed. @throws the reason of the signal.
- */
-export async function unlessAborted<Result>(
-  { client }: Transaction,
-  signal: AbortSignal | undefined,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const end = () => {
-    if (client instanceof SteadyClient) client.cut(); // as all of a pool are
-  };
-  signal?.throwIfAborted();
-  signal?.addEventListener('abort', end, { once: true });
-  try {
-    return await work();
-  } finally {
-    signal?.removeEventListener('abort', end);
-    signal?.throwIfAborted();
-  }
-}
-
 async function run<Row extends object>(
   statements: StatementWatch,
   on: pg.Pool | pg.PoolClient,

@@ -21,6 +21,7 @@ import {
 } from '../command.ts';
 import { withData, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
+import { tellInterrupted } from '../embargo/interrupted.ts';
 import { acceptInto, countsText, printAccepted, type Wish } from '../embargo/accept.ts';
 
 export const ingest: DeclareCommand = (command, terminal, words) => {
@@ -136,6 +137,7 @@ function toWish(terminal: Terminal, dataset: string, file: string, flags: Flags)
     missing: flags.missing ?? [],
     reportFile: flags.report,
     onWaiting: (other, isRelease) => terminal.stderr.write(`${waitingFor(other, isRelease)}\n`),
+    onInterrupted: tellInterrupted(terminal, 'load'),
     skipRows: wholeNumber(flags.skipRows, '--skip-rows'),
     headerLine: wholeNumber(flags.headerLine, '--header-line'),
     skipWhere: (flags.skipWhere ?? []).map(cellChoice),

@@ -6,11 +6,12 @@ import type { ColumnOptions } from '../datasets/columns.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import type { Reject } from './failure.ts';
 import type { Rejects } from './rejects.ts';
-import type { LoadCounts, LoadUnderWay } from './statements.sql.ts';
+import type { Interruption, LockOptions } from './interruptible.ts';
+import type { LoadCounts } from './statements.sql.ts';
 import type { CellOptions } from '../files/cells.ts';
 import type { RowOptions } from '../files/row-selection.ts';
 
-export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
+export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, LockOptions {
   dataset: string;
   /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
@@ -19,7 +20,11 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   /** With `full` and `rows`: the series that the file states although it may have no row of them; asked once all rows are read. */
   covers?: () => readonly string[];
   /** Runs in the transaction of the load, after it: what is true if and only if the load is stored. loadNo: see LoadResult. */
-  alongside?: (on: Transaction, loadNo: number | null) => Promise<void>;
+  alongside?: (
+    on: Transaction,
+    loadNo: number | null,
+    interruptions: readonly Interruption[],
+  ) => Promise<void>;
   /** The name of the input in the record of loads; default: the path. */
   sourceName?: string;
   /** Creates missing series, from the constants of `set` and from columns of the file. */
@@ -33,7 +38,7 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   /** The file is complete for each of its series: points it omits are deleted as of the vintage. */
   full?: boolean;
   /** Rolls back everything at the end. */
-  dryRun?: boolean;
+  dryRun?: boolean | undefined;
   /** Skips refused rows (in a wide file: refused cells) instead of storing nothing. */
   skipInvalid?: boolean;
   /** Of rows of observations that state one point, the first is stored and the others are refused, without `skipInvalid` too. */
@@ -59,8 +64,6 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions {
   clock: Clock;
   /** bytesTotal is unknown for streams. */
   onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
-  /** Called once if the load has to wait for another one; isRelease: for releases under embargo, until their instant. */
-  onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void;
   /** A CSV file that receives every refused row. */
   reportFile?: string;
 }
@@ -84,8 +87,10 @@ export interface LoadSummary extends Omit<LoadResult, 'loadNo' | 'vintages'> {
   rowsPerSecond: number;
   /** The first twenty. */
   rejects: Reject[];
-  /** What an option was given for in vain. */
+  /** What an option was given for in vain, and each interruption. */
   notes: string[];
+  /** Releases that were due meanwhile: the load was started again after each. */
+  interruptions: readonly Interruption[];
 }
 
 /** What every kind of dataset is handed. */

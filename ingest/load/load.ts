@@ -3,7 +3,6 @@
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dateIn, onOneDay, type DatedWork } from '../../kernel/clock.ts';
-import { inTransaction, type Database } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { readCsv } from '../files/csv.ts';
 import { isDataPackage, packageOptions } from '../files/datapackage.ts';
@@ -21,7 +20,15 @@ import { loadPrices } from './load-prices.ts';
 import { loadTable } from './load-table.ts';
 import { NotAscending } from '../points/points.ts';
 import { Rejects } from './rejects.ts';
-import { lockLoads, relaxLimits } from './statements.sql.ts';
+import {
+  InterruptedByRelease,
+  interruptionText,
+  startingAgain,
+  underLoadLock,
+  type Interruption,
+  type LockOptions,
+  type Transacting,
+} from './interruptible.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
@@ -29,22 +36,44 @@ import { entryAt } from '../../kernel/entries.ts';
  * Loads the file; when it resolves, no call that begins later is answered from before. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
  * @throws IngestFailure if the call or the file is invalid, or a row is and `skipInvalid` is not set; nothing is stored.
  */
-export async function load(
-  database: Pick<Database, 'transaction'>,
-  given: LoadOptions,
-): Promise<LoadSummary> {
+export async function load(database: Transacting, given: LoadOptions): Promise<LoadSummary> {
   const started = performance.now();
   const options = withPackage(given);
-  // Only a file can be read a second time, so only its points may try the direct path.
-  const isFile = typeof options.input === 'string' || options.rows !== undefined;
-  return onOneDay(options, async (dated) => {
-    try {
-      return await attempt(database, options, { dated, straight: isFile, started });
-    } catch (error) {
-      if (!(error instanceof NotAscending)) throw error;
-      return attempt(database, options, { dated, straight: false, started });
-    }
-  });
+  const isRereadable = canBeReadAgain(options);
+  return startingAgain(database, options, (interruptions, onWaiting) =>
+    onOneDay(options, async (dated) => {
+      const shared = { dated, started, interruptions, onWaiting };
+      try {
+        // Only what can be read a second time may try the direct path.
+        return await attempt(database, options, { ...shared, straight: isRereadable });
+      } catch (error) {
+        if (error instanceof InterruptedByRelease && !isRereadable) throw notAgain(error);
+        if (!(error instanceof NotAscending)) throw error;
+        return attempt(database, options, { ...shared, straight: false });
+      }
+    }),
+  );
+}
+
+/** Not a stream, or a pipe with a name. */
+const canBeReadAgain = ({ input, rows }: LoadOptions): boolean =>
+  rows !== undefined ||
+  (typeof input === 'string' && statSync(input, { throwIfNoEntry: false })?.isFIFO() !== true);
+
+const notAgain = (error: InterruptedByRelease): IngestFailure =>
+  new IngestFailure(
+    'usage',
+    `Release ${error.interruption.releaseNo} is due, and has interrupted the load, whose input cannot be read again; nothing was stored. ` +
+      `Load it again when the release is made (see "almanac releases list"), or from a file: such a load starts again by itself.`,
+    { cause: error },
+  );
+
+interface Attempt {
+  dated: DatedWork;
+  straight: boolean;
+  started: number;
+  interruptions: readonly Interruption[];
+  onWaiting: LockOptions['onWaiting'];
 }
 
 /** The options with what a data package says, if the input is one: its file is the input then. @throws IngestFailure as `packageOptions` does. */
@@ -56,9 +85,9 @@ export function withPackage(given: LoadOptions): LoadOptions {
 }
 
 async function attempt(
-  database: Pick<Database, 'transaction'>,
+  database: Transacting,
   options: LoadOptions,
-  { dated, straight, started }: { dated: DatedWork; straight: boolean; started: number },
+  { dated, straight, started, interruptions, onWaiting }: Attempt,
 ): Promise<LoadSummary> {
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
@@ -67,15 +96,13 @@ async function attempt(
   if (options.vintage !== undefined) parseVintage(options.vintage, todayOf(options));
   const rejects = new Rejects(options.reportFile);
   let rowsSkipped = 0;
-  const notes: string[] = [];
+  const notes: string[] = interruptions.map(interruptionText);
   let bytes: [bytesRead: number, bytesTotal: number | undefined] = [0, undefined];
   const csv = { ...options, onBytes: (...read: [number, number | undefined]) => void (bytes = read) };
   const read = dataset.name === 'calendar' ? readCalendar : readCsv;
   const batches = options.rows?.() ?? read(options.input, csv);
   try {
-    const result = await inTransaction(database, options.dryRun === true, async (on) => {
-      await relaxLimits(on);
-      await lockLoads(on, options.onWaiting);
+    const result = await underLoadLock(database, { dryRun: options.dryRun, onWaiting }, async (on) => {
       const today = options.today ?? dated.begin();
       const vintage = options.vintage === undefined ? today : parseVintage(options.vintage, today);
       const { rows, ...head } = await headerAndRows(batches, options);
@@ -95,13 +122,13 @@ async function attempt(
           : dataset.kind === 'points'
             ? await loadPoints(on, input, options, straight)
             : await loadTable(on, dataset, input, options);
-      await options.alongside?.(on, stored.loadNo);
+      await options.alongside?.(on, stored.loadNo, interruptions);
       endInTime(dated, options, stored);
       return stored;
     });
     const seconds = (performance.now() - started) / 1000;
     if (options.dryRun !== true && options.noGateway !== true) await inForce();
-    return { ...summarise(result, rejects, notes, seconds), rowsSkipped };
+    return { ...summarise(result, rejects, notes, seconds), rowsSkipped, interruptions };
   } finally {
     rejects.close();
     await batches.return(undefined);
@@ -211,7 +238,7 @@ function summarise(
   rejects: Rejects,
   notes: string[],
   seconds: number,
-): Omit<LoadSummary, 'rowsSkipped'> {
+): Omit<LoadSummary, 'rowsSkipped' | 'interruptions'> {
   const { loadNo: _number, vintages: _vintages, ...counts } = result;
   return {
     ...counts,

@@ -26,14 +26,33 @@ export async function tryLockReleases(on: Transaction): Promise<boolean> {
   return entryAt(tried, 0).locked;
 }
 
-/** Whether releases under embargo are being prepared: the load lock is held until their instant. Any role may ask. */
-export async function isReleaseUnderWay(on: Queryable): Promise<boolean> {
+/** Whether releases under embargo are being prepared: the load lock is held until their instant, or taken from who holds it. Any role may ask. */
+export async function isReleaseUnderWay(on: Pick<Queryable, 'query'>): Promise<boolean> {
   const found = await on.query(
     `select from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and granted
        and database = (select oid from pg_database where datname = current_database())`,
     [releasesLock],
   );
   return found.length > 0;
+}
+
+/** @returns false: another transaction holds the load lock. */
+export async function tryLockLoads(on: Transaction): Promise<boolean> {
+  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
+    loadsLock,
+  ]);
+  return entryAt(tried, 0).locked;
+}
+
+/** The transaction that holds the load lock, as PostgreSQL names it until it ends. Any role may ask. */
+export async function findLockHolder(on: Pick<Queryable, 'query'>): Promise<string | undefined> {
+  const [holder] = await on.query<{ transaction: string }>(
+    `select virtualtransaction as transaction from pg_locks
+     where locktype = 'advisory' and classid = 0 and objid = $1 and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+    [loadsLock],
+  );
+  return holder?.transaction;
 }
 
 /**
@@ -45,10 +64,7 @@ export async function lockLoads(
   on: Transaction,
   onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void,
 ): Promise<void> {
-  const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
-    loadsLock,
-  ]);
-  if (entryAt(tried, 0).locked) return;
+  if (await tryLockLoads(on)) return;
   onWaiting?.(await findLoadUnderWay(on), await isReleaseUnderWay(on));
   await on.query('select pg_advisory_xact_lock($1)', [loadsLock]);
 }

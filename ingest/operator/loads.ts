@@ -12,8 +12,8 @@ import { listLoads, seriesOfLoad, statusOf, type LoadEntry } from '../undo/load-
 import type { RetractableLoad } from '../undo/retract.sql.ts';
 import { findLoads, unretractableBecause } from '../undo/retractable.ts';
 import { retract, retractionReport } from '../undo/retract.ts';
-import { beforeRelease } from './before-release.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
+import { interruptionsSchema } from './interruptions-schema.ts';
 import { refuseWaiting } from './refuse-waiting.ts';
 
 const count = z.int().min(0);
@@ -123,7 +123,7 @@ export const readLoad = endpoint({
 export const retractLoad = endpoint({
   summary: 'Takes a load back: from today on, or in all vintages.',
   description:
-    'A retraction is a load itself. In force on running services when it is answered. 503 while another load is under way, or a release is due in a moment.',
+    'A retraction is a load itself. In force on running services when it is answered. 503 while another load is under way. A release that is due interrupts it; it starts again when that is made.',
   requester: 'operator',
   params,
   body: z.strictObject({
@@ -151,6 +151,7 @@ export const retractLoad = endpoint({
       effect: z.enum(['out_of_force', 'in_force', 'erased']),
       since: z.iso.date().describe('From this day on the data are changed.'),
       ...pointCountsSchema,
+      interruptions: interruptionsSchema,
     }),
   },
   errors: ['conflict', 'unavailable'],
@@ -161,13 +162,11 @@ export const retractLoad = endpoint({
       const { seriesTimeZone, fiscalYearFirstMonth, clock } = deps;
       const { erase, reason, dry_run: dryRun } = body;
       const result = await call.stage('sql', () =>
-        beforeRelease(deps, (signal) =>
-          retract(actingFor(deps.database, requester), {
-            ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock, signal },
-            ...(reason === undefined ? {} : { reason }),
-            onWaiting: refuseWaiting,
-          }),
-        ),
+        retract(actingFor(deps.database, requester), {
+          ...{ loadNo, erase, dryRun, seriesTimeZone, fiscalYearFirstMonth, clock },
+          ...(reason === undefined ? {} : { reason }),
+          onWaiting: refuseWaiting,
+        }),
       );
       return one(retractionReport(result, dryRun));
     },

@@ -1,5 +1,5 @@
 // /v1/operator/uploads/{id}/check and /publication: what a table of an upload would change, and its publication, now or under embargo. The work
-// is done in a process of its own, which is ended when a release is to be prepared: a release waits for no call of an operator.
+// is done in a process of its own. A release that is due interrupts it: a publication starts again afterwards, a check is refused.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -12,10 +12,10 @@ import { changeOf, settledText, type Choice } from '../publish/preview/settle.ts
 import { entryOf } from '../publisher/uploads/entry.ts';
 import type { CheckedTable, TableToPublish } from '../publisher/uploads/publish-table.ts';
 import type { Upload } from '../publisher/uploads/uploads.sql.ts';
-import { beforeRelease } from './before-release.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
+import { interruptionsSchema } from './interruptions-schema.ts';
 import { previewSchema, uploadOf, type uploadSchema } from './uploads-schema.ts';
-import { requireUpload } from './uploads.ts';
+import { refusing, requireUpload } from './uploads.ts';
 
 const count = z.int().min(0);
 const countsSchema = {
@@ -73,6 +73,7 @@ const publicationSchema = z.object({
   ...countsSchema,
   series_count: count,
   series_ids: z.array(z.string()).describe('The first twenty.'),
+  interruptions: interruptionsSchema,
   command: commandSchema.nullable().describe('Null for an embargo: `almanac publish` has none.'),
 });
 
@@ -119,7 +120,7 @@ const publishWithinMs = 600_000;
 export const checkUpload = endpoint({
   summary: 'What a table of an upload would change, point by point.',
   description:
-    'A dry run: nothing is stored. 503 while another load is under way, or a release is due in a moment.',
+    'A dry run: nothing is stored. 503 while another load is under way, or if a release comes due meanwhile.',
   requester: 'operator',
   params,
   body: z.strictObject({ ...wish, choose }),
@@ -130,10 +131,10 @@ export const checkUpload = endpoint({
     async ({ params: given, body, call }) => {
       const upload = await call.stage('lookup', () => requireUpload(deps, given));
       const { entry, checked } = await call.stage('compute', () =>
-        beforeRelease(deps, async (signal) => {
+        refusing(async () => {
           const picked = pickedEntry(upload, body);
           const task = await taskOf(deps, upload, { ...body, entry: picked });
-          const limits = { withinMs: checkWithinMs, signal };
+          const limits = { withinMs: checkWithinMs };
           return { entry: picked, checked: await deps.apart.run('check-table', task, limits) };
         }),
       );
@@ -144,7 +145,7 @@ export const checkUpload = endpoint({
 export const publishUpload = endpoint({
   summary: 'Publishes a table of an upload: now, or under embargo until an instant.',
   description:
-    'Published now, it is in force on running services when it is answered. 503 while another load is under way, or a release is due in a moment. An upload whose tables are all published is deleted.',
+    'Published now, it is in force on running services when it is answered. 503 while another load is under way. A release that is due interrupts it; it starts again when that is made. An upload whose tables are all published is deleted.',
   requester: 'operator',
   params,
   body: z.strictObject({
@@ -165,11 +166,11 @@ export const publishUpload = endpoint({
       const upload = await call.stage('lookup', () => requireUpload(deps, given));
       const due = dueOf(body.release_at, body.release_with);
       const published = await call.stage('compute', () =>
-        beforeRelease(deps, async (signal) =>
+        refusing(async () =>
           deps.apart.run(
             'publish-table',
             { ...(await taskOf(deps, upload, body)), due },
-            { withinMs: publishWithinMs, accountId: requester, signal },
+            { withinMs: publishWithinMs, accountId: requester },
           ),
         ),
       );

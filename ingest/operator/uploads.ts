@@ -176,8 +176,17 @@ async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buff
   }
 }
 
+/** Does work on a file. @throws Failure that says what is wrong with the file, if it cannot be used. */
+export async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
 /** What the client is told of a file that cannot be used; any other error as it is. */
-export function refusalOf(error: unknown): unknown {
+function refusalOf(error: unknown): unknown {
   if (error instanceof IngestFailure) {
     if (error.due === undefined) return new Failure('invalid_body', error.message);
     const param = error.due.by === 'instant' ? 'release_at' : 'release_with';

@@ -2,10 +2,11 @@
 // transaction of the load.
 import type { Clock } from '../../kernel/clock.ts';
 import { dateIn } from '../../kernel/clock.ts';
-import type { Database, Transaction } from '../../kernel/database.ts';
+import type { Transaction } from '../../kernel/database.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
+import type { LockOptions, Transacting } from '../load/interruptible.ts';
 import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
 import { load } from '../load/load.ts';
 import { loadTable } from '../load/load-table.ts';
@@ -19,7 +20,7 @@ import { vintageOf } from './forms/file-name.ts';
 import { reshape, rowsOf, type Reshaped } from './reshape.ts';
 import { tableRows } from './table-rows.ts';
 
-export interface LoadSettings {
+export interface LoadSettings extends Omit<LockOptions, 'dryRun'> {
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
   clock: Clock;
@@ -27,7 +28,6 @@ export interface LoadSettings {
   publication: string;
   dryRun: boolean;
   onProgress?: (rowsRead: number, bytesRead: number) => void;
-  onWaiting?: LoadOptions['onWaiting'];
   /** Runs in the transaction of the load, after it; what it throws undoes the load. */
   alongside?: LoadOptions['alongside'];
 }
@@ -90,7 +90,7 @@ export function tableLoad({ entry, file, path: name }: PlannedTable, today: stri
  * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
  */
 export async function loadTableFile(
-  database: Pick<Database, 'transaction'>,
+  database: Transacting,
   planned: PlannedTable,
   settings: LoadSettings,
 ): Promise<LoadedTable> {
@@ -105,7 +105,7 @@ export async function loadTableFile(
     ...options,
     noGateway: true,
     onProgress: (rowsRead) => onProgress?.(rowsRead, bytesRead()),
-    alongside: async (on, loadNo) => {
+    alongside: async (on, loadNo, interruptions) => {
       if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
       await rememberPublished(on, {
         publication,
@@ -115,7 +115,7 @@ export async function loadTableFile(
         entry,
         loadNo,
       });
-      await alongside?.(on, loadNo);
+      await alongside?.(on, loadNo, interruptions);
     },
   });
   return { summary, seriesIds: [...stated].slice(0, idsKept), series: stated.size };

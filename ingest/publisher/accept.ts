@@ -7,7 +7,8 @@ import { inSavepoints, type Database, type Transaction } from '../../kernel/data
 import { IngestFailure, misuse, type DueFault } from '../load/failure.ts';
 import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
 import { load, withPackage } from '../load/load.ts';
-import { lockLoads, relaxLimits } from '../load/statements.sql.ts';
+import { startingAgain, underLoadLock, interruptionText } from '../load/interruptible.ts';
+import { relaxLimits } from '../load/statements.sql.ts';
 import { acceptRelease, insertPiece, insertRelease, readPieces, selectCalendarEntry } from './embargo.sql.ts';
 import { giveBackLoadNumbers, readLoadNumbers } from './prepared-loads.sql.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
@@ -32,13 +33,13 @@ const marginMs = 5_000;
 const leadMsMax = 86_400_000;
 
 /**
- * @param given `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
+ * @param wish `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
  * @param alongside runs in the transaction, at its end: what is true if and only if the release is stored.
  * @throws IngestFailure as `load` does, or if the instant is none, is past or has passed during the check; nothing is stored.
  */
 export async function acceptUnderEmbargo(
   database: Database,
-  given: Omit<LoadOptions, 'clock' | 'today' | 'dryRun' | 'noGateway'>,
+  wish: Omit<LoadOptions, 'clock' | 'today' | 'dryRun' | 'noGateway'>,
   due: Due,
   clock: ReleaseClock = databaseClock,
   alongside?: (on: Transaction) => Promise<void>,
@@ -46,7 +47,7 @@ export async function acceptUnderEmbargo(
   const own = 'instant' in due ? parseInstant(due.instant) : null;
   const calendarId = 'calendarId' in due ? due.calendarId : null;
   const by = own === null ? 'calendarId' : 'instant';
-  const { input, sourceName, ...options } = withPackage({ ...given, clock: { now: () => new Date() } });
+  const { input: given, sourceName, ...options } = withPackage({ ...wish, clock: { now: () => new Date() } });
   return database.transaction(async (on) => {
     await relaxLimits(on);
     const at = own ?? (await instantInCalendar(on, calendarId ?? ''));
@@ -54,17 +55,14 @@ export async function acceptUnderEmbargo(
     refusePast(at, createdAt, by);
     const releaseNo = await insertRelease(on, {
       ...{ at: own, calendarId, dataset: options.dataset, createdAt },
-      sourceName: sourceName ?? (typeof input === 'string' ? input : '-'),
+      sourceName: sourceName ?? (typeof given === 'string' ? given : '-'),
       options: toStored(options),
     });
-    const file = await storePieces(bytesOf(input), (position, piece) =>
+    const file = await storePieces(bytesOf(given), (position, piece) =>
       insertPiece(on, releaseNo, position, piece),
     );
-    const summary = await check(
-      database,
-      { ...options, input: Readable.from(readPieces(on, releaseNo)) },
-      at,
-    );
+    const input = () => Readable.from(readPieces(on, releaseNo));
+    const summary = await check(database, options, { input, at });
     const leadMs = Math.min(leadMsMax, Math.round(summary.seconds * 3_000) + marginMs);
     const acceptedAt = await clock.now(on);
     refusePast(at, acceptedAt, by);
@@ -121,18 +119,24 @@ async function* bytesOf(input: Readable | string): AsyncGenerator<Buffer> {
 }
 
 /** A dry run as of the instant, on a connection of its own, that gives the numbers of its loads back. */
-async function check(database: Database, options: LoadOptions, at: Date): Promise<LoadSummary> {
-  return database.transaction(async (on) => {
-    await relaxLimits(on);
-    await lockLoads(on, options.onWaiting);
-    const numbers = await readLoadNumbers(on);
-    try {
-      return await load(inSavepoints(on), {
-        ...options,
-        ...{ dryRun: true, clock: { now: () => at }, today: dateIn(options.seriesTimeZone, at) },
-      });
-    } finally {
-      await giveBackLoadNumbers(on, numbers);
-    }
-  });
+function check(
+  database: Database,
+  options: Omit<LoadOptions, 'clock' | 'input'>,
+  { input, at }: { input: () => Readable; at: Date },
+): Promise<LoadSummary> {
+  return startingAgain(database, options, (interruptions, onWaiting) =>
+    underLoadLock(database, { onWaiting }, async (on) => {
+      const numbers = await readLoadNumbers(on);
+      try {
+        const summary = await load(inSavepoints(on), {
+          ...{ ...options, input: input() },
+          ...{ dryRun: true, clock: { now: () => at }, today: dateIn(options.seriesTimeZone, at) },
+        });
+        const notes = [...interruptions.map(interruptionText), ...summary.notes];
+        return { ...summary, notes, interruptions };
+      } finally {
+        await giveBackLoadNumbers(on, numbers);
+      }
+    }),
+  );
 }

@@ -72,17 +72,6 @@ export function selectDue(on: Queryable): Promise<DueRelease[]> {
   );
 }
 
-/** The release that is prepared first, and when that begins. The releases of one instant are prepared after each other. */
-export async function findNextRelease(
-  on: Queryable,
-): Promise<{ releaseNo: number; at: Date; beginsAt: Date } | null> {
-  const [first] = await on.query<{ releaseNo: number; at: Date; beginsAt: Date }>(
-    `select min(release_no) as "releaseNo", at, at - sum(lead_ms) * interval '1 ms' as "beginsAt"
-     from (${scheduled} where r.state = 'pending') s where at is not null group by at order by at limit 1`,
-  );
-  return first ?? null;
-}
-
 /** @param releaseNo undefined: all that are not ended, and the newest hundred of the others. */
 export function selectReleases(on: Queryable, releaseNo?: number): Promise<Release[]> {
   return on.query<Release>(

@@ -16,13 +16,7 @@ import { startInbox } from './inbox/watch.ts';
 import { releaseMetrics } from './metrics.ts';
 import { startPublishing } from './publishing.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
-import {
-  fetchDeps,
-  loadingApart,
-  loadingClear,
-  startFetching,
-  type SourceSettings,
-} from './sources/fetching.ts';
+import { fetchDeps, loadingApart, startFetching, type SourceSettings } from './sources/fetching.ts';
 import { sourceMetrics } from './sources/metrics.ts';
 
 export interface PublisherOptions {
@@ -89,13 +83,12 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
       throw error;
     }));
   const publishing = startPublishing(deps);
-  // Loads of its own are clear of releases, so they need not be as far behind as the calls of operators: on a busy machine they would never end.
+  // Releases interrupt loads of its own, so they need not be as far behind as the calls of operators: on a busy machine they would never end.
   const niceness = 5;
   const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
   const ofInbox = options.inbox && { ...deps, ...options.inbox };
   const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
-  const sources =
-    options.sources && fetchDeps(deps, options.sources, loadingClear(deps, loadingApart(apart)));
+  const sources = options.sources && fetchDeps(deps, options.sources, loadingApart(apart));
   const fetching = sources && startFetching(sources);
   return {
     url: server?.url,

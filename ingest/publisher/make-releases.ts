@@ -3,9 +3,11 @@
 import { Readable } from 'node:stream';
 import { dateIn } from '../../kernel/clock.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { load } from '../load/load.ts';
-import { lockLoads, relaxLimits, tryLockReleases } from '../load/statements.sql.ts';
+import { takeLoadLock } from '../load/interruptible.ts';
+import { relaxLimits, tryLockReleases } from '../load/statements.sql.ts';
 import { endFailed, endReleased, readPieces, selectDue, type DueRelease } from './embargo.sql.ts';
 import {
   dateLoads,
@@ -71,9 +73,10 @@ class CannotLoad extends Error {
  */
 export async function makeNextReleases(deps: ReleaseDeps, signal: AbortSignal): Promise<Made> {
   const { database, clock } = deps;
-  if ((await groupToPrepare(database, clock)) === undefined) return { result: 'none' };
+  const due = await groupToPrepare(database, clock);
+  if (due === undefined) return { result: 'none' };
   try {
-    return await database.transaction((on) => prepareAndWait(deps, on, signal));
+    return await database.transaction((on) => prepareAndWait(deps, on, due, signal));
   } catch (error) {
     if (error instanceof GivenUp) return error.made;
     if (error instanceof CannotLoad) return fail(deps, error);
@@ -81,11 +84,29 @@ export async function makeNextReleases(deps: ReleaseDeps, signal: AbortSignal): 
   }
 }
 
-async function prepareAndWait(deps: ReleaseDeps, on: Transaction, signal: AbortSignal): Promise<Made> {
-  const { clock, log } = deps;
+async function prepareAndWait(
+  deps: ReleaseDeps,
+  on: Transaction,
+  due: Group,
+  signal: AbortSignal,
+): Promise<Made> {
+  const { database, clock, log } = deps;
   if (!(await tryLockReleases(on))) return { result: 'busy' };
   await relaxLimits(on);
-  await lockLoads(on, () => log.info('A load is under way; the release waits for it'));
+  const { releaseNo } = entryAt(due.releases, 0);
+  await takeLoadLock(on, database, {
+    releaseNo,
+    onHeld(isEnded) {
+      const line = { event: 'release_interrupts', release: releaseNo };
+      if (isEnded)
+        log.info(line, 'A release under embargo has interrupted a load, which starts again after it');
+      else
+        log.error(
+          line,
+          'A load is under way by a role that may not be interrupted; the release waits for it',
+        );
+    },
+  });
   const group = await groupToPrepare(on, clock); // as it is under the locks
   if (group === undefined) return { result: 'none' };
   const numbers = await readLoadNumbers(on);

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { repeat } from '../../kernel/time/repeat.ts';
 import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './embargo.sql.ts';
+import { deleteOldInterruptions } from '../load/interruptions.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
 import { makeNextReleases, type Made, type ReleaseDeps } from './make-releases.ts';
 
@@ -32,6 +33,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   async function beat(): Promise<void> {
     await noteAlive(database, instance);
     await deleteExpiredUploads(database, await clock.now(database));
+    await deleteOldInterruptions(database);
     const held = (await selectReleases(database)).filter((release) => release.held !== null);
     const text = held.map((release) => `${release.releaseNo}: ${release.held}`).join('; ');
     if (text !== heldBefore && text !== '')

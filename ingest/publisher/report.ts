@@ -1,5 +1,6 @@
 // What is told of a load under embargo: the counts of its check or of its release, or why it failed.
 import { IngestFailure } from '../load/failure.ts';
+import { interruptionsToJson } from '../load/interruptible.ts';
 import type { LoadSummary } from '../load/load-options.ts';
 import type { LoadCounts } from '../load/statements.sql.ts';
 
@@ -21,6 +22,7 @@ export function reportOf(summary: LoadSummary) {
     seconds: summary.seconds,
     rejects: summary.rejects,
     notes: summary.notes,
+    ...interruptionsToJson(summary.interruptions),
   };
 }
 

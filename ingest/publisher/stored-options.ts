@@ -37,7 +37,7 @@ export type StoredOptions = z.output<typeof schema>;
 type GivenAnew =
   | ('dataset' | 'input' | 'sourceName' | 'resource' | 'isRelease')
   | ('dryRun' | 'noGateway' | 'today' | 'clock')
-  | ('onProgress' | 'onWaiting' | 'reportFile');
+  | ('onProgress' | 'onWaiting' | 'onInterrupted' | 'reportFile');
 
 /** Code: a load that has it cannot be stored. */
 type Code = 'rows' | 'covers' | 'alongside';

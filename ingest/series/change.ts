@@ -1,26 +1,32 @@
 // A change of one series by the command line: a load of its own, recorded and told of like a load of metadata.
 // Hides the transaction, the lock of the loads, and when the change is in force.
 import { onOneDay, type Clock } from '../../kernel/clock.ts';
-import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
+import type { Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { tellOfRows } from '../events/load-events.ts';
 import { inForce } from '../load/load.ts';
+import {
+  startingAgain,
+  underLoadLock,
+  type Interruption,
+  type LockOptions,
+  type Transacting,
+} from '../load/interruptible.ts';
 import { refreshSearch } from '../load/shown-facts.sql.ts';
-import { finishLoads, lockLoads, relaxLimits, type LoadUnderWay } from '../load/statements.sql.ts';
+import { finishLoads } from '../load/statements.sql.ts';
 import { insertAuditEvent, type AuditEvent } from '../undo/audit.sql.ts';
 import { findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 
-export interface ChangeOptions {
+export interface ChangeOptions extends LockOptions {
   /** The present id of the series. */
   id: string;
   /** Rolls back everything at the end. */
-  dryRun?: boolean;
+  dryRun?: boolean | undefined;
   reason?: string;
   /** As in a load. */
   seriesTimeZone: string;
   clock: Clock;
   noGateway?: boolean;
-  onWaiting?: (load: LoadUnderWay | undefined) => void;
 }
 
 export interface SeriesChange {
@@ -28,6 +34,7 @@ export interface SeriesChange {
   loadNo: number;
   /** The id of the series after it. */
   series: string;
+  interruptions: readonly Interruption[];
 }
 
 /** What the work is given: the series, locked until the end, and the number of the load that changes it. */
@@ -50,7 +57,7 @@ interface Changed {
  * @param work.find the series; one by its present id unless given. @param work.refuse runs before anything is written. @throws Failure `not_found`, or that of `refuse`; then nothing is changed.
  */
 export async function changeSeries(
-  database: Pick<Database, 'transaction'>,
+  database: Transacting,
   action: AuditEvent['action'],
   options: ChangeOptions,
   work: {
@@ -60,23 +67,23 @@ export async function changeSeries(
   },
 ): Promise<SeriesChange> {
   const { id, dryRun = false, reason = null, clock } = options;
-  const result = await onOneDay(options, (dated) =>
-    inTransaction(database, dryRun, async (on) => {
-      await relaxLimits(on);
-      await lockLoads(on, options.onWaiting);
-      const series = await (work.find ?? requireById)(on, id);
-      await work.refuse(series, on);
-      const today = dated.begin();
-      const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
-      const changed = await work.apply({ on, series, loadNo, today });
-      await refreshSearch(on, [series.seriesNo]);
-      const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
-      await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-      await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
-      await insertAuditEvent(on, { action, subject: id, loadNo, reason, details: changed.details });
-      if (!dryRun) dated.end();
-      return { loadNo, series: changed.series };
-    }),
+  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+    onOneDay(options, (dated) =>
+      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
+        const series = await (work.find ?? requireById)(on, id);
+        await work.refuse(series, on);
+        const today = dated.begin();
+        const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
+        const changed = await work.apply({ on, series, loadNo, today });
+        await refreshSearch(on, [series.seriesNo]);
+        const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
+        await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+        await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+        await insertAuditEvent(on, { action, subject: id, loadNo, reason, details: changed.details });
+        if (!dryRun) dated.end();
+        return { loadNo, series: changed.series, interruptions };
+      }),
+    ),
   );
   if (!dryRun && options.noGateway !== true) await inForce();
   return result;

@@ -1,14 +1,14 @@
 // Merges a series into another: the points that the other one lacks become its own as of today, and the old id is an alias of it.
 // Hides that the old series keeps its row, from which readers get what was published under its id before.
 import { onOneDay } from '../../kernel/clock.ts';
-import { inTransaction, type Database, type Transaction } from '../../kernel/database.ts';
+import type { Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { tellOfRows } from '../events/load-events.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
+import { startingAgain, underLoadLock, type Transacting } from '../load/interruptible.ts';
 import type { LoadResult } from '../load/load-options.ts';
 import { inForce } from '../load/load.ts';
 import { Rejects } from '../load/rejects.ts';
-import { lockLoads, relaxLimits } from '../load/statements.sql.ts';
 import { loadPoints } from '../points/load-points.ts';
 import { insertAuditEvent } from '../undo/audit.sql.ts';
 import { findLastBreak } from './break.sql.ts';
@@ -50,25 +50,23 @@ const pageSize = 5_000;
  * can be retracted; `restoreSeries` gives the old series its ids back.
  * @throws Failure `not_found`; `conflict` if the series do not fit, or have different values and none is preferred; then nothing is changed.
  */
-export async function mergeSeries(
-  database: Pick<Database, 'transaction'>,
-  options: MergeOptions,
-): Promise<Merge> {
-  const result = await onOneDay(options, (dated) =>
-    inTransaction(database, options.dryRun === true, async (on) => {
-      await relaxLimits(on);
-      await lockLoads(on, options.onWaiting);
-      const old = await requireById(on, options.id);
-      const into = await requireById(on, options.into);
-      await refuseUnmergeable(on, old, into);
-      const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
-      if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
-      const { loadNo, ...points } = await mergeWithin(on, old, into, { ...options, today: dated.begin() });
-      if (options.dryRun !== true) dated.end();
-      return { loadNo, series: into.id, ...points, conflicts: conflicts.count };
-    }),
+export async function mergeSeries(database: Transacting, options: MergeOptions): Promise<Merge> {
+  const { dryRun } = options;
+  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+    onOneDay(options, (dated) =>
+      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
+        const old = await requireById(on, options.id);
+        const into = await requireById(on, options.into);
+        await refuseUnmergeable(on, old, into);
+        const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
+        if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
+        const { loadNo, ...points } = await mergeWithin(on, old, into, { ...options, today: dated.begin() });
+        if (dryRun !== true) dated.end();
+        return { loadNo, series: into.id, ...points, conflicts: conflicts.count, interruptions };
+      }),
+    ),
   );
-  if (options.dryRun !== true && options.noGateway !== true) await inForce();
+  if (dryRun !== true && options.noGateway !== true) await inForce();
   return result;
 }
 

@@ -2,24 +2,24 @@
 // itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
 import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { onOneDay, type Clock, type DatedWork } from '../../kernel/clock.ts';
-import { inTransaction, unlessAborted, type Database, type Transaction } from '../../kernel/database.ts';
+import type { Transaction } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { tellOfPoints, tellOfRows } from '../events/load-events.ts';
 import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { createHistory } from '../load/history.sql.ts';
+import {
+  interruptionsToJson,
+  startingAgain,
+  underLoadLock,
+  type Interruption,
+  type LockOptions,
+  type Transacting,
+} from '../load/interruptible.ts';
 import { inForce } from '../load/load.ts';
 import { createDifference, findLoadSeries, type LoadRow } from '../load/revise.sql.ts';
 import { createStage } from '../load/stage.sql.ts';
-import {
-  createTotals,
-  finishLoads,
-  lockLoads,
-  relaxLimits,
-  sumChanges,
-  type LoadCounts,
-  type LoadUnderWay,
-} from '../load/statements.sql.ts';
+import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../load/statements.sql.ts';
 import { pointCounts } from '../publisher/report.ts';
 import { storeDifference } from '../points/store-difference.ts';
 import { insertAuditEvent } from './audit.sql.ts';
@@ -37,24 +37,22 @@ import { findLoads, unretractableBecause } from './retractable.ts';
 import { findFoldChanges, forgetStatements, takeBackAll } from './rewrite.sql.ts';
 import { createFold, findPointsOf, foldAt } from './said.sql.ts';
 
-export interface RetractOptions {
+export interface RetractOptions extends LockOptions {
   loadNo: number;
   /** The history too is as if it had not been loaded. */
   erase?: boolean;
   /** Rolls back everything at the end. */
-  dryRun?: boolean;
+  dryRun?: boolean | undefined;
   reason?: string;
   /** As in a load. */
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
   clock: Clock;
   noGateway?: boolean;
-  onWaiting?: (load: LoadUnderWay | undefined, isRelease: boolean) => void;
-  /** Gives the retraction up while it is under way: nothing is changed, and its reason is thrown. */
-  signal?: AbortSignal;
 }
 
-export interface Retraction extends LoadCounts {
+/** As it is stored. */
+interface Retracted extends LoadCounts {
   /** Its number, as a load. */
   loadNo: number;
   dataset: string;
@@ -66,6 +64,10 @@ export interface Retraction extends LoadCounts {
   since: string;
 }
 
+export interface Retraction extends Retracted {
+  interruptions: readonly Interruption[];
+}
+
 /** A retraction as it is told to programs. */
 export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
   dry_run: isDryRun,
@@ -74,21 +76,21 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
   effect: result.effect,
   since: result.since,
   ...pointCounts(result),
+  ...interruptionsToJson(result.interruptions),
 });
 
 /**
  * Retracts the load; when it resolves, no call that begins later is answered from before.
  * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
  */
-export async function retract(database: Database, options: RetractOptions): Promise<Retraction> {
-  const result = await onOneDay(options, (dated) =>
-    inTransaction(database, options.dryRun === true, (on) =>
-      unlessAborted(on, options.signal, async () => {
-        await relaxLimits(on);
-        await lockLoads(on, options.onWaiting);
+export async function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
+  const { dryRun } = options;
+  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+    onOneDay(options, (dated) =>
+      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
         const retraction = await retractWithin(on, dated, options);
-        if (options.dryRun !== true) dated.end();
-        return retraction;
+        if (dryRun !== true) dated.end();
+        return { ...retraction, interruptions };
       }),
     ),
   );
@@ -96,11 +98,7 @@ export async function retract(database: Database, options: RetractOptions): Prom
   return result;
 }
 
-async function retractWithin(
-  on: Transaction,
-  dated: DatedWork,
-  options: RetractOptions,
-): Promise<Retraction> {
+async function retractWithin(on: Transaction, dated: DatedWork, options: RetractOptions): Promise<Retracted> {
   const { erase = false, reason = null, clock } = options;
   const now = clock.now();
   const today = dated.begin();

@@ -7,16 +7,8 @@ import { createApart, ProcessEnded } from '../../ingest/publisher/apart/run-apar
 import { storePieces } from '../../ingest/publisher/stored-file.ts';
 import { insertUpload, insertUploadPiece } from '../../ingest/publisher/uploads/uploads.sql.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
-import { lockLoads } from '../../ingest/load/statements.sql.ts';
-import { beforeRelease } from '../../ingest/operator/before-release.ts';
-import { acceptUnderEmbargo } from '../../ingest/publisher/accept.ts';
-import { databaseClock } from '../../ingest/publisher/release-clock.ts';
-import { entryOf } from '../../ingest/publisher/uploads/entry.ts';
-import { Failure } from '../../kernel/errors.ts';
-import { until } from '../run/until.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
-import { daily, fileOf } from './loading.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -95,45 +87,3 @@ test('what is asked for is done in turn, and given up with the reason that was g
   t.is((await first).length, 1);
   await t.throwsAsync(second, { message: 'The release is due.' });
 });
-
-test.serial(
-  'a check that is under way when a release comes due is ended, and the release gets the lock',
-  async (t) => {
-    const release = fileOf(['series_id,date,value', 'DUE,2024-01-01,1']);
-    const load = { dataset: 'observations', create: true, set: daily, seriesTimeZone: 'UTC', input: release };
-    const { releaseNo } = await acceptUnderEmbargo(database, load, { instant: '2099-01-01T00:00:00Z' });
-    const { promise: due, resolve: comeDue } = Promise.withResolvers<void>();
-    const releaseClock = { now: databaseClock.now, pause: () => due };
-    const file = await upload('a.csv', csv);
-    const [found] = await apart.run('read-upload', file, { withinMs });
-    const facts = { unit: 'Index', source: 'Tests', frequency: 'monthly' };
-    const given = {
-      ...{ upload: file, table: 0, seriesTimeZone: 'UTC', fiscalYearFirstMonth: 7 },
-      ...{ entry: entryOf(found?.entry ?? '', { name: 'a.csv', facts }), now: new Date() },
-    };
-    await database.transaction(async (on) => {
-      await on.query('lock table data.published_files in share mode'); // its row is written last
-      const checked = t.throwsAsync(
-        beforeRelease({ database, releaseClock }, (signal) =>
-          apart.run('check-table', given, { withinMs, signal }),
-        ),
-        { instanceOf: Failure },
-      );
-      const waiting = async () =>
-        (
-          await database.query(
-            `select from pg_stat_activity where application_name = 'test apart' and wait_event_type = 'Lock'`,
-          )
-        ).length > 0;
-      await until('it waits, with the load lock', waiting);
-      comeDue();
-      const error = await checked;
-      t.is(error?.code, 'unavailable');
-      t.regex(error?.message ?? '', new RegExp(`^Release ${releaseNo} is due 2099-01-01`));
-      // The one who asks would be told of a load that is under way.
-      await until('the lock is free', async () => !(await waiting()));
-      await lockLoads(on, () => t.fail('the load lock is still held'));
-    });
-    await database.query('delete from embargo.releases');
-  },
-);

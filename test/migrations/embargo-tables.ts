@@ -130,6 +130,25 @@ function history(): TableCases {
   };
 }
 
+function interruptions(): TableCases {
+  const row = { release_no: '1', transaction: '3/17' };
+  return {
+    table: 'embargo.interruptions',
+    before: [one],
+    row,
+    filled: ['at'],
+    cases: [
+      key('interruptions_pkey', ['release_no', 'transaction'], row, { ...row, transaction: '3/18' }),
+      ...checksOf('interruptions').pattern(
+        'transaction',
+        ['3/18', '10/123456'],
+        ['', '3', '3/', '/3', 'a/3', '3/17 '],
+      ),
+    ],
+    references: [ofRelease('interruptions')],
+  };
+}
+
 function publishers(): TableCases {
   const seen = { instance: 'a', seen_at: at };
   return {
@@ -282,6 +301,7 @@ export const embargoTables: readonly TableCases[] = [
   releases(),
   pieces(),
   history(),
+  interruptions(),
   publishers(),
   sources(),
   uploads(),

@@ -17,6 +17,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../../command.ts';
+import { printInterruptions, tellInterrupted } from '../../embargo/interrupted.ts';
 import { withData } from '../../installation.ts';
 
 const aLoad = ['<load>', 'its number, as in almanac loads list'] as const;
@@ -97,6 +98,7 @@ export const loads: DeclareCommand = (command, terminal) => {
           ...{ seriesTimeZone, fiscalYearFirstMonth },
           clock: systemClock,
           onWaiting: () => terminal.stderr.write('A load is under way; the retraction waits for it.\n'),
+          onInterrupted: tellInterrupted(terminal, 'retraction'),
         }),
       );
       printRetraction(terminal, result, { json: json === true, dryRun: dryRun === true });
@@ -175,6 +177,7 @@ function printRetraction(
     pointsDeleted,
   } = result;
   if (json) return printJson(terminal, retractionReport(result, dryRun));
+  printInterruptions(terminal, result);
   const which =
     concerned.length === 1
       ? `load ${concerned[0]}`

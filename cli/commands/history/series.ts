@@ -1,4 +1,5 @@
 // almanac series: sets facts of a series; declares breaks; renames, merges, deletes and restores it.
+import { interruptionsToJson } from '../../../ingest/load/interruptible.ts';
 import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
 import { mergeSeries } from '../../../ingest/series/merge.ts';
@@ -17,6 +18,7 @@ import {
   type DeclareCommand,
   type Terminal,
 } from '../../command.ts';
+import { printInterruptions, tellInterrupted } from '../../embargo/interrupted.ts';
 import { withData } from '../../installation.ts';
 
 const aSeries = ['<series>', 'its id, exact case'] as const;
@@ -236,6 +238,7 @@ function runChange<Change extends SeriesChange>(
       seriesTimeZone: settings.seriesTimeZone,
       clock: systemClock,
       onWaiting: () => terminal.stderr.write('A load is under way; the change waits for it.\n'),
+      onInterrupted: tellInterrupted(terminal, 'change'),
     }),
   );
 }
@@ -244,7 +247,7 @@ function runChange<Change extends SeriesChange>(
 function printChange(
   terminal: Terminal,
   { dryRun = false, json = false }: Flags,
-  { series: id, loadNo }: SeriesChange,
+  { series: id, loadNo, interruptions }: SeriesChange,
   what: string,
   more: Readonly<Record<string, unknown>> = {},
 ): void {
@@ -254,7 +257,9 @@ function printChange(
       ...(dryRun ? {} : { load: loadNo }),
       series: id,
       ...more,
+      ...interruptionsToJson(interruptions),
     });
+  printInterruptions(terminal, { interruptions });
   terminal.stdout.write(
     dryRun ? `nothing kept (--dry-run): ${id} ${what}\n` : `${id} ${what}, by load ${loadNo}\n`,
   );

@@ -3,6 +3,7 @@
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../load/failure.ts';
+import type { InterruptedAt } from '../../load/interruptions.sql.ts';
 import type { LoadUnderWay } from '../../load/statements.sql.ts';
 import type { FindTables } from '../../publish/detect/find-tables.ts';
 import type { FoundTable } from '../../publish/file-groups.ts';
@@ -21,7 +22,9 @@ export interface TableToLoad {
 }
 
 export type LoadEvent =
-  { read: [rows: number, bytes: number] } | { waiting: LoadUnderWay | undefined; isRelease: boolean };
+  | { read: [rows: number, bytes: number] }
+  | { waiting: LoadUnderWay | undefined; isRelease: boolean }
+  | { interruption: InterruptedAt };
 
 export interface TablesApart {
   find(given: FindTables): Promise<FoundTable[]>;
@@ -35,14 +38,15 @@ export function tablesApart(apart: Apart): TablesApart {
   return {
     find: (given) => named(given.source.path, apart.run('find-tables', given, {})),
     inspect: (table) => named(table.path, apart.run('inspect-table', table, {})),
-    load(planned, { clock, onProgress, onWaiting, ...settings }) {
+    load(planned, { clock, onProgress, onWaiting, onInterrupted, ...settings }) {
       const loaded = apart.run(
         'load-table',
         { planned, settings, now: clock.now() },
         {
           onEvent(event) {
             if ('read' in event) onProgress?.(...event.read);
-            else onWaiting?.(event.waiting, event.isRelease);
+            else if ('waiting' in event) onWaiting?.(event.waiting, event.isRelease);
+            else onInterrupted?.(event.interruption);
           },
         },
       );
@@ -74,5 +78,6 @@ export function loadTableHere(
     clock: clockFrom(now),
     onProgress: (...read) => emit({ read } satisfies LoadEvent),
     onWaiting: (waiting, isRelease) => emit({ waiting, isRelease } satisfies LoadEvent),
+    onInterrupted: (interruption) => emit({ interruption } satisfies LoadEvent),
   });
 }

@@ -1,8 +1,7 @@
-// Works on files of the watched folder in a child process, clear of releases. A file that ends that process is rejected at once: the next
+// Works on files of the watched folder in a child process. A file that ends that process is rejected at once: the next
 // process would end as well.
 import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
 import type { TaskContext } from '../apart/tasks.ts';
-import { clearOfReleases, ReleaseIsDue } from '../apart/clear-of-releases.ts';
 import { relaxLimits } from '../../load/statements.sql.ts';
 import { databaseClock } from '../release-clock.ts';
 import { listTaken, moveToRejected, type TakenFile, type WaitingFile } from './folder.ts';
@@ -32,17 +31,11 @@ export function workingApart(deps: InboxDeps, apart: Apart): WatchDeps['work'] {
       begun.add(id);
     };
     try {
-      const answer = await clearOfReleases(deps, (due) =>
-        apart.run('inbox-file', given, { signal: AbortSignal.any([signal, due]), onEvent }),
-      );
+      const answer = await apart.run('inbox-file', given, { signal, onEvent });
       if (answer.result === 'later') throw new NotNow(answer.reason);
       return answer;
     } catch (error) {
       if (signal.aborted) throw new NotNow('the publisher is stopped');
-      if (error instanceof ReleaseIsDue) {
-        if (!error.hasBegun) return { result: 'busy' };
-        throw new NotNow(error.message);
-      }
       if (!(error instanceof ProcessEnded) || id === undefined) throw error;
       return rejectTaken(deps, id, error);
     }
@@ -72,7 +65,14 @@ export async function workHere(
   { database, log, emit }: TaskContext,
   { file, isBegun, settings }: FileOfInbox,
 ): Promise<InboxAnswer> {
-  const begun = { has: () => isBegun, add: (id: string) => emit({ begun: id }) };
+  const ids = new Set(isBegun && 'id' in file ? [file.id] : []);
+  const begun = {
+    has: (id: string) => ids.has(id),
+    add(id: string) {
+      ids.add(id);
+      emit({ begun: id });
+    },
+  };
   try {
     return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
   } catch (error) {

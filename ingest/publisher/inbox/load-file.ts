@@ -5,6 +5,7 @@ import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel
 import type { Log } from '../../../kernel/log/log.ts';
 import { tableEnding, tableEndings } from '../../files/file-kind.ts';
 import { IngestFailure } from '../../load/failure.ts';
+import { interruptible, startingAgain, type Interruption } from '../../load/interruptible.ts';
 import { relaxLimits } from '../../load/statements.sql.ts';
 import {
   addEntries,
@@ -24,6 +25,7 @@ import {
   countAttempt,
   inspect,
   isUnchanged,
+  listTaken,
   moveToDone,
   moveToRejected,
   take,
@@ -56,7 +58,12 @@ export type DoneAs = 'loaded' | 'unchanged' | 'left out';
 /** `busy`: another publisher is at work. `gone`: the file is not as it was seen. */
 export type Outcome =
   | { result: 'busy' | 'gone' }
-  | { result: DoneAs; movedTo: string | null; tables: LoadedTable[] }
+  | {
+      result: DoneAs;
+      movedTo: string | null;
+      tables: LoadedTable[];
+      interruptions: readonly Interruption[];
+    }
   | { result: 'rejected'; movedTo: string | null; reason: string };
 
 /** So many processes may end while they read a file; then it is rejected. */
@@ -85,40 +92,70 @@ export async function workOn(
   begun: Begun,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { database, clock, directory } = deps;
-  const worked = await database.transaction(async (on): Promise<Outcome | Loaded> => {
-    if (!(await tryLockInbox(on))) return { result: 'busy' };
-    await relaxLimits(on);
-    const at = await clock.now(on);
-    const found = 'takenAt' in file ? file : await take(directory, file, at);
-    if (found === null) return { result: 'gone' };
-    const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
-    begun.add(found.id);
-    try {
-      const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
-      const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
-        inSavepoints(on).transaction(() => loadTaken(deps, on, taken, { clock, dated }, signal)),
-      );
-      return { result, tables, taken, at };
-    } catch (error) {
-      const rejection = rejectionOf(error, taken);
-      if (rejection === null) throw error;
-      // It is still held, unless the connection broke: then the error may be of that, and another publisher at work.
-      await tryLockInbox(on);
-      if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
-        deps.log.error(
-          { event: 'inbox_fault', file: taken.name, err: error },
-          'A file of INBOX_DIR cannot be loaded',
-        );
-      const report = (name: string) => reportText(rejection, { taken, name, directory, at });
-      const movedTo = await moveToRejected(directory, taken, at, report);
-      return { result: 'rejected', movedTo, reason: rejection.reason };
-    }
+  const { database, directory } = deps;
+  let known = file;
+  const worked = await startingAgain(database, {}, async (interruptions) => {
+    // Another publisher may have gone on with it meanwhile.
+    if (interruptions.length > 0) known = (await takenAgain(directory, known)) ?? known;
+    const outcome = await interruptible(database, false, (on) =>
+      attempt(deps, on, { file: known, begun, signal, onTaken: (taken) => void (known = taken) }),
+    );
+    return 'taken' in outcome ? { ...outcome, interruptions } : outcome;
   });
   if (!('taken' in worked)) return worked;
   // After the commit: if this process is killed now, the next one finds it loaded.
-  const { result, tables, taken, at } = worked;
-  return { result, tables, movedTo: await moveToDone(directory, taken, at) };
+  const { result, tables, taken, at, interruptions } = worked;
+  return { result, tables, interruptions, movedTo: await moveToDone(directory, taken, at) };
+}
+
+async function takenAgain(directory: string, known: WaitingFile | TakenFile): Promise<TakenFile | undefined> {
+  if (!('id' in known)) return undefined;
+  return (await listTaken(directory)).find(({ id }) => id === known.id);
+}
+
+interface Given {
+  file: WaitingFile | TakenFile;
+  begun: Begun;
+  signal: AbortSignal;
+  onTaken: (taken: TakenFile) => void;
+}
+
+/** One transaction, which a release may interrupt. */
+async function attempt(
+  deps: InboxDeps,
+  on: Transaction,
+  { file, begun, signal, onTaken }: Given,
+): Promise<Outcome | Loaded> {
+  const { clock, directory } = deps;
+  if (!(await tryLockInbox(on))) return { result: 'busy' };
+  await relaxLimits(on);
+  const at = await clock.now(on);
+  const found = 'takenAt' in file ? file : await take(directory, file, at);
+  if (found === null) return { result: 'gone' };
+  onTaken(found);
+  const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
+  begun.add(found.id);
+  onTaken(taken);
+  try {
+    const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
+    const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
+      inSavepoints(on).transaction(() => loadTaken(deps, on, taken, { clock, dated }, signal)),
+    );
+    return { result, tables, taken, at };
+  } catch (error) {
+    const rejection = rejectionOf(error, taken);
+    if (rejection === null) throw error;
+    // It is still held, unless the connection broke: then the error may be of that, and another publisher at work.
+    await tryLockInbox(on);
+    if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
+      deps.log.error(
+        { event: 'inbox_fault', file: taken.name, err: error },
+        'A file of INBOX_DIR cannot be loaded',
+      );
+    const report = (name: string) => reportText(rejection, { taken, name, directory, at });
+    const movedTo = await moveToRejected(directory, taken, at, report);
+    return { result: 'rejected', movedTo, reason: rejection.reason };
+  }
 }
 
 interface Loaded {

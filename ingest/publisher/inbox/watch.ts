@@ -1,6 +1,7 @@
 // Watches the folder INBOX_DIR: looks into it every two seconds, and works on the files that are complete, one after the other, until it is
 // stopped. Polling is the only way that works on every file system. Several publishers may watch one folder: one works at a time.
 import path from 'node:path';
+import { interruptionsToJson } from '../../load/interruptible.ts';
 import { descriptionFile } from '../../publish/description.ts';
 import { readDescription } from '../../publish/description-file.ts';
 import type { LoadedTable } from '../../publish/load-table-file.ts';
@@ -110,7 +111,8 @@ export class InboxWatch implements Inbox {
       points_deleted: sum(({ summary }) => summary.pointsDeleted),
       rows_rejected: sum(({ summary }) => summary.rowsRejected),
     };
-    log.info(outcome.result === 'loaded' ? { ...line, ...counts } : line, 'A file of INBOX_DIR is done');
+    const of = { ...line, ...interruptionsToJson(outcome.interruptions) };
+    log.info(outcome.result === 'loaded' ? { ...of, ...counts } : of, 'A file of INBOX_DIR is done');
   }
 
   /** Once for each, as long as it is there. */

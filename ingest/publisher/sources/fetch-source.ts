@@ -12,7 +12,6 @@ import { entryChanges } from '../../publish/entry-changes.ts';
 import { fetchFile, type FetchedFile } from '../../publish/fetch.ts';
 import { withoutQuery } from '../../files/file-path.ts';
 import { findPublished } from '../../publish/published.sql.ts';
-import { ReleaseIsDue } from '../apart/clear-of-releases.ts';
 import { ProcessEnded } from '../apart/run-apart.ts';
 import { mayPass } from '../passing-faults.ts';
 import type { ReleaseClock } from '../release-clock.ts';
@@ -76,10 +75,6 @@ export async function fetchSource(
   try {
     return await fetchAndLoad(deps, source, signal);
   } catch (error) {
-    if (error instanceof ReleaseIsDue) {
-      await postpone(deps, source, error.at);
-      return 'lost';
-    }
     if (signal.aborted && !(error instanceof IngestFailure)) {
       await giveBack(deps.database, source.lease);
       return 'lost';
@@ -90,19 +85,11 @@ export async function fetchSource(
   }
 }
 
-/**
- * If the database is still away, the lease ends by itself.
- * @param until the instant of a release; if that is past, or undefined: a little later.
- */
-async function postpone(
-  { database, clock, log }: FetchDeps,
-  { name, lease }: LeasedSource,
-  until?: Date,
-): Promise<void> {
+/** A little later. If the database is still away, the lease ends by itself. */
+async function postpone({ database, clock, log }: FetchDeps, { name, lease }: LeasedSource): Promise<void> {
   try {
     const now = await clock.now(database);
-    const isAhead = until !== undefined && until > now;
-    await giveBack(database, lease, isAhead ? until : new Date(now.getTime() + postponedMs));
+    await giveBack(database, lease, new Date(now.getTime() + postponedMs));
   } catch (error) {
     log.warn({ err: error, source: name }, 'A source could not be given back; its lease ends by itself');
   }

@@ -5,7 +5,6 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
 import { repeat } from '../../../kernel/time/repeat.ts';
 import type { ReleaseClock } from '../release-clock.ts';
-import { clearOfReleases } from '../apart/clear-of-releases.ts';
 import type { Apart } from '../apart/run-apart.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
 import { leaseSources, renewLeases, type LeasedSource } from './sources.sql.ts';
@@ -44,12 +43,6 @@ export const loadingApart =
   (apart: Apart): FetchDeps['load'] =>
   (fetched, signal) =>
     apart.run('load-source', fetched, { signal });
-
-/** As a publisher loads: no release under embargo waits for it. */
-export const loadingClear =
-  (deps: { database: Database; clock: ReleaseClock }, load: FetchDeps['load']): FetchDeps['load'] =>
-  (fetched, signal) =>
-    clearOfReleases(deps, (due) => load(fetched, AbortSignal.any([signal, due])));
 
 export function startFetching(deps: FetchDeps): Fetching {
   const { clock, log } = deps;

@@ -3,6 +3,7 @@
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import type { TableDescription } from '../../publish/description.ts';
+import { interruptionsToJson } from '../../load/interruptible.ts';
 import { loadTableFile } from '../../publish/load-table-file.ts';
 import type { PlannedTable } from '../../publish/plan.ts';
 import { databaseClock, type ReleaseClock } from '../release-clock.ts';
@@ -42,10 +43,14 @@ export async function loadFetchedHere(
       {
         ...{ publication, seriesTimeZone, dryRun: false, clock: clockFrom(now) },
         ...(fiscalYearFirstMonth !== undefined && { fiscalYearFirstMonth }),
-        async alongside(on, load) {
+        async alongside(on, load, interruptions) {
           const at = await clock.now(on);
           const isRecorded = await recordSuccess(on, lease, {
-            ...{ at, hasChanged: true, outcome: { result: 'loaded', load } },
+            ...{
+              at,
+              hasChanged: true,
+              outcome: { result: 'loaded', load, ...interruptionsToJson(interruptions) },
+            },
             fetchAt: nextInstant(schedule, seriesTimeZone, at),
             validators: fetched.validators,
           });

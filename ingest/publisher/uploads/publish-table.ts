@@ -4,12 +4,12 @@ import { statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
-import { fail } from '../../../kernel/errors.ts';
+import { Failure, fail } from '../../../kernel/errors.ts';
 import { IngestFailure, misuse, type Reject } from '../../load/failure.ts';
 import type { LoadSummary } from '../../load/load-options.ts';
 import { inForce } from '../../load/load.ts';
-import { lockLoads, relaxLimits } from '../../load/statements.sql.ts';
-import { refuseWaiting } from '../../operator/refuse-waiting.ts';
+import { InterruptedByRelease, interruptionsToJson, underLoadLock } from '../../load/interruptible.ts';
+import { refuseWaiting, retryAfter } from '../../operator/refuse-waiting.ts';
 import type { TableDescription } from '../../publish/description.ts';
 import { factsChanged } from '../../publish/entry-changes.ts';
 import {
@@ -71,6 +71,7 @@ export interface PublishedTable extends Counts {
   release: number | null;
   series_count: number;
   series_ids: string[];
+  interruptions?: ReturnType<typeof interruptionsToJson>['interruptions'];
 }
 
 const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };
@@ -133,9 +134,7 @@ async function dryRun(
   given: TableToPublish,
 ): Promise<Omit<CheckedTable, 'preview'>> {
   let rowsRead = 0;
-  return database.transaction(async (on) => {
-    await relaxLimits(on);
-    await lockLoads(on, refuseWaiting);
+  return underLoadLock(database, { onWaiting: refuseWaiting }, async (on) => {
     const numbers = await readLoadNumbers(on);
     let changes: Awaited<ReturnType<typeof changesSince>> = { series: [], seriesChanged: 0, largest: [] };
     try {
@@ -166,6 +165,11 @@ async function dryRun(
     } finally {
       await giveBackLoadNumbers(on, numbers);
     }
+  }).catch((error: unknown) => {
+    // Whoever asked for the check has no time to wait for the release.
+    throw error instanceof InterruptedByRelease
+      ? new Failure('unavailable', error.message, retryAfter)
+      : error;
   });
 }
 
@@ -195,6 +199,7 @@ async function loadNow(
   return {
     ...{ load, release: null, ...countsOf(summary) },
     ...{ series_count: series, series_ids: seriesIds.slice(0, idsTold) },
+    ...interruptionsToJson(summary.interruptions),
   };
 }
 
@@ -230,6 +235,7 @@ async function putUnderEmbargo(
     return {
       ...{ load: null, release: releaseNo, ...countsOf(summary) },
       ...{ series_count: loaded.series.size, series_ids: [...loaded.series.keys()].slice(0, idsTold) },
+      ...interruptionsToJson(summary.interruptions),
     };
   } catch (error) {
     // The lines of the long rows are not those of the file.

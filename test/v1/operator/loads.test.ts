@@ -1,6 +1,8 @@
 // /v1/operator/loads: the record of loads for an operator, and their retraction.
 import test from 'ava';
+import { selectReleases } from '../../../ingest/publisher/embargo.sql.ts';
 import { codeOf } from '../../auth/people.ts';
+import { until } from '../../run/until.ts';
 import { fakeClock } from '../../services/harness.ts';
 import { startServices } from '../../services/services.ts';
 import { dataOf, messageOf, newOperator, type Operating } from './operating.ts';
@@ -230,3 +232,51 @@ test.serial(
     t.is((await operator.post(`/loads/${load}/retraction`, { dry_run: true })).status, 200);
   },
 );
+
+test.serial(
+  'a retraction that is under way when a release comes due starts again after it, and its answer says so',
+  async (t) => {
+    const { database } = services;
+    const load = await newLoad('INTERRUPTED');
+    const answer = await database.transaction(async (on) => {
+      await on.query('lock table data.audit_events in share mode'); // its row is written last
+      const retraction = operator.post(`/loads/${load}/retraction`, {});
+      await until(
+        'it waits, with the load lock',
+        async () =>
+          (
+            await database.query(
+              `select from pg_locks where relation = 'data.audit_events'::regclass and not granted`,
+            )
+          ).length > 0,
+      );
+      // Less than its lead from now, so the publisher begins at once. The check would wait for the lock: it is left out.
+      const [release] = await database.query<{ release_no: number }>(
+        `with release as (
+           insert into embargo.releases (release_at, dataset, source_name, options, created_at, lead_ms, file_bytes, file_sha256, checked)
+           values (clock_timestamp() + interval '2 s', 'amcs', 'a.csv', '{"seriesTimeZone": "UTC"}', now(), 5000, 0, repeat('0', 64), '{}')
+           returning release_no)
+         insert into embargo.pieces select release_no, 0, convert_to($1, 'UTF8') from release returning release_no`,
+        ['amc_id,name,source\ndue,Due,Tests\n'],
+      );
+      const releaseNo = release?.release_no ?? 0;
+      await until('the release is made', async () => (await stateOfRelease(releaseNo)) === 'released');
+      return { retraction, releaseNo };
+    });
+    const { status, json } = await answer.retraction;
+    t.is(status, 200);
+    const report = (json as { data: { effect: string; interruptions: { release: number }[] } }).data;
+    t.is(report.effect, 'out_of_force');
+    t.deepEqual(
+      report.interruptions.map(({ release }) => release),
+      [answer.releaseNo],
+    );
+    t.deepEqual(await pointsOf('INTERRUPTED'), []);
+  },
+);
+
+async function stateOfRelease(releaseNo: number): Promise<string> {
+  const [release] = await selectReleases(services.database, releaseNo);
+  if (release?.state === 'failed') throw new Error(JSON.stringify(release.outcome));
+  return release?.state ?? 'gone';
+}

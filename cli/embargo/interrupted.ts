@@ -1,0 +1,19 @@
+// What a command says of a release under embargo that has interrupted it.
+import { interruptionText, type Interruption, type LockOptions } from '../../ingest/load/interruptible.ts';
+import type { Terminal } from '../command.ts';
+
+/** At once: it may be some time until the release is made. @param what is interrupted: `load`, `retraction`, `change`. */
+export const tellInterrupted =
+  ({ stderr }: Terminal, what: string): NonNullable<LockOptions['onInterrupted']> =>
+  ({ releaseNo }) =>
+    void stderr.write(
+      `Release ${releaseNo} under embargo is due and has interrupted this ${what}, which starts again when it is made; see "almanac releases list".\n`,
+    );
+
+/** At the end. */
+export function printInterruptions(
+  { stderr }: Terminal,
+  { interruptions }: { interruptions: readonly Interruption[] },
+): void {
+  for (const interruption of interruptions) stderr.write(`note: ${interruptionText(interruption)}\n`);
+}

@@ -1,0 +1,9 @@
+// The interruptions of a load or retraction by releases under embargo, as operators are told.
+import { z } from 'zod';
+
+export const interruptionsSchema = z
+  .array(z.object({ release: z.int(), at: z.iso.datetime(), started_again_at: z.iso.datetime() }))
+  .optional()
+  .describe(
+    'The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.',
+  );
