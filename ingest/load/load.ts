@@ -6,7 +6,8 @@ import { dateIn, onOneDay, type DatedWork } from '../../kernel/clock.ts';
 import { inTransaction, type Database } from '../../kernel/database.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { readCsv } from '../files/csv.ts';
-import { isDataPackage, packageOptions } from '../files/datapackage.ts';
+import { isDataPackage } from '../files/file-kind.ts';
+import { packageOptions } from '../files/datapackage.ts';
 import { isPrintable } from '../files/cells.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
@@ -49,7 +50,8 @@ export async function load(
 
 /** The options with what a data package says, if the input is one: its file is the input then. @throws IngestFailure as `packageOptions` does. */
 export function withPackage(given: LoadOptions): LoadOptions {
-  if (isDataPackage(given.input)) return packageOptions(given, given.input);
+  if (typeof given.input === 'string' && isDataPackage(given.input))
+    return packageOptions(given, given.input);
   if (given.resource !== undefined)
     misuse('--resource chooses from a datapackage.json, and the file is none.');
   return given;

@@ -5,7 +5,7 @@ import { createReadStream, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
-import { tableEnding, tableEndings } from '../files/file-kind.ts';
+import { isNamedWorkbook, tableEnding, tableEndings } from '../files/file-kind.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { descriptionFile, type TableDescription } from './description.ts';
 import {
@@ -255,8 +255,7 @@ function folderName(folder: string): string {
 /** A file without an entry, or a workbook whose entries may be of some of its sheets. One that leaves the file out is for all of them. */
 const mayHoldFurther = (file: string, entries: readonly TableDescription[]): boolean =>
   entries.length === 0 ||
-  (/\.(?:xls[xmb]?|ods)$/i.test(file) &&
-    entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
+  (isNamedWorkbook(file) && entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
 
 async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): Promise<SourceFile> {
   if (!isUrl(each)) return { path: each, file: path.join(folder, ...each.split('/')) };
