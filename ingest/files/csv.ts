@@ -283,6 +283,6 @@ function checkedUtf8(bytes: Buffer): Buffer {
   if (isUtf8(bytes)) return bytes;
   throw new IngestFailure(
     'invalid_file',
-    'The file begins as UTF-8, but later bytes are not. Name its encoding: --encoding latin1 or, in almanac.yml, encoding: windows-1252.',
+    'The file begins as UTF-8, but later bytes are not. Name its encoding by --encoding, such as windows-1252.',
   );
 }

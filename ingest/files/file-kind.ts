@@ -67,8 +67,8 @@ export const refusalOf = ({ name, advice }: OtherFormat): string =>
 export const isDataPackage = (name: string): boolean => /\.json$/i.test(name);
 
 /** @throws IngestFailure if the file cannot be read, or is of a format that is not read; the message names it. */
-export const fileKind = (file: string): FileKind =>
-  isDataPackage(file) ? 'data package' : kindOf(beginningOf(file), { name: file });
+export const fileKind = (file: string, encoding?: string): FileKind =>
+  isDataPackage(file) ? 'data package' : kindOf(beginningOf(file), { name: file, encoding });
 
 /**
  * The kind of a file whose beginning is known, such as of a stream.

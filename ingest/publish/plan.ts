@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
 import { isNamedWorkbook, tableEnding, tableEndings } from '../files/file-kind.ts';
@@ -49,6 +50,8 @@ export interface PlannedTable {
   path: string;
   /** Where it is on this machine. */
   file: string;
+  /** Its bytes, if it is not a file: of an entry with `dataset`. */
+  input?: Readable;
   bytes: number;
   contentSha256: string;
   /** `no table`: left out by its own entry, which nobody has confirmed; `skipped`: left out on purpose. */

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
+import type { CsvBatch } from '../../files/csv-batch.ts';
 import { IngestFailure, misuse, type Reject } from '../../load/failure.ts';
 import type { LoadSummary } from '../../load/load-options.ts';
 import { inForce } from '../../load/load.ts';
@@ -216,7 +217,10 @@ async function putUnderEmbargo(
       database,
       {
         ...options,
-        input: Readable.from(longText(loaded)),
+        input:
+          loaded.options.rows === undefined
+            ? options.input
+            : Readable.from(longText(loaded, loaded.options.rows)),
         seriesTimeZone: given.seriesTimeZone,
         fiscalYearFirstMonth: given.fiscalYearFirstMonth,
         onWaiting: refuseWaiting,
@@ -240,9 +244,12 @@ async function putUnderEmbargo(
 }
 
 /** The long rows as CSV. @throws IngestFailure if the file is to state a series whole of which it has no row: the rows do not say so. */
-async function* longText({ options, series }: TableLoad): AsyncGenerator<string> {
+async function* longText(
+  { options, series }: TableLoad,
+  read: () => AsyncGenerator<CsvBatch>,
+): AsyncGenerator<string> {
   const seen = new Set<string>();
-  for await (const { rows, refused } of options.rows()) {
+  for await (const { rows, refused } of read()) {
     // The text of a cell that could not be read might mean something else to the load.
     if (refused !== undefined && refused.size > 0 && options.skipInvalid !== true)
       throw new IngestFailure('invalid_rows', 'Some rows are not valid.');
