@@ -9,6 +9,7 @@ import type { CsvBatch } from '../../files/csv-batch.ts';
 import { IngestFailure, misuse, type Reject } from '../../load/failure.ts';
 import type { LoadSummary } from '../../load/load-options.ts';
 import { inForce } from '../../load/load.ts';
+import { failureNamedByKey } from '../../entry/named-by-key.ts';
 import { lockLoads, relaxLimits } from '../../load/statements.sql.ts';
 import { refuseWaiting } from '../../operator/refuse-waiting.ts';
 import type { TableDescription } from '../../publish/description.ts';
@@ -239,7 +240,7 @@ async function putUnderEmbargo(
     // The lines of the long rows are not those of the file.
     if (error instanceof IngestFailure && error.code === 'invalid_rows')
       await loadTableFile(database, planned, { ...settingsOf(given), dryRun: true });
-    throw error;
+    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
   }
 }
 
