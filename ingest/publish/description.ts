@@ -124,13 +124,17 @@ const tableShape = z.strictObject({
   header: z
     .union([line, z.array(line).min(1).max(10)])
     .optional()
-    .describe('The line of the column names, from 1. The names of a list of lines are joined'),
-  first: line.optional().describe('The first line of data'),
-  date: dates.optional().describe('Where the dates are'),
+    .describe(
+      'The line of the column names, from 1. The names of a list of lines are joined; left out: 1, with dataset',
+    ),
+  first: line.optional().describe('The first line of data; left out: only with dataset'),
+  date: dates.optional().describe('Where the dates are; left out: only with dataset'),
   values: z
     .union([title, titles])
     .optional()
-    .describe('The column of values, or a list; "*": every column that the entry does not name'),
+    .describe(
+      'The column of values, or a list; "*": every column that the entry does not name; left out: with dataset, or with dates across the columns',
+    ),
   decimal: z.enum(['.', ',']).optional().describe('The decimal mark; left out: a point'),
   thousands: z
     .enum(['.', ',', "'", '_', ' '])
@@ -156,7 +160,7 @@ const tableShape = z.strictObject({
     .union([factor, z.record(title, factor)])
     .optional()
     .describe(
-      'The factor of all values, such as 1000000; with dataset, or column → factor, as nav: 100; left out: 1',
+      'The factor of all values, such as 1000000. With dataset also column → factor, as nav: 100; left out: 1',
     ),
   series: z
     .strictObject({ id: title.describe(template), ...facts, ...furtherFacts })

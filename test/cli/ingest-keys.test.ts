@@ -1,16 +1,18 @@
 // A key of almanac.yml and the flag of `almanac ingest` for it mean the same: the same entry, the same points, the same refusal.
-import { copyFileSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { stringify } from 'yaml';
 import { entryFlags, entryOfFlags, isRepeatable, type EntryFlag } from '../../ingest/entry/flags.ts';
 import { parseEntry } from '../../ingest/publish/description-file.ts';
+import { tableSchema } from '../../ingest/publish/description.ts';
 import { openDatabase } from '../../kernel/database.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { published } from '../ingest/loading.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { changes, made, makes, write, type Change } from './ingest-changes.ts';
-import { commandLine, settingsOf } from './terminal.ts';
+import { commandLine, declaredCommands, settingsOf } from './terminal.ts';
 
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
@@ -91,4 +93,22 @@ test('the flags that are typed make the entry that almanac.yml would have', (t) 
 
 test('every flag that is a key of an entry is compared with it here', (t) => {
   t.deepEqual(entryFlags.map(({ flag }) => flag.slice(2)).sort(), Object.keys(changes).sort());
+});
+
+test('docs/entries.md lists every key of an entry with its flag, and every flag of almanac ingest', async (t) => {
+  const page = readFileSync(path.join(projectRoot, 'docs/entries.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([^`]+)` \|(?: (?:`([^`]*)`)?)?/gm)].map(([, first = '', second]) => [
+    first,
+    second,
+  ]);
+  const keys = rows.filter(([first = '']) => !first.startsWith('--'));
+  t.deepEqual(new Set(keys.map(([key = '']) => key.split('.')[0])), new Set(Object.keys(tableSchema.shape)));
+  const listed = rows.flatMap((cells) => cells.filter((cell) => cell?.startsWith('--')));
+  const declared = (await declaredCommands()).find((command) => command.path.join() === 'ingest');
+  t.deepEqual(listed.map((cell) => cell?.split(' ')[0]).sort(), declared?.flags.toSorted());
+  for (const { key, flag } of entryFlags)
+    t.deepEqual(
+      keys.filter(([, given]) => given === flag),
+      [[key, flag]],
+    );
 });
