@@ -1,15 +1,9 @@
-// The table of the keys of an entry of almanac.yml, in docs/publish.md between `<!-- keys -->` and `<!-- end -->`, and the JSON Schema for editors:
-// both are made from ingest/publish/description.ts.
+// The table of the keys of an entry of almanac.yml and of the flags for them, in docs/entries.md between `<!-- keys -->` and `<!-- end -->`, and the
+// JSON Schema for editors: both are made from ingest/publish/description.ts and ingest/entry/flags.ts.
 import path from 'node:path';
 import { projectRoot } from '../kernel/project.ts';
+import { entryFlags, isRepeatable, keyTexts } from '../ingest/entry/flags.ts';
 import { jsonSchema } from '../ingest/publish/description.ts';
-
-interface Schema {
-  description?: string;
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  anyOf?: Schema[];
-}
 
 export const keysSchemaFile = path.join(projectRoot, 'ingest/publish/almanac.schema.json');
 export const keysSchemaText = (): string => `${JSON.stringify(jsonSchema(), null, 2)}\n`;
@@ -22,19 +16,19 @@ export function withKeys(page: string): string {
 }
 
 function keysTable(): string {
-  const schema = jsonSchema() as Schema;
-  const keys = Object.entries(schema.properties?.['tables']?.items?.properties ?? {});
-  const rows = keys.map(
-    ([name, key]) => `| \`${name}\` | ${meaningOf(name, key).replaceAll('|', String.raw`\|`)} |`,
+  const flagOf = new Map(
+    entryFlags.map((each) => [each.key, `\`${each.flag}\`${isRepeatable(each) ? ' …' : ''}`]),
   );
-  return ['| key | meaning |', '|---|---|', ...rows].join('\n');
+  const cell = (text: string) => text.replaceAll('|', String.raw`\|`);
+  const rows = [...keyTexts()].map(
+    ([key, { meaning, unlessGiven = '' }]) =>
+      `| \`${key}\` | ${argumentOf.get(key) ?? flagOf.get(key) ?? ''} | ${cell(meaning)} | ${cell(unlessGiven)} |`,
+  );
+  return ['| key | flag | meaning | where it is left out |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** What a key means; with the keys of `date`, each once, as several of its forms have the same. */
-function meaningOf(name: string, { description = '', anyOf = [] }: Schema): string {
-  if (description === '') throw new Error(`The key ${name} of almanac.yml has no description.`);
-  if (name !== 'date') return description;
-  const parts = new Map(anyOf.flatMap(({ properties = {} }) => Object.entries(properties)).toReversed());
-  const meanings = [...parts].toReversed().map(([part, schema]) => `\`${part}\`: ${meaningOf('', schema)}`);
-  return `${description}. ${meanings.join('. ')}`;
-}
+/** The keys that `almanac ingest` takes without a flag. */
+const argumentOf = new Map([
+  ['file', '`<file>`'],
+  ['dataset', '`<dataset>`'],
+]);

@@ -21,7 +21,7 @@ export const writtenPages = [
   'docs/operator.md',
   'docs/webhooks.md',
   'docs/events.md',
-  'docs/publish.md',
+  'docs/entries.md',
   'docs/recognised.md',
 ].map((page) => path.join(projectRoot, page));
 export const documentFile = path.join(projectRoot, 'openapi/openapi.json');

@@ -1,11 +1,22 @@
-// almanac ingest: loads a file into a dataset. This file has the arguments and the output; the rules are in ingest/.
+// almanac ingest: loads a file into a dataset. This file has the arguments and the output; the flags that say what the file is, and the entry of
+// almanac.yml that they are, are in ingest/entry/.
 import { statSync } from 'node:fs';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
 import { shellWord } from '../../ingest/datasets/shell-word.ts';
+import {
+  entryFlags,
+  entryOfFlags,
+  isRepeatable,
+  keyTexts,
+  planTyped,
+  type KeyText,
+} from '../../ingest/entry/flags.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadSummary } from '../../ingest/load/load-options.ts';
-import { load } from '../../ingest/load/load.ts';
+import { inForce } from '../../ingest/load/load.ts';
+import { loadTableFile, type LoadSettings } from '../../ingest/publish/load-table-file.ts';
+import type { PlannedTable } from '../../ingest/publish/plan.ts';
 import type { Due } from '../../ingest/publisher/accept.ts';
 import { reportOf } from '../../ingest/publisher/report.ts';
 import type { LoadUnderWay } from '../../ingest/load/statements.sql.ts';
@@ -22,7 +33,7 @@ import {
 import { withData, type Environment } from '../installation.ts';
 import { createProgress } from '../progress.ts';
 import { tellInterrupted } from '../embargo/interrupted.ts';
-import { acceptInto, countsText, printAccepted, type Wish } from '../embargo/accept.ts';
+import { acceptInto, countsText, printAccepted } from '../embargo/accept.ts';
 
 export const ingest: DeclareCommand = (command, terminal, words) => {
   declareFlags(command)
@@ -41,8 +52,8 @@ export const ingest: DeclareCommand = (command, terminal, words) => {
       if (dataset === undefined || file === undefined)
         throw new UsageError('ingest takes a dataset and a file.');
       const due = dueOf(options);
-      const wish = toWish(terminal, dataset, file, options);
-      await loadFile(terminal, wish, { asJson: options.json === true, words, due });
+      const planned = planTypedFile(dataset, file, (name) => command.getOptionValue(name), terminal);
+      await loadFile(terminal, planned, options, { words, due });
     });
 };
 
@@ -50,12 +61,9 @@ type Flags = ReturnType<ReturnType<typeof declareFlags>['opts']>;
 
 /** Both arguments are missing with --describe. */
 function declareFlags(command: Command) {
-  return declareFormat(command)
-    .option('--vintage <date>', 'the day on which the file was published; default today')
-    .option(
-      '--full',
-      'the file states its series completely: points it leaves out are deleted as of the vintage',
-    )
+  const declared = command
+    .addArgument(command.createArgument('[dataset]', 'what the file has').choices(datasetNames))
+    .argument('[file]', 'a CSV file, also .gz, a workbook, or a datapackage.json; - is standard input')
     .option(
       '--release-at <instant>',
       'under embargo: check now, and make visible at that instant, such as 2026-12-16T10:00:00Z',
@@ -65,50 +73,40 @@ function declareFlags(command: Command) {
       'the same, at the time of an entry of the calendar; if it moves, so does the release',
     )
     .option('--dry-run', 'do everything, store nothing')
-    .option('--skip-invalid', 'load the good rows even if there are bad ones')
     .option('--report <file>', 'the file for all bad rows', 'almanac-rejects.csv')
     .option('--describe <dataset>', 'print the columns of a dataset, and load nothing')
     .option(...jsonFlag);
+  const texts = keyTexts();
+  for (const each of entryFlags) {
+    const words = `${each.flag} ${each.takes}`.trimEnd();
+    const help = helpOf(texts.get(each.key), isRepeatable(each));
+    if (isRepeatable(each)) command.option(words, help, collect);
+    else command.option(words, help);
+  }
+  return declared;
 }
 
-/** How the file is read. */
-function declareFormat(command: Command) {
-  return command
-    .addArgument(command.createArgument('[dataset]', 'what the file has').choices(datasetNames))
-    .argument('[file]', 'a CSV file, also .gz, or a datapackage.json; - is standard input')
-    .option('--map <target=source,…>', "our column name = the file's", collect)
-    .option(
-      '--set <column=value,…>',
-      'a constant for every row; with --create also frequency, unit, source, name of a new series',
-      collect,
-    )
-    .option(
-      '--ignore <column,…>',
-      'columns of the file to ignore; other unknown columns become dimensions',
-      collect,
-    )
-    .option('--create', 'create series that do not exist yet')
-    .option('--wide', 'one column per series (for nav: per fund), the dates in the first')
-    .option('--skip-rows <number>', 'lines below the header that are not data')
-    .option('--skip-where <column=value>', 'leave out the rows with that value; may be repeated', collect)
-    .option('--map-value <column=value=other>', 'read that value as the other; may be repeated', collect)
-    .option(
-      '--date-format <format>',
-      'such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1 and the forms 2024M01, Jan-24, Q1 2024, 2023/24, 30-Jan-2026',
-    )
-    .option('--missing <text>', 'text that means missing, as the empty cell does; may be repeated', collect)
-    .option('--decimal <mark>', 'the decimal mark; default .')
-    .option('--thousands <mark>', 'the separator between groups of three digits; default none')
-    .option(
-      '--multiply <column=number>',
-      'the factor of the numbers of a column, such as value=1000000',
-      collect,
-    )
-    .option('--prefix <text>', "put before the ids of a wide file's columns")
-    .option('--header-line <number>', 'the line of the column names, if a title is above them')
-    .option('--delimiter <character>', 'the delimiter; default detected')
-    .option('--encoding <name>', 'utf-8, utf-16le, windows-1252 …; default detected')
-    .option('--resource <name>', 'the resource of a datapackage.json that has several');
+/** What the key means, as the help has it. */
+function helpOf(text: KeyText | undefined, isRepeated: boolean): string {
+  const { meaning = '', unlessGiven } = text ?? {};
+  const begun = meaning.replace(/^true: /, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  const more = unlessGiven === undefined ? '' : `; left out: ${unlessGiven}`;
+  return `${begun}${more}${isRepeated ? '; may be repeated' : ''}`;
+}
+
+/** @param given the value of a flag by its attribute, such as `skipRows`. @throws UsageError if they make no entry. */
+function planTypedFile(
+  dataset: string,
+  file: string,
+  given: (attribute: string) => unknown,
+  { stdin }: Terminal,
+): PlannedTable {
+  try {
+    const entry = entryOfFlags(dataset, file, ({ flag }) => given(new Option(flag).attributeName()));
+    return planTyped(entry, file, file === '-' ? stdin : undefined);
+  } catch (error) {
+    throw asUsage(error);
+  }
 }
 
 /** When the load is to become visible; undefined: at once. */
@@ -121,49 +119,32 @@ function dueOf({ releaseAt: instant, releaseWith: calendarId, dryRun }: Flags): 
   return calendarId === undefined ? { instant: instant ?? '' } : { calendarId };
 }
 
-function toWish(terminal: Terminal, dataset: string, file: string, flags: Flags): Wish {
-  const { dateFormat, decimal, thousands, prefix, resource, delimiter, encoding, vintage } = flags;
-  return {
-    dataset,
-    input: file === '-' ? terminal.stdin : file,
-    map: assignments(flags.map ?? [], '--map'),
-    set: assignments(flags.set ?? [], '--set'),
-    ignore: flags.ignore ?? [],
-    create: flags.create === true,
-    wide: flags.wide === true,
-    full: flags.full === true,
-    dryRun: flags.dryRun === true,
-    skipInvalid: flags.skipInvalid === true,
-    missing: flags.missing ?? [],
-    reportFile: flags.report,
-    onWaiting: (other, isRelease) => terminal.stderr.write(`${waitingFor(other, isRelease)}\n`),
-    onInterrupted: tellInterrupted(terminal, 'load'),
-    skipRows: wholeNumber(flags.skipRows, '--skip-rows'),
-    headerLine: wholeNumber(flags.headerLine, '--header-line'),
-    skipWhere: (flags.skipWhere ?? []).map(cellChoice),
-    mapValue: (flags.mapValue ?? []).map(cellReplacement),
-    multiply: assignments(flags.multiply ?? [], '--multiply'),
-    ...{ dateFormat, decimal, thousands, prefix, resource, delimiter, encoding, vintage },
-  };
-}
-
 /** @param words of the command, for the one that is offered where it fails. @param due undefined: it is loaded at once. */
 async function loadFile(
   terminal: Terminal,
-  wish: Wish,
-  { asJson, words, due }: { asJson: boolean; words: readonly string[]; due: Due | undefined },
+  planned: PlannedTable,
+  flags: Flags,
+  { words, due }: { words: readonly string[]; due: Due | undefined },
 ): Promise<void> {
-  const size = typeof wish.input === 'string' ? fileSize(wish.input) : undefined;
-  const progress = createProgress(size, terminal.stderr);
+  const progress = createProgress(fileSize(planned.file), terminal.stderr);
+  const asJson = flags.json === true;
+  const given = {
+    reportFile: flags.report,
+    onProgress: progress.show,
+    onWaiting: (other: LoadUnderWay | undefined, isRelease: boolean) =>
+      void terminal.stderr.write(`${waitingFor(other, isRelease)}\n`),
+    onInterrupted: tellInterrupted(terminal, 'load'),
+  };
   try {
     if (due !== undefined) {
-      const made = await acceptInto(terminal.env, { ...wish, onProgress: progress.show }, due);
+      const made = await acceptInto(terminal.env, planned, given, due);
       progress.clear();
       return printAccepted(terminal, made, asJson);
     }
-    const summary = await loadInto(terminal.env, { ...wish, onProgress: progress.show });
+    const dryRun = flags.dryRun === true;
+    const summary = await loadInto(terminal.env, planned, { ...given, dryRun });
     progress.clear();
-    print(terminal, summary, asJson, wish.dryRun === true);
+    print(terminal, summary, asJson, dryRun);
   } catch (error) {
     progress.clear();
     throw withFix(asUsage(error), error, words);
@@ -191,10 +172,17 @@ function asUsage(error: unknown): unknown {
   return error instanceof IngestFailure && error.code === 'usage' ? new UsageError(error.message) : error;
 }
 
-function loadInto(env: Environment, wish: Wish): Promise<LoadSummary> {
-  return withData(env, 'ingest', (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) =>
-    load(database, { ...wish, seriesTimeZone, fiscalYearFirstMonth, clock: systemClock }),
-  );
+function loadInto(
+  env: Environment,
+  planned: PlannedTable,
+  given: Pick<LoadSettings, 'dryRun' | 'reportFile' | 'onProgress' | 'onWaiting' | 'onInterrupted'>,
+): Promise<LoadSummary> {
+  return withData(env, 'ingest', async (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) => {
+    const settings = { seriesTimeZone, fiscalYearFirstMonth, clock: systemClock, isTyped: true };
+    const { summary } = await loadTableFile(database, planned, { ...settings, ...given });
+    if (!given.dryRun) await inForce();
+    return summary;
+  });
 }
 
 function waitingFor(other: LoadUnderWay | undefined, isRelease: boolean): string {
@@ -204,38 +192,6 @@ function waitingFor(other: LoadUnderWay | undefined, isRelease: boolean): string
   const { since, program, clientAddress } = other;
   const from = clientAddress === null ? '' : ` from ${clientAddress}`;
   return `Another load is under way since ${since.toISOString()} (${program}${from}); this one waits for it.`;
-}
-
-/** `target=source` pairs; a comma begins a new pair only before a name and `=`, so values may contain commas. */
-function assignments(given: readonly string[], flag: string): Record<string, string> {
-  const pairs = given.flatMap((text) => text.split(/,(?=[A-Za-z_][A-Za-z0-9_.-]*=)/));
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at < 1) throw new UsageError(`${flag} takes name=value, not "${pair}".`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    }),
-  );
-}
-
-function cellChoice(text: string): { column: string; value: string } {
-  const [, column, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (column === undefined || value === undefined)
-    throw new UsageError(`--skip-where takes column=value, not "${text}".`);
-  return { column: column.trim(), value: value.trim() };
-}
-
-function cellReplacement(text: string): { column: string; value: string; to: string } {
-  const [column, value, to, ...rest] = text.split('=').map((part) => part.trim());
-  if (!column || value === undefined || to === undefined || rest.length > 0)
-    throw new UsageError(`--map-value takes column=value=other, not "${text}".`);
-  return { column, value, to };
-}
-
-function wholeNumber(text: string | undefined, flag: string): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,6}$/.test(text)) throw new UsageError(`${flag} takes a whole number, not "${text}".`);
-  return Number(text);
 }
 
 function fileSize(file: string): number | undefined {

@@ -2,12 +2,13 @@
 import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/accept.ts';
 import { reportOf } from '../../ingest/publisher/report.ts';
 import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
+import { misuse } from '../../ingest/load/failure.ts';
+import { tableLoad } from '../../ingest/publish/load-table-file.ts';
+import type { PlannedTable } from '../../ingest/publish/plan.ts';
+import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
 import { printJson, type Terminal } from '../command.ts';
 import { withData, type Environment } from '../installation.ts';
-
-/** A load as the command line describes it. */
-export type Wish = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
 
 export interface AcceptedHere {
   accepted: Accepted;
@@ -15,10 +16,18 @@ export interface AcceptedHere {
   isPublisherAlive: boolean;
 }
 
-/** @throws IngestFailure as `acceptUnderEmbargo` does. */
-export function acceptInto(env: Environment, wish: Wish, due: Due): Promise<AcceptedHere> {
+/** @throws IngestFailure as `acceptUnderEmbargo` does, and if the file is no text: its bytes are kept until the instant. */
+export function acceptInto(
+  env: Environment,
+  planned: PlannedTable,
+  given: Pick<LoadOptions, 'reportFile' | 'onProgress' | 'onWaiting' | 'onInterrupted'>,
+  due: Due,
+): Promise<AcceptedHere> {
   return withData(env, 'ingest', async (database, { settings: { seriesTimeZone, fiscalYearFirstMonth } }) => {
-    const load = { ...wish, seriesTimeZone, fiscalYearFirstMonth };
+    const { options } = tableLoad(planned, dateIn(seriesTimeZone, systemClock.now()));
+    if (options.rows !== undefined)
+      misuse('A workbook or web page cannot be put under embargo by this command: save its table as CSV.');
+    const load = { ...options, ...given, seriesTimeZone, fiscalYearFirstMonth };
     const accepted = await acceptUnderEmbargo(database, load, due);
     return { accepted, isPublisherAlive: await isPublisherAlive(database) };
   });

@@ -9,6 +9,7 @@ import { IngestFailure } from '../load/failure.ts';
 import type { CsvBatch } from './csv-batch.ts';
 import { detectDialect, type Dialect } from './dialect.ts';
 import { completeCharacters, decoderOf, detectEncoding, knownEncoding } from './encodings.ts';
+import { examinedBytes, kindOf } from './file-kind.ts';
 import { PlainRows } from '../load/plain-rows.ts';
 
 export interface CsvOptions {
@@ -79,7 +80,7 @@ function notCsv(line: number, reason: string, cause?: unknown): IngestFailure {
 
 /** The first bytes of a file, unpacked, in its own encoding. @throws IngestFailure if it is missing or damaged. */
 export async function firstBytes(file: string, count: number): Promise<Buffer> {
-  const pieces = unpacked(open(file, {}));
+  const pieces = unpacked(open(file, {}), {});
   try {
     return (await gather(pieces, count)).subarray(0, count);
   } finally {
@@ -89,7 +90,7 @@ export async function firstBytes(file: string, count: number): Promise<Buffer> {
 
 /** The input in UTF-8, in pieces that end between characters. @throws IngestFailure as `readCsv` does. */
 export function readPieces(input: Readable | string, options: CsvOptions): AsyncGenerator<Buffer> {
-  return decoded(unpacked(open(input, options), options.unpackedBytesMax), options.encoding);
+  return decoded(unpacked(open(input, options), options), options.encoding);
 }
 
 /** Feeds csv-parse piece by piece and takes rows as it finds them, without a stream of objects in between. */
@@ -200,10 +201,14 @@ async function* open(input: Readable | string, options: CsvOptions): AsyncGenera
 }
 
 /** Unpacks gzip, recognised by its first two bytes, not by the file name. */
-async function* unpacked(pieces: AsyncGenerator<Buffer>, bytesMax = Infinity): AsyncGenerator<Buffer> {
-  const start = await gather(pieces, 8);
+async function* unpacked(
+  pieces: AsyncGenerator<Buffer>,
+  { encoding, unpackedBytesMax: bytesMax = Infinity }: CsvOptions,
+): AsyncGenerator<Buffer> {
+  const start = await gather(pieces, examinedBytes);
   if (start.length === 0) return;
-  refuseOthers(start);
+  if (kindOf(start, { encoding }) === 'workbook')
+    throw new IngestFailure('invalid_file', 'The file is a workbook, not text: save it as CSV.');
   const whole = concatenate(start, pieces);
   if (start[0] !== 0x1f || start[1] !== 0x8b) {
     yield* whole;
@@ -232,23 +237,6 @@ async function* unpacked(pieces: AsyncGenerator<Buffer>, bytesMax = Infinity): A
       { cause: error },
     );
   }
-}
-
-/** A file that is often mistaken for CSV: a workbook with another extension. */
-function refuseOthers(start: Buffer): void {
-  const beginning = start.toString('latin1');
-  const format = beginning.startsWith('PK\x03\x04')
-    ? 'a zip archive or a workbook of Excel'
-    : beginning.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')
-      ? 'a workbook of Excel'
-      : beginning.startsWith('%PDF')
-        ? 'a PDF document'
-        : undefined;
-  if (format === undefined) return;
-  throw new IngestFailure(
-    'invalid_file',
-    `The file is ${format}, not CSV: save it as CSV, or load a workbook by "almanac publish".`,
-  );
 }
 
 async function gather(pieces: AsyncGenerator<Buffer>, bytes: number): Promise<Buffer> {
@@ -295,6 +283,6 @@ function checkedUtf8(bytes: Buffer): Buffer {
   if (isUtf8(bytes)) return bytes;
   throw new IngestFailure(
     'invalid_file',
-    'The file begins as UTF-8, but later bytes are not. Name its encoding: --encoding latin1 or, in almanac.yml, encoding: windows-1252.',
+    'The file begins as UTF-8, but later bytes are not. Name its encoding by --encoding, such as windows-1252.',
   );
 }

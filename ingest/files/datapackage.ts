@@ -39,11 +39,6 @@ type Package = z.infer<typeof packageSchema>;
 type Resource = z.infer<typeof resourceSchema>;
 type Field = z.infer<typeof fieldSchema>;
 
-/** Whether the input is a data package rather than a CSV file. */
-export function isDataPackage(input: LoadOptions['input']): input is string {
-  return typeof input === 'string' && input.endsWith('.json');
-}
-
 /**
  * The options that load the chosen resource, or the only one: its file, delimiter, encoding, missing
  * values, number signs and date format; the date and value columns by their types; for new series the

@@ -1,12 +1,14 @@
-// What a file is, by its content and not by its name: text, a web page, a workbook, or a format that is not read.
+// What a file is: text, a web page, a workbook, a release calendar, a data package, or a format that is not read. The one place that decides it,
+// by the content and not by the name, for every way in; how a text divides its cells is in dialect.ts, how it is encoded in encodings.ts.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { IngestFailure } from '../load/failure.ts';
-import { decoderOf, detectEncoding } from './encodings.ts';
+import { decoderOf, detectEncoding, knownEncoding } from './encodings.ts';
 
-export type FileKind = 'text' | 'web page' | 'workbook';
+export type FileKind = 'text' | 'web page' | 'workbook' | 'calendar' | 'data package';
 
-const examinedBytes = 8 * 1024;
+/** Of the beginning of a file, from which its kind is found. */
+export const examinedBytes = 8 * 1024;
 /** Text has none of these but between its pages. */
 const isBinary = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -15,6 +17,9 @@ const isBinary = (text: string): boolean =>
 /** The endings of the names of files that are read. What a file is, its content says. */
 export const tableEndings = ['.csv', '.tsv', '.txt', '.csv.gz', '.tsv.gz', '.xlsx', '.xlsm', '.xlsb', '.xls', '.ods'] as const; // prettier-ignore
 const alternatives = (endings: readonly string[]) => endings.map((each) => RegExp.escape(each)).join('|');
+const workbookEnding = /\.(?:xls[xmb]?|ods)$/i;
+/** Whether the file is named as a workbook, and so may have several tables. */
+export const isNamedWorkbook = (name: string): boolean => workbookEnding.test(name);
 export const tableEnding = new RegExp(`(?:${alternatives(tableEndings)})$`, 'i');
 const everyEnding = new RegExp(`(?:${alternatives(['.gz', ...tableEndings])})+$`, 'i');
 /** The name without its endings, however many it has, and those: `gold.csv.gz` is `gold` and `.csv.gz`. */
@@ -58,17 +63,35 @@ export const otherFiles = {
 export const refusalOf = ({ name, advice }: OtherFormat): string =>
   `The file is ${name}, which is not read: ${advice}.`;
 
-/** @throws IngestFailure if the file is of a format that is not read; the message names it. */
-export function fileKind(file: string): FileKind {
-  const start = beginningOf(file);
-  if (start.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004') return zipKind(file, start);
+/** Only its name says that a file of JSON describes tables: the beginning need not name its resources. */
+export const isDataPackage = (name: string): boolean => /\.json$/i.test(name);
+
+/** @throws IngestFailure if the file cannot be read, or is of a format that is not read; the message names it. */
+export const fileKind = (file: string, encoding?: string): FileKind =>
+  isDataPackage(file) ? 'data package' : kindOf(beginningOf(file), { name: file, encoding });
+
+/**
+ * The kind of a file whose beginning is known, such as of a stream.
+ * @param start its first `examinedBytes`, or all of it.
+ * @param given the name, if it has one; the encoding, if it is known.
+ * @throws IngestFailure if it is of a format that is not read; the message names it.
+ */
+export function kindOf(
+  start: Buffer,
+  given: { name?: string | undefined; encoding?: string | undefined } = {},
+): FileKind {
+  if (start.subarray(0, 4).toString('latin1') === 'PK\u0003\u0004') return zipKind(given.name ?? '', start);
   if (start.subarray(0, 8).toString('hex') === 'd0cf11e0a1b11ae1' || isOldWorkbook(start)) return 'workbook';
   const unpacked = start[0] === 0x1f && start[1] === 0x8b ? beginningUnpacked(start) : start;
-  const decoder = decoderOf(detectEncoding(unpacked).name);
-  const text = decoder.write(unpacked).replace(/^\ufeff+/, '');
+  const encoding =
+    given.encoding === undefined ? detectEncoding(unpacked).name : knownEncoding(given.encoding);
+  const text = decoderOf(encoding)
+    .write(unpacked)
+    .replace(/^\ufeff+/, '');
   const other = otherFormats.find(({ expression }) => expression.test(text));
   if (other !== undefined) throw new IngestFailure('invalid_file', refusalOf(other));
   if (isBinary(text)) throw new IngestFailure('invalid_file', otherFiles.binary);
+  if (/^BEGIN:VCALENDAR\s/i.test(text)) return 'calendar';
   if (/^\s*<\?xml[^>]*>\s*(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b/i.test(text)) return 'workbook';
   return /^\s*(?:<!doctype html|<html|<head|<body|<table|<meta|<div|<\?xml[^>]*>\s*<!doctype html|<!--)/i.test(
     text,
@@ -86,7 +109,7 @@ const isOldWorkbook = (start: Buffer): boolean =>
 
 /** A file with the extension of a workbook is read as one; if it is not one, reading it reports what is wrong. */
 function zipKind(file: string, start: Buffer): FileKind {
-  if (/\.(?:xls[xmb]?|ods)$/i.test(file)) return 'workbook';
+  if (isNamedWorkbook(file)) return 'workbook';
   const names = start.toString('latin1');
   if (
     /mimetypeapplication\/vnd\.oasis\.opendocument\.spreadsheet|\[Content_Types\]\.xml|xl\/|_rels\/\.rels|docProps\//.test(

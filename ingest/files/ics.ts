@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { CsvBatch } from './csv-batch.ts';
 import { icsProduct, icsProperties } from '../../domain/release-ics.ts';
 import { concatenate, readCsv, readPieces, type CsvOptions } from './csv.ts';
+import { examinedBytes, kindOf } from './file-kind.ts';
 import { IngestFailure, misuse } from '../load/failure.ts';
 
 /** The columns of the rows, named as in the calendar dataset. */
@@ -45,8 +46,8 @@ export async function* readCalendar(
   const pieces = readPieces(input, options);
   const first = await pieces.next();
   const whole = Readable.from(concatenate(first.value ?? Buffer.alloc(0), pieces));
-  const isIcs = /^\uFEFF?BEGIN:VCALENDAR\s/i.test(first.value?.toString() ?? '');
-  if (isIcs) {
+  const start: Buffer = first.value ?? Buffer.alloc(0);
+  if (kindOf(start.subarray(0, examinedBytes), { encoding: 'utf-8' }) === 'calendar') {
     refuseCsvOptions(options);
     yield* readIcs(whole);
   } else yield* readCsv(whole, { ...options, encoding: 'utf-8', onBytes: () => undefined });

@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { dateIn, onOneDay, type DatedWork } from '../../kernel/clock.ts';
 import type { CsvBatch } from '../files/csv-batch.ts';
 import { readCsv } from '../files/csv.ts';
-import { isDataPackage, packageOptions } from '../files/datapackage.ts';
+import { isDataPackage } from '../files/file-kind.ts';
+import { packageOptions } from '../files/datapackage.ts';
 import { isPrintable } from '../files/cells.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
@@ -78,7 +79,8 @@ interface Attempt {
 
 /** The options with what a data package says, if the input is one: its file is the input then. @throws IngestFailure as `packageOptions` does. */
 export function withPackage(given: LoadOptions): LoadOptions {
-  if (isDataPackage(given.input)) return packageOptions(given, given.input);
+  if (typeof given.input === 'string' && isDataPackage(given.input))
+    return packageOptions(given, given.input);
   if (given.resource !== undefined)
     misuse('--resource chooses from a datapackage.json, and the file is none.');
   return given;

@@ -189,7 +189,7 @@ function lineOf(document: Document, lines: LineCounter, keys: readonly PropertyK
 }
 
 const heading = ` How the tables of this folder are loaded, as almanac publish has found it: a comment says why.
- Edit it, and run almanac publish again: it says what the edit changes, and loads that. The keys are in docs/publish.md.`;
+ Edit it, and run almanac publish again: it says what the edit changes, and loads that. The keys are in docs/entries.md.`;
 
 /** A description without tables. @param name what the database remembers the folder by. */
 export function emptyDescription(name: string): DescriptionFile {

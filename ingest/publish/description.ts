@@ -3,13 +3,15 @@
 import { z } from 'zod';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
+import { datasetKeys, keysThatClash } from '../entry/dataset-keys.ts';
 import { isFactor } from '../files/values.ts';
 import { schedulePattern, scheduleRule } from '../publisher/sources/schedule.ts';
 import { isUrl } from '../files/file-path.ts';
 
 export const descriptionFile = 'almanac.yml';
 
-const line = z.int().min(1).max(100_000);
+const factor = z.union([z.string(), z.number().transform(String)]);
+const line = z.int('is a whole number').min(1, 'is the number of a line, 1 or more').max(100_000);
 const title = z.string().min(1).max(500);
 const titles = z.array(title).max(10_000);
 /** YAML reads a bare 2024-01-31 or 5 as what it looks like; a fact is text. */
@@ -53,7 +55,7 @@ const dateForm = {
   fill: z.literal(true).optional().describe('true: the year is only in the first row of its periods'),
 };
 
-const dates = z.union([
+const describedDates = [
   z.strictObject({
     column: z
       .union([title, z.array(title).min(1).max(5)])
@@ -83,7 +85,13 @@ const dates = z.union([
       ),
   }),
   z.strictObject({ value: z.string().describe('The day or period that the whole file is of') }),
+] as const;
+/** Of an entry with `dataset`: that has the columns of the dates. */
+const dates = z.union([
+  ...describedDates,
+  z.strictObject({ format: z.string().describe('As of a column; with dataset, of every column of dates') }),
 ]);
+const described = z.union(describedDates);
 
 const tableShape = z.strictObject({
   file: z
@@ -105,6 +113,7 @@ const tableShape = z.strictObject({
     .describe(
       'The reason why the file is not loaded. With "guessed" the exit code is 1 until somebody confirms it',
     ),
+  ...datasetKeys,
   encoding: z.string().optional().describe('utf-8, utf-16le, windows-1252 …; left out: detected'),
   delimiter: z.string().optional().describe('The sign between the cells; left out: detected'),
   quote: z
@@ -115,19 +124,26 @@ const tableShape = z.strictObject({
   header: z
     .union([line, z.array(line).min(1).max(10)])
     .optional()
-    .describe('The line of the column names, from 1. The names of a list of lines are joined'),
-  first: line.optional().describe('The first line of data'),
-  date: dates.optional().describe('Where the dates are'),
+    .describe(
+      'The line of the column names, from 1. The names of a list of lines are joined; left out: 1, with dataset',
+    ),
+  first: line.optional().describe('The first line of data; left out: only with dataset'),
+  date: dates.optional().describe('Where the dates are; left out: only with dataset'),
   values: z
     .union([title, titles])
     .optional()
-    .describe('The column of values, or a list; "*": every column that the entry does not name'),
+    .describe(
+      'The column of values, or a list; "*": every column that the entry does not name; left out: with dataset, or with dates across the columns',
+    ),
   decimal: z.enum(['.', ',']).optional().describe('The decimal mark; left out: a point'),
   thousands: z
     .enum(['.', ',', "'", '_', ' '])
     .optional()
     .describe('The sign between groups of digits; left out: none'),
-  missing: z.array(z.string()).optional().describe('Texts that mean missing, beside the empty cell'),
+  missing: z
+    .array(z.string())
+    .optional()
+    .describe('Texts that mean missing, beside the empty cell; left out: none'),
   flags: z
     .record(title, z.string().max(16).nullable())
     .optional()
@@ -141,9 +157,11 @@ const tableShape = z.strictObject({
     .optional()
     .describe('How numbers below zero are written beside -5: parentheses for (5), trailing for 5-'),
   multiply: z
-    .union([z.string(), z.number().transform(String)])
+    .union([factor, z.record(title, factor)])
     .optional()
-    .describe('The factor of all values, such as 1000000'),
+    .describe(
+      'The factor of all values, such as 1000000. With dataset also column → factor, as nav: 100; left out: 1',
+    ),
   series: z
     .strictObject({ id: title.describe(template), ...facts, ...furtherFacts })
     .optional()
@@ -174,16 +192,22 @@ const tableShape = z.strictObject({
     .describe(
       'The column of the status; { beside: values }: the column to the right of each column of values',
     ),
-  fill: titles.optional().describe('Columns whose empty cells repeat the cell above'),
-  ignore: titles.optional().describe('Columns that are not loaded'),
+  fill: titles.optional().describe('Columns whose empty cells repeat the cell above; left out: none'),
+  ignore: z
+    .array(z.string().min(1).max(100_000))
+    .max(10_000)
+    .optional()
+    .describe('Columns that are not loaded; left out: none'),
   only: z
     .record(title, z.string().refine(isExpression, 'is no regular expression'))
     .optional()
-    .describe('Column → regular expression: rows that do not match it are left out'),
+    .describe(
+      'Column → regular expression: rows that do not match it are not loaded; left out: all rows are',
+    ),
   leave_out: z
     .record(title, z.array(z.string()))
     .optional()
-    .describe('Column → texts: rows that have one of them are left out'),
+    .describe('Column → texts: rows that have one of them are not loaded; left out: all rows are'),
   vintage: z
     .union([
       z.string(),
@@ -198,7 +222,7 @@ const tableShape = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'true: the file states its series completely, and points that it lacks are deleted as of the vintage',
+      'true: the file states its series completely, and points that it lacks are deleted as of the vintage; left out: they stay',
     ),
   repeated: z
     .literal('first')
@@ -218,10 +242,14 @@ const tableShape = z.strictObject({
     ),
 });
 
-export const tableSchema = tableShape.refine(
-  ({ file, schedule }) => schedule === undefined || [file].flat().every(isUrl),
-  { path: ['schedule'], error: 'is for URLs: a file of the folder is loaded when almanac publish is run' },
-);
+export const tableSchema = tableShape
+  .refine(({ file, schedule }) => schedule === undefined || [file].flat().every(isUrl), {
+    path: ['schedule'],
+    error: 'is for URLs: a file of the folder is loaded when almanac publish is run',
+  })
+  .superRefine((entry, context) => {
+    for (const clash of keysThatClash(entry)) context.addIssue({ code: 'custom', ...clash });
+  });
 
 export type TableDescription = z.infer<typeof tableSchema>;
 
@@ -240,12 +268,16 @@ export const descriptionSchema = z
 
 export type Description = z.infer<typeof descriptionSchema>;
 
-/** An entry that can be loaded: it is not skipped, and has all that a load needs. */
-export type LoadableTable = TableDescription &
-  Required<Pick<TableDescription, 'header' | 'first' | 'date' | 'series'>>;
+/** An entry of a table in a layout of its own that can be loaded: it is not skipped, and has all that a load needs. */
+export type LoadableTable = Omit<TableDescription, 'date' | 'multiply'> &
+  Required<Pick<TableDescription, 'header' | 'first' | 'series'>> & {
+    date: z.infer<typeof described>;
+    multiply?: string | undefined;
+  };
 
-/** What the entry lacks for a load; empty: nothing. */
+/** What the entry lacks for a load; empty: nothing. The columns of a dataset are known. */
 export function lackingIn(table: TableDescription): string[] {
+  if (table.dataset !== undefined) return [];
   const lacking = (['header', 'first', 'date', 'series'] as const).filter((key) => table[key] === undefined);
   const isAcross = table.date !== undefined && 'across' in table.date;
   return table.values === undefined && !isAcross ? [...lacking, 'values'] : lacking;

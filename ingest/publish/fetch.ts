@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { Client, fetch as fetchUrl, type RequestInit, type Response } from 'undici';
 import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { connectTo } from '../../kernel/outbound/connect-to.ts';
+import { splitEndings } from '../files/file-kind.ts';
 import { makeTemporaryFolder, removeLeftFolders } from '../files/temporary-folder.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { withoutQuery } from '../files/file-path.ts';
@@ -175,6 +176,6 @@ function nameFor(url: URL, type: string): string {
       .basename(url.pathname)
       .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
       .slice(-100) || 'file';
-  if (/\.(?:csv|tsv|txt|gz|xlsx|xlsm|xlsb|xls)$/i.test(name)) return name;
+  if (splitEndings(name).endings !== '') return name;
   return `${name}${endings.find(([kind]) => kind.test(type))?.[1] ?? '.csv'}`;
 }

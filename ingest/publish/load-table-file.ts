@@ -4,13 +4,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Transaction } from '../../kernel/database.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
-import type { CsvBatch } from '../files/csv-batch.ts';
 import { IngestFailure } from '../load/failure.ts';
 import type { LockOptions, Transacting } from '../load/interruptible.ts';
 import type { LoadOptions, LoadSummary } from '../load/load-options.ts';
 import { load } from '../load/load.ts';
 import { loadTable } from '../load/load-table.ts';
 import { Rejects } from '../load/rejects.ts';
+import { datasetLoad } from '../entry/dataset-load.ts';
+import { failureNamedByKey, summaryNamedByKey } from '../entry/named-by-key.ts';
 import { lackingIn, type LoadableTable, type TableDescription } from './description.ts';
 import { factsChanged } from './entry-changes.ts';
 import { withoutQuery } from '../files/file-path.ts';
@@ -24,9 +25,12 @@ export interface LoadSettings extends Omit<LockOptions, 'dryRun'> {
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
   clock: Clock;
-  /** The name of almanac.yml's publication. */
-  publication: string;
+  /** The name of almanac.yml's publication; left out: what is loaded is not remembered, and is loaded again by the next run. */
+  publication?: string;
+  /** The entry was typed as flags: messages name these, and not the keys. */
+  isTyped?: boolean;
   dryRun: boolean;
+  reportFile?: string;
   onProgress?: (rowsRead: number, bytesRead: number) => void;
   /** Runs in the transaction of the load, after it; what it throws undoes the load. */
   alongside?: LoadOptions['alongside'];
@@ -44,16 +48,22 @@ const idsKept = 100;
 
 /** A table as the loader takes it: its rows long, and what its entry says as options. */
 export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stated'> {
-  options: Omit<LoadOptions, 'seriesTimeZone' | 'clock'> & { rows: () => AsyncGenerator<CsvBatch> };
-  /** How much of the file was read. */
-  bytesRead: () => number;
+  options: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
+  /** How much of the file was read; undefined: the load knows it. */
+  bytesRead?: () => number;
 }
 
 /**
  * @param today YYYY-MM-DD, in the time zone of the series.
  * @throws IngestFailure if the entry does not fit the file, at once or when the rows are read.
  */
-export function tableLoad({ entry, file, path: name }: PlannedTable, today: string): TableLoad {
+export function tableLoad({ entry, file, input, path: name }: PlannedTable, today: string): TableLoad {
+  if (entry.dataset !== undefined) {
+    const vintage = vintageOf(entry, rowsOf(entry, name).fileName, today);
+    const options = datasetLoad(entry, input ?? file, { dataset: entry.dataset, vintage });
+    const sourceName = sourceNameOf(name, entry.sheet);
+    return { options: { ...options, sourceName }, constants: {}, series: new Map(), stated: new Set() };
+  }
   const table = loadable(entry, name);
   const of = rowsOf(entry, name);
   let bytes = 0;
@@ -94,27 +104,38 @@ export async function loadTableFile(
   planned: PlannedTable,
   settings: LoadSettings,
 ): Promise<LoadedTable> {
+  if (settings.isTyped === true) return loadPlanned(database, planned, settings);
+  try {
+    const loaded = await loadPlanned(database, planned, settings);
+    return { ...loaded, summary: summaryNamedByKey(loaded.summary) };
+  } catch (error) {
+    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
+  }
+}
+
+async function loadPlanned(
+  database: Transacting,
+  planned: PlannedTable,
+  settings: LoadSettings,
+): Promise<LoadedTable> {
   const { entry, path: name } = planned;
   const { options, constants, series, stated, bytesRead } = tableLoad(
     planned,
     dateIn(settings.seriesTimeZone, settings.clock.now()),
   );
-  const { publication, onProgress, alongside, ...shared } = settings;
+  const { publication, isTyped: _, onProgress, alongside, ...shared } = settings;
   const summary = await load(database, {
     ...shared,
     ...options,
     noGateway: true,
-    onProgress: (rowsRead) => onProgress?.(rowsRead, bytesRead()),
+    onProgress: (rowsRead, bytes) => onProgress?.(rowsRead, bytesRead?.() ?? bytes),
     alongside: async (on, loadNo, interruptions) => {
       if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
-      await rememberPublished(on, {
-        publication,
-        path: name,
-        sheet: entry.sheet ?? '',
-        contentSha256: planned.contentSha256,
-        entry,
-        loadNo,
-      });
+      if (publication !== undefined)
+        await rememberPublished(on, {
+          ...{ publication, path: name, sheet: entry.sheet ?? '' },
+          ...{ contentSha256: planned.contentSha256, entry, loadNo },
+        });
       await alongside?.(on, loadNo, interruptions);
     },
   });

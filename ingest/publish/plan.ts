@@ -1,11 +1,13 @@
 // What a run of almanac publish has to do: which files have an entry, which are new and what they are proposed to be, what has changed since
 // they were loaded. Reads files, almanac.yml and what the database remembers; changes nothing.
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Queryable } from '../../kernel/database.ts';
-import { tableEnding, tableEndings } from '../files/file-kind.ts';
+import { datasetNames } from '../datasets/datasets.ts';
+import { isNamedWorkbook, tableEnding, tableEndings } from '../files/file-kind.ts';
 import { IngestFailure } from '../load/failure.ts';
 import { descriptionFile, type TableDescription } from './description.ts';
 import {
@@ -51,6 +53,8 @@ export interface PlannedTable {
   path: string;
   /** Where it is on this machine. */
   file: string;
+  /** Its bytes, if it is not a file: of an entry with `dataset`. */
+  input?: Readable;
   bytes: number;
   contentSha256: string;
   /** `no table`: left out by its own entry, which nobody has confirmed; `skipped`: left out on purpose. */
@@ -150,7 +154,7 @@ async function planFolder(
   const descriptionPath = path.join(folder, descriptionFile);
   const written = readDescription(descriptionPath);
   const description = written ?? emptyDescription(await publicationName(on, folder, given, options.moved));
-  const paths = [...given, ...(isWhole ? urlsIn(description) : [])];
+  const paths = [...given, ...(isWhole ? [...urlsIn(description), ...namedIn(description, folder)] : [])];
   if (paths.length === 0 && written === null)
     throw new IngestFailure(
       'usage',
@@ -207,11 +211,12 @@ async function planFolder(
   return plan;
 }
 
-/** Oldest vintage first: that is the fastest order. Files without one keep theirs. */
+/** First what others refer to, as prices do to items. Oldest vintage first: that is the fastest order. Files without one keep theirs. */
 const orderOf = ({ path: name, entry }: PlannedTable): string => {
+  const rank = String(datasetNames.indexOf(entry.dataset ?? 'observations')).padStart(3, '0');
   const isDated = typeof entry.vintage === 'object' && 'in' in entry.vintage;
   const date = isDated ? namesIn(fileNameOf(name)).dateInName : null;
-  return `${date ?? ''}\n${name}\n${entry.sheet ?? ''}`;
+  return `${rank}\n${date ?? ''}\n${name}\n${entry.sheet ?? ''}`;
 };
 
 /** But those that are left out on purpose. */
@@ -219,6 +224,14 @@ const urlsIn = ({ description }: DescriptionFile): string[] =>
   description.tables
     .filter(({ skip, guessed = [] }) => skip === undefined || guessed.length > 0)
     .flatMap(({ file }) => [file].flat().filter(isUrl));
+
+/** The files of datasets that the entries name, whatever their ending: a release calendar, or a data package. */
+const namedIn = ({ description }: DescriptionFile, folder: string): string[] =>
+  description.tables
+    .filter(({ dataset }) => dataset !== undefined)
+    .flatMap(({ file }) => [file].flat())
+    .filter((name) => !isUrl(name) && !/\*|(?:^|\/)\.\.(?:\/|$)/.test(name))
+    .filter((name) => existsSync(path.join(folder, name)));
 
 /**
  * The name of the folder; with a number behind it if the database has loads of another folder by that name. The folder is the same one,
@@ -257,8 +270,7 @@ function folderName(folder: string): string {
 /** A file without an entry, or a workbook whose entries may be of some of its sheets. One that leaves the file out is for all of them. */
 const mayHoldFurther = (file: string, entries: readonly TableDescription[]): boolean =>
   entries.length === 0 ||
-  (/\.(?:xls[xmb]?|ods)$/i.test(file) &&
-    entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
+  (isNamedWorkbook(file) && entries.some(({ skip, sheet }) => skip === undefined || sheet !== undefined));
 
 async function sourceOf(each: string, folder: string, fetched: FetchedFile[]): Promise<SourceFile> {
   if (!isUrl(each)) return { path: each, file: path.join(folder, ...each.split('/')) };

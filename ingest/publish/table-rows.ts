@@ -68,7 +68,7 @@ const pageBytesMax = 64 * 1024 * 1024;
 
 /** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if there is no such sheet. */
 export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
-  const kind = fileKind(table.file);
+  const kind = tableKind(table.file);
   if (kind === 'workbook') {
     const { name, rows, fault } = sheetNamed(table);
     if (fault !== undefined) throw new IngestFailure('invalid_file', `Sheet ${name}: ${fault}.`);
@@ -77,6 +77,22 @@ export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
   else
     for await (const batch of readText(table.file, textOptions(table)))
       yield table.split === undefined ? batch : { ...batch, rows: batch.rows.map(splitFirst) };
+}
+
+/** @throws IngestFailure if the file is not a table that anybody has drawn up: its kind says what its rows are. */
+function tableKind(file: string): 'text' | 'web page' | 'workbook' {
+  const kind = fileKind(file);
+  if (kind === 'calendar')
+    throw new IngestFailure(
+      'invalid_file',
+      'The file is a release calendar (iCalendar): load it by "almanac ingest calendar".',
+    );
+  if (kind === 'data package')
+    throw new IngestFailure(
+      'invalid_file',
+      'The file is JSON: save its table as CSV. A data package is loaded by "almanac ingest".',
+    );
+  return kind;
 }
 
 const textOptions = ({ encoding, delimiter, quote, onBytes }: TableFile) => ({
@@ -144,7 +160,7 @@ function sheetNamed({ file, sheet }: TableFile): Sheet {
 
 /** The samples of a file: one of a text or a web page, one a sheet of a workbook. */
 export async function samplesOf(file: string): Promise<{ sheet: string | undefined; sample: Sample }[]> {
-  const kind = fileKind(file);
+  const kind = tableKind(file);
   if (kind === 'text') return [{ sheet: undefined, sample: await sampleOfText(file) }];
   if (kind === 'web page') return [{ sheet: undefined, sample: await sampleOfPage(file) }];
   return readWorkbook(file).map(({ name, rows, continued, fault }) => ({

@@ -1,6 +1,6 @@
 // Every flag of `almanac ingest`, given on the command line: what is stored with it, and without it.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -8,6 +8,7 @@ import { datasets } from '../../ingest/datasets/datasets.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 import { published, rowCounts } from '../ingest/loading.ts';
+import { changes, made, write, type Change } from './ingest-changes.ts';
 import { commandLine, declaredCommands, settingsOf } from './terminal.ts';
 
 const testDatabase = await createTestDatabase();
@@ -18,38 +19,20 @@ test.after.always(async () => {
 });
 
 const almanac = commandLine(settingsOf(testDatabase.url));
-const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
 
-type Stored = Record<string, string | null>;
-interface Change {
-  /** `<id>` stands for a series of this run alone, here and in the words. */
-  file: string | Buffer;
-  /** Loaded before the file, as of the first of January. */
-  before?: string;
-  /** The words beside the dataset, the file and the flag; without them, those that make a daily series. */
-  words?: readonly string[];
-  flag: readonly string[];
-  /** The points of <id>, or of `series`, with the flag. */
-  stores: Stored;
-  series?: string;
-  /** The vintage that is looked at; the newest unless given. */
-  at?: string;
-  /** The points without the flag, or what is said where nothing is stored. */
-  otherwise: Stored | RegExp;
-}
-
-const made = ['--create', '--set', 'frequency=daily,unit=One,source=Tests'];
-const report = path.join(folder, 'rejects.csv');
-let files = 0;
-
-function write(content: string | Buffer, name = `${++files}.csv`): string {
-  const file = path.join(folder, name);
-  writeFileSync(file, content);
-  return file;
-}
-
+const report = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), 'rejects.csv');
 /** What the flag changes: the same file loaded with it and without it, each into a series of its own. */
-function changes({ file, before, words = made, flag, stores, series = '<id>', at, otherwise }: Change) {
+function changesBy({
+  file,
+  before,
+  words = made,
+  flag,
+  stores,
+  series = '<id>',
+  at,
+  otherwise,
+  name: fileName,
+}: Omit<Change, 'key'>) {
   return async (t: ExecutionContext, name: string): Promise<void> => {
     for (const [id, given, outcome] of [
       [`${name}.without`, [], otherwise],
@@ -61,7 +44,10 @@ function changes({ file, before, words = made, flag, stores, series = '<id>', at
       if (before !== undefined)
         t.is((await load(write(named(before)), [...words, '--vintage', '2024-01-01'])).code, 0);
       const input = typeof file === 'string' ? named(file) : file;
-      const { code, stderr } = await load(isPath(input) ? input : write(input), [...words, ...given]);
+      const { code, stderr } = await load(isPath(input) ? input : write(input, fileName), [
+        ...words,
+        ...given,
+      ]);
       const stored = await published(database, named(series), at);
       if (outcome instanceof RegExp) {
         t.regex(stderr, outcome);
@@ -79,53 +65,8 @@ function isPath(input: string | Buffer): input is string {
   return typeof input === 'string' && path.isAbsolute(input);
 }
 
-const fields = ['series_id', 'date', 'value'].map((name) => ({ name }));
-const resources = ['resource.without', 'resource.with'].map((name) => ({
-  name,
-  path: path.basename(write(`series_id,date,value\n${name},2024-01-01,1`, `${name}.csv`)),
-  schema: { fields },
-}));
-const dataPackage = write(JSON.stringify({ name: 'p', resources }), 'datapackage.json');
-
 const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>> = {
-  map: changes({
-    file: 'Series,date,Price\n<id>,2024-01-01,1',
-    flag: ['--map', 'value=Price,series_id=Series'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /no column series_id/,
-  }),
-  set: changes({
-    file: 'date,value\n2024-01-01,1',
-    flag: ['--set', 'series_id=<id>,side=buy, to keep'],
-    stores: { '2024-01-01 buy, to keep': '1' },
-    otherwise: /no column series_id/,
-  }),
-  ignore: changes({
-    file: 'series_id,date,value,note,more\n<id>,2024-01-01,1,a,b',
-    flag: ['--ignore', 'note,more'],
-    stores: { '2024-01-01': '1' },
-    otherwise: { '2024-01-01 b a': '1' },
-  }),
-  create: changes({
-    file: 'series_id,date,value,frequency,unit,source\n<id>,2024-01-01,1,daily,One,Tests',
-    words: [],
-    flag: ['--create'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /line 2, series_id: "create.without"/,
-  }),
-  wide: changes({
-    file: 'date,<id>\n2024-01-01,1',
-    flag: ['--wide'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /would be a dimension/,
-  }),
-  full: changes({
-    before: 'series_id,date,value\n<id>,2024-01-01,1\n<id>,2024-01-02,2',
-    file: 'series_id,date,value\n<id>,2024-01-01,1',
-    flag: ['--full'],
-    stores: { '2024-01-01': '1' },
-    otherwise: { '2024-01-01': '1', '2024-01-02': '2' },
-  }),
+  ...Object.fromEntries(Object.entries(changes).map(([name, change]) => [name, changesBy(change)])),
   'dry-run': async (t) => {
     const words = ['ingest', 'observations', write('series_id,date,value\nDRY,2024-01-01,1'), ...made];
     const before = await allRows();
@@ -140,102 +81,8 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     t.regex((await almanac(words)).stdout, /^1 rows read: 1 new/);
     t.deepEqual(await published(database, 'DRY'), { '2024-01-01': '1' });
   },
-  'skip-invalid': changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,1\n<id>,2024-01-02,x',
-    flag: ['--skip-invalid'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /line 3, value: "x"/,
-  }),
-  'skip-rows': changes({
-    file: 'series_id,date,value\nunit,of,each\nand,its,source\n<id>,2024-01-01,1',
-    flag: ['--skip-rows', '2'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /line 2/,
-  }),
-  'skip-where': changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,1\n<id>,2024-01-02,"n/k, see below"',
-    flag: ['--skip-where', 'value=n/k, see below'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /line 3/,
-  }),
-  'map-value': changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,one',
-    flag: ['--map-value', 'value=one=1'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /line 2, value: "one"/,
-  }),
-  'date-format': changes({
-    file: 'series_id,date,value\n<id>,03/02/2024,1',
-    flag: ['--date-format', 'DD/MM/YYYY'],
-    stores: { '2024-02-03': '1' },
-    otherwise: /line 2, date: "03\/02\/2024"/,
-  }),
-  missing: changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,n/a\n<id>,2024-01-02,..',
-    flag: ['--missing', 'n/a', '--missing', '..'],
-    stores: { '2024-01-01': null, '2024-01-02': null },
-    otherwise: /line 2, value: "n\/a"/,
-  }),
-  decimal: changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,"1,5"',
-    flag: ['--decimal', ','],
-    stores: { '2024-01-01': '1.5' },
-    otherwise: /line 2, value: "1,5"/,
-  }),
-  multiply: changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,1.5',
-    flag: ['--multiply', 'value=1000'],
-    stores: { '2024-01-01': '1500' },
-    otherwise: { '2024-01-01': '1.5' },
-  }),
-  thousands: changes({
-    file: "series_id,date,value\n<id>,2024-01-01,1'234.5",
-    flag: ['--thousands', "'"],
-    stores: { '2024-01-01': '1234.5' },
-    otherwise: /line 2, value: "1'234.5"/,
-  }),
-  prefix: changes({
-    file: 'date,X\n2024-01-01,1',
-    words: [...made, '--wide'],
-    flag: ['--prefix', '<id>.'],
-    series: '<id>.X',
-    stores: { '2024-01-01': '1' },
-    otherwise: {},
-  }),
-  resource: changes({
-    file: dataPackage,
-    flag: ['--resource', 'resource.with'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /choose one by --resource/,
-  }),
-  delimiter: changes({
-    file: 'series_id,date,value,Side; of\n<id>,2024-01-01,1,a; b',
-    words: [...made, '--map', 'side=Side; of'],
-    flag: ['--delimiter', ','],
-    stores: { '2024-01-01 a; b': '1' },
-    otherwise: /no column "Side; of"/,
-  }),
-  encoding: changes({
-    file: 'series_id,date,value,side\n<id>,2024-01-01,1,é',
-    flag: ['--encoding', 'windows-1252'],
-    stores: { '2024-01-01 Ã©': '1' },
-    otherwise: { '2024-01-01 é': '1' },
-  }),
-  'header-line': changes({
-    file: 'A title\n\nseries_id,date,value\n<id>,2024-01-01,1',
-    flag: ['--header-line', '3'],
-    stores: { '2024-01-01': '1' },
-    otherwise: /would be a dimension/,
-  }),
-  vintage: changes({
-    file: 'series_id,date,value\n<id>,2024-01-01,1',
-    flag: ['--vintage', '2024-02-01'],
-    at: '2024-02-01',
-    stores: { '2024-01-01': '1' },
-    otherwise: {},
-  }),
   // What becomes of them: releases.test.ts.
-  'release-at': changes({
+  'release-at': changesBy({
     file: 'series_id,date,value\n<id>,2024-01-01,1',
     flag: ['--release-at', '2199-12-16T10:00:00Z'],
     stores: {},
@@ -246,7 +93,7 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     t.is((await almanac(['ingest', 'calendar', write(entry)])).code, 0);
     const file = 'series_id,date,value\n<id>,2024-01-01,1';
     const otherwise = { '2024-01-01': '1' };
-    await changes({ file, flag: ['--release-with', 'r'], stores: {}, otherwise })(t, name);
+    await changesBy({ file, flag: ['--release-with', 'r'], stores: {}, otherwise })(t, name);
   },
   report: async (t) => {
     const input = write('series_id,date,value\nREPORT,2024-01-01,x');

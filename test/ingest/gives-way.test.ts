@@ -21,7 +21,6 @@ import { selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
 import { storePieces } from '../../ingest/publisher/stored-file.ts';
 import { entryOf } from '../../ingest/publisher/uploads/entry.ts';
 import { insertUpload, insertUploadPiece } from '../../ingest/publisher/uploads/uploads.sql.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
 import { listLoads } from '../../ingest/undo/load-list.sql.ts';
 import { retract } from '../../ingest/undo/retract.ts';
 import { Failure } from '../../kernel/errors.ts';

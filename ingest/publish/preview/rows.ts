@@ -50,6 +50,10 @@ export async function previewRows(
   about: PreviewOf,
 ): Promise<{ preview: Preview; plan: ReshapePlan | null }> {
   const preview = withoutRows(null, sample.isWhole);
+  if (entry.dataset !== undefined) {
+    preview.fault = `it has the columns of the dataset ${entry.dataset}, and is read when it is loaded; a dry run counts what it would change`;
+    return { preview, plan: null };
+  }
   const lacking = lackingIn(entry);
   if (lacking.length > 0) {
     preview.fault = `the entry lacks ${lacking.join(', ')}, which a load needs`;

@@ -5,10 +5,12 @@ import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { inSavepoints, type Database, type Queryable } from '../../../kernel/database.ts';
 import { Failure, fail } from '../../../kernel/errors.ts';
+import type { CsvBatch } from '../../files/csv-batch.ts';
 import { IngestFailure, misuse, type Reject } from '../../load/failure.ts';
 import type { LoadSummary } from '../../load/load-options.ts';
 import { inForce } from '../../load/load.ts';
 import { InterruptedByRelease, interruptionsToJson, underLoadLock } from '../../load/interruptible.ts';
+import { failureNamedByKey } from '../../entry/named-by-key.ts';
 import { refuseWaiting, retryAfter } from '../../operator/refuse-waiting.ts';
 import type { TableDescription } from '../../publish/description.ts';
 import { factsChanged } from '../../publish/entry-changes.ts';
@@ -221,7 +223,10 @@ async function putUnderEmbargo(
       database,
       {
         ...options,
-        input: Readable.from(longText(loaded)),
+        input:
+          loaded.options.rows === undefined
+            ? options.input
+            : Readable.from(longText(loaded, loaded.options.rows)),
         seriesTimeZone: given.seriesTimeZone,
         fiscalYearFirstMonth: given.fiscalYearFirstMonth,
         onWaiting: refuseWaiting,
@@ -241,14 +246,17 @@ async function putUnderEmbargo(
     // The lines of the long rows are not those of the file.
     if (error instanceof IngestFailure && error.code === 'invalid_rows')
       await loadTableFile(database, planned, { ...settingsOf(given), dryRun: true });
-    throw error;
+    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
   }
 }
 
 /** The long rows as CSV. @throws IngestFailure if the file is to state a series whole of which it has no row: the rows do not say so. */
-async function* longText({ options, series }: TableLoad): AsyncGenerator<string> {
+async function* longText(
+  { options, series }: TableLoad,
+  read: () => AsyncGenerator<CsvBatch>,
+): AsyncGenerator<string> {
   const seen = new Set<string>();
-  for await (const { rows, refused } of options.rows()) {
+  for await (const { rows, refused } of read()) {
     // The text of a cell that could not be read might mean something else to the load.
     if (refused !== undefined && refused.size > 0 && options.skipInvalid !== true)
       throw new IngestFailure('invalid_rows', 'Some rows are not valid.');
