@@ -3,11 +3,15 @@ import type { Call } from '../instruments/sizes.ts';
 import { measures } from '../series/words.ts';
 import { pointsPerSeries } from './ground.ts';
 
-/** @param words of the names of the series. */
-export function scaleCalls(words: readonly string[]): Call[] {
+/**
+ * @param words of the names of the series.
+ * @param seriesAsked for so many series, in a large database far from each other: services keep as much of them at either size.
+ */
+export function scaleCalls(words: readonly string[], seriesAsked: number): Call[] {
   let asked = 0;
-  /** Another series of so many rows, far from the one before: 617,283 has no factor in common with powers of ten. */
-  const anySeries = (rows: number): string => `S${((asked * 617_283) % (rows / pointsPerSeries)) + 1}`;
+  const anySeries = (rows: number): string =>
+    // 617,283 has no factor in common with powers of ten.
+    `S${(((asked * 617_283) % seriesAsked) + 1) * (rows / pointsPerSeries / seriesAsked)}`;
   /** A day before the first point. */
   const anyDay = (): string => new Date(Date.UTC(1800, 0, asked % 60_000)).toISOString().slice(0, 10);
   const anyWord = (from: readonly string[]): string => from[asked % from.length] ?? '';

@@ -18,7 +18,7 @@ export function printBytes(
       `with all indexes (goal: ≤ 100), ${(ofObservations / rows).toFixed(1)} a row; ${(ofAll / points).toFixed(1)} ` +
       'an observation with series, vintages and search',
   );
-  for (const { name: relation, bytes, entries } of relations.slice(0, 14))
+  for (const { name: relation, bytes, entries } of mainOf(relations))
     print(
       `  ${relation.padEnd(34)}${megabytes(bytes).padStart(10)} MB${(bytes / entries).toFixed(1).padStart(10)} bytes ` +
         `an entry${(bytes / points).toFixed(2).padStart(8)} an observation`,
@@ -52,7 +52,6 @@ export function costText(costs: readonly LoadCost[]): string {
 /** The sizes after each load, in MB, and the bytes an entry before the first load and at the end. */
 export function printGrowth(states: readonly (readonly Relation[])[]): void {
   const [first = [], last = []] = [states[0], states.at(-1)];
-  const total = sumOf(last, 'bytes');
   const shownStates = states.filter(
     (_, at) => at % Math.ceil((states.length - 1) / 10) === 0 || at === states.length - 1,
   );
@@ -64,8 +63,7 @@ export function printGrowth(states: readonly (readonly Relation[])[]): void {
     'at last',
     'dead',
   ]);
-  for (const { name, bytes, dead } of last) {
-    if (bytes < total / 200) continue;
+  for (const { name, dead } of mainOf(last)) {
     const of = (state: readonly Relation[]) => state.find((relation) => relation.name === name);
     const perEntry = (state: readonly Relation[]): string =>
       ((of(state)?.bytes ?? Number.NaN) / (of(state)?.entries ?? Number.NaN)).toFixed(1);
@@ -80,6 +78,12 @@ export function printGrowth(states: readonly (readonly Relation[])[]): void {
     'dead rows',
     shownStates.map((state) => String(sumOf(state, 'dead'))),
   );
+}
+
+/** Without those that take less than half a percent: none, where all of them are few pages. */
+function mainOf(relations: readonly Relation[]): readonly Relation[] {
+  const total = sumOf(relations, 'bytes');
+  return total < 2 ** 24 ? [] : relations.filter(({ bytes }) => bytes > total / 200);
 }
 
 function sumOf(relations: readonly Relation[], of: 'bytes' | 'dead'): number {
