@@ -6,31 +6,14 @@ import { systemClock } from '../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader } from '../kernel/identity.ts';
 import { createLog } from '../kernel/log/log.ts';
 import { startBenchPostgres } from './instruments/postgres.ts';
+import { seriesNames } from './series/names.sql.ts';
+import { makeWords, measures, seeded } from './series/words.ts';
 
 const entriesTotal = 1_000_000;
 const batchEntries = 100_000;
 const queriesPerKind = 100;
 const secondsMax = 60;
 const identitySecret = 'a secret of the bench, long enough';
-
-const measures = [
-  'Exports',
-  'Imports',
-  'Production',
-  'Employment',
-  'Unemployment rate',
-  'Consumer price index',
-  'Producer price index',
-  'Wages',
-  'Retail sales',
-  'Capacity utilisation',
-  'Housing starts',
-  'Bank lending',
-  'Gross value added',
-  'Labour productivity',
-  'New orders',
-  'Inventories',
-];
 
 /** Builds, measures, prints; removes everything it made. */
 export async function run(): Promise<void> {
@@ -69,23 +52,12 @@ async function build(
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const started = performance.now();
-  await client.query(
-    `create function pg_temp.draw(i integer, salt integer, below integer) returns integer language sql immutable
-     return mod(hashint4extended(i, salt) & 9223372036854775807, below)`,
-  );
   for (let first = 1; first <= entriesTotal; first += batchEntries) {
     await client.query(
       `insert into data.series (series_id, name, unit, frequency, source, category, geography)
-       select 'S' || i % 977 || '.' || upper(product) || '.' || i, measure || ' of ' || product || ', ' || initcap(place),
-         'Index', (array['monthly', 'quarterly', 'annual', 'daily'])[1 + pg_temp.draw(i, 1, 4)],
-         'Bureau of ' || initcap(words[1 + pg_temp.draw(i, 2, 40)]), 'Accounts/' || words[1 + pg_temp.draw(i, 3, 60)],
-         initcap(place)
-       from generate_series($3::integer, $4::integer) i, (select $1::text[] as measures, $2::text[] as words) parts,
-         lateral (
-           select measures[1 + pg_temp.draw(i, 4, cardinality(measures))] as measure,
-             words[1 + floor(power(pg_temp.draw(i, 5, 1000000) / 1e6, 2) * cardinality(words))::integer] as product,
-             words[1 + floor(power(pg_temp.draw(i, 6, 1000000) / 1e6, 2) * cardinality(words))::integer] as place
-         ) chosen`,
+       select 'S' || i % 977 || '.' || upper(n.product) || '.' || i, n.name, 'Index', n.frequency, n.source, n.category,
+         n.geography
+       from generate_series($3::integer, $4::integer) i, lateral ${seriesNames('$1', '$2')} n`,
       [measures, words, first, first + batchEntries - 1],
     );
     await client.query(
@@ -163,31 +135,6 @@ function misspelt(word: string, draw: () => number): string {
     before + next + letter + rest,
   ];
   return errors[Math.floor(draw() * errors.length)] ?? word;
-}
-
-/** Words that can be spoken, all different, from one generator of numbers. */
-function makeWords(count: number, draw: () => number): string[] {
-  const pick = (letters: string): string =>
-    letters.split(' ')[Math.floor(draw() * letters.split(' ').length)] ?? '';
-  const words = new Set<string>();
-  while (words.size < count) {
-    let word = '';
-    for (let syllables = 2 + Math.floor(draw() * 3); syllables > 0; syllables -= 1)
-      word += pick('b c d f g k l m n p r s t v br ch dr kh pr sh st tr') + pick('a e i o u ai ea ou');
-    words.add(word);
-  }
-  return [...words];
-}
-
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 function quantile(values: readonly number[], at: number): number {

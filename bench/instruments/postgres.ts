@@ -16,11 +16,13 @@ export interface BenchPostgres {
   stop(): Promise<void>;
 }
 
-/** Ctrl-C and SIGTERM stop it too, and end the bench. */
-export async function startBenchPostgres(): Promise<BenchPostgres> {
+/** Ctrl-C and SIGTERM stop it too, and end the bench. @param settings of the server, besides those of an embedded one. */
+export async function startBenchPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<BenchPostgres> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
   chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
-  const starting = startEmbeddedPostgres(directory);
+  const starting = startEmbeddedPostgres(directory, settings);
   const remove = async (): Promise<void> => {
     await (await starting).stop();
     rmSync(directory, { recursive: true, force: true });

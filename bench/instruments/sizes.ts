@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { load } from '../../ingest/load/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
+import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { ask } from './client.ts';
 import { figuresOf, print } from './figures.ts';
@@ -14,9 +14,11 @@ import { backendCpuUs, startBenchPostgres, withClient } from './postgres.ts';
 import { startMeasured, type MeasuredServer } from './server.ts';
 
 const identitySecret = 'a secret of the bench, long enough';
-const ratioMax = 1.5;
 const turns = 15;
 const callsATurn = 4;
+
+/** A call by its path, or calls by a name and the next path in a database of that size. */
+export type Call = string | { name: string; path: (size: number) => string };
 
 export interface Comparison {
   /** The small one, then the large one. */
@@ -37,48 +39,49 @@ export async function compareSizes({ sizes, unit, fill, calls }: Comparison): Pr
     for (const size of sizes) {
       const url = await postgres.createDatabase(`bench_${size}`);
       const started = performance.now();
-      await withDatabase(url, (database) => fill(database, size));
+      await withBenchDatabase(url, (database) => fill(database, size));
       await withClient(url, (client) => client.query('vacuum analyze'));
       print(`${size} ${unit}: filled in ${((performance.now() - started) / 1000).toFixed(0)} s`);
-      sides.push(await startSide(url));
+      sides.push(await startSide(url, size));
     }
-    const columns = sizes.map((size) => `${size} ${unit}`.padStart(16)).join('');
-    print(
-      `${'call, p50 and CPU in ms'.padEnd(62)}${columns}  ratio${columns}  ratio of CPU (goal: ${ratioMax})`,
-    );
-    for (const call of calls) await compare(call, sides);
+    await compareCalls({ sides, unit, calls, ratioMax: 1.5 });
   } finally {
     for (const side of sides) await side.stop();
     await postgres.stop();
   }
 }
 
-async function withDatabase(url: string, work: (database: Database) => Promise<void>): Promise<void> {
+/** Opens a database as a load does: without a limit of time. */
+export async function withBenchDatabase<T>(
+  url: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const log = createLog('bench', 'error');
   const database = openDatabase(url, log, { applicationName: 'almanac bench', statementTimeoutMs: 0 });
   try {
-    await work(database);
+    return await work(database);
   } finally {
     await database.close();
   }
 }
 
 /** A data-api and its database. */
-interface Side {
+export interface Side {
+  size: number;
   server: MeasuredServer;
   /** On its database. */
   client: pg.Client;
   stop(): Promise<void>;
 }
 
-async function startSide(databaseUrl: string): Promise<Side> {
+export async function startSide(databaseUrl: string, size: number): Promise<Side> {
   const program = path.join(import.meta.dirname, '../series/data-api.ts');
   const server = await startMeasured(program, [databaseUrl, identitySecret]);
   let leave = (): void => undefined;
   const left = new Promise<void>((resolve) => (leave = resolve));
   return new Promise((resolve, reject) => {
     const asking = withClient(databaseUrl, (client) => {
-      resolve({ server, client, stop });
+      resolve({ size, server, client, stop });
       return left;
     });
     asking.catch(reject);
@@ -90,12 +93,31 @@ async function startSide(databaseUrl: string): Promise<Side> {
   });
 }
 
+/** Prints what each call costs on both sides, in turn, and the ratio. */
+export async function compareCalls({
+  sides,
+  unit,
+  calls,
+  ratioMax,
+}: {
+  sides: readonly Side[];
+  unit: string;
+  calls: readonly Call[];
+  ratioMax: number;
+}): Promise<void> {
+  const columns = sides.map(({ size }) => `${size} ${unit}`.padStart(16)).join('');
+  print(
+    `${'call, p50 and CPU in ms'.padEnd(62)}${columns}  ratio${columns}  ratio of CPU (goal: ${ratioMax})`,
+  );
+  for (const call of calls) await compare(call, sides);
+}
+
 interface Cost {
   latenciesMs: number[];
   cpuMs: number[];
 }
 
-async function compare(call: string, sides: readonly Side[]): Promise<void> {
+async function compare(call: Call, sides: readonly Side[]): Promise<void> {
   const costs = sides.map((): Cost => ({ latenciesMs: [], cpuMs: [] }));
   for (let turn = -1; turn < turns; turn += 1) {
     for (const [at, side] of sides.entries()) {
@@ -111,19 +133,20 @@ async function compare(call: string, sides: readonly Side[]): Promise<void> {
     return `${shown}${(large / small).toFixed(2).padStart(7)}`;
   };
   const times = columnsOf(costs.map((cost) => cost.latenciesMs));
-  print(`${call.padEnd(62)}${times}${columnsOf(costs.map((cost) => cost.cpuMs))}`);
+  const name = typeof call === 'string' ? call : call.name;
+  print(`${name.padEnd(62)}${times}${columnsOf(costs.map((cost) => cost.cpuMs))}`);
 }
 
 const seal = createSealer(identitySecret, 'data-api');
+const identity: Identity = { ...anonymous, features: ['vintages'] };
 
-async function costOf({ server, client }: Side, call: string): Promise<Cost> {
-  const headers = { [identityHeader]: seal(anonymous, 'GET', call) };
+async function costOf({ size, server, client }: Side, call: Call): Promise<Cost> {
   const cpuUs = async () => (await server.state()).cpuUs + (await backendCpuUs(client));
   const before = await cpuUs();
   const { requests, latenciesMs } = await ask({
     url: server.url,
-    headers: () => headers,
-    nextPath: () => call,
+    headers: (target) => ({ [identityHeader]: seal(identity, 'GET', target) }),
+    nextPath: () => (typeof call === 'string' ? call : call.path(size)),
     connections: 1,
     requestsMax: callsATurn,
     secondsMax: 60,

@@ -1,5 +1,7 @@
 // Generates the data of the series bench in PostgreSQL: the bench measures reading, not loading.
 import type pg from 'pg';
+import { seriesNames } from './names.sql.ts';
+import { measures } from './words.ts';
 
 /** Monthly points since 1980. */
 const pointDate = (number: string): string =>
@@ -55,9 +57,17 @@ function vintageDate(k: string): string {
   return `(date '2009-12-31' + ${k})`;
 }
 
-/** `count` series S1, S2 …, each with so many monthly points and one vintage. */
-export async function fillSeries(client: pg.Client, count: number, points: number): Promise<void> {
-  // No triggers, no checks of foreign keys: search is measured by its own bench, and what is made here is right.
+/**
+ * `count` series S1, S2 …, each with so many monthly points and one vintage.
+ * @param words of their names. Without them all have one name, and search and the catalogue find none.
+ */
+export async function fillSeries(
+  client: pg.Client,
+  count: number,
+  points: number,
+  words?: readonly string[],
+): Promise<void> {
+  // No triggers, no checks of foreign keys: what is made here is right.
   await client.query('set session_replication_role = replica');
   const indexes = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
@@ -65,16 +75,17 @@ export async function fillSeries(client: pg.Client, count: number, points: numbe
   );
   for (const { name } of indexes.rows) await client.query(`drop index data.${name}`);
   const load = await client.query<{ load_no: string }>(
-    `insert into data.loads (dataset, source_name, vintage, complete)
-     values ('observations', 'S', ${vintageDate('1')}, false) returning load_no`,
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements)
+     values ('observations', 'S', ${vintageDate('1')}, false, true) returning load_no`,
   );
   const loadNo = load.rows[0]?.load_no;
   await client.query(
-    `insert into data.series (series_id, name, unit, frequency, source, first_date, last_date, observation_count,
-       last_updated, data_version)
-     select 'S' || i, 'Bench', 'Index', 'monthly', 'Bench', ${pointDate('1')}, ${pointDate('$2::int')}, $2,
-       ${vintageDate('1')}, $3 from generate_series(1, $1::int) i`,
-    [count, points, loadNo],
+    `insert into data.series (series_id, name, unit, frequency, source, category, geography, first_date, last_date,
+       observation_count, last_updated, data_version)
+     select 'S' || i, n.name, 'Index', 'monthly', n.source, n.category, n.geography, ${pointDate('1')},
+       ${pointDate('$2::int')}, $2, ${vintageDate('1')}, $3
+     from generate_series(1, $1::int) i, lateral ${words === undefined ? oneName : seriesNames('$4', '$5')} n`,
+    [count, points, loadNo, ...(words === undefined ? [] : [measures, words])],
   );
   await client.query(
     `insert into data.series_dims (series_no, dims_no, dims) select series_no, 0, '{}' from data.series`,
@@ -92,7 +103,22 @@ export async function fillSeries(client: pg.Client, count: number, points: numbe
     [points, loadNo],
   );
   for (const { definition } of indexes.rows) await client.query(definition);
-  await client.query('vacuum analyze data.series, data.series_dims, data.vintages, data.observations');
+  await client.query('set session_replication_role = origin');
+  if (words !== undefined) await enterSearch(client, count);
+  await client.query('vacuum analyze');
+}
+
+const oneName = `(select 'Bench' as name, 'Bench' as source, null as category, null as geography)`;
+
+/** Makes the search entries of the series, as the loads that created them would have. */
+async function enterSearch(client: pg.Client, count: number): Promise<void> {
+  const atOnce = 50_000;
+  for (let first = 1; first <= count; first += atOnce) {
+    await client.query(
+      `select data.enter_series(array(select series_no from data.series where series_no between $1 and $2))`,
+      [first, first + atOnce - 1],
+    );
+  }
 }
 
 /** One daily series of `places` combinations, each with so many points. */

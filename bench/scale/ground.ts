@@ -1,0 +1,121 @@
+// One database of the scale bench, filled as loads would have left it, and what a load or a retraction in it costs.
+// Hides the files, and the days: each load is of the day after the one before.
+import { createWriteStream, rmSync } from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { load } from '../../ingest/load/load.ts';
+import { retract } from '../../ingest/undo/retract.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/database.ts';
+import { print } from '../instruments/figures.ts';
+import { backendCpuUs, withClient, type BenchPostgres } from '../instruments/postgres.ts';
+import { withBenchDatabase } from '../instruments/sizes.ts';
+import { fillSeries } from '../series/fill.sql.ts';
+import { pointLines, seriesIds } from './files.ts';
+import { readLastLoad, readLogBytes } from './growth.sql.ts';
+
+/** Of a series at first. The newest `revisedPoints` of them have two vintages. */
+export const pointsPerSeries = 100;
+const revisedPoints = 5;
+
+export interface Ground {
+  /** How many there were at first. */
+  rows: number;
+  series: number;
+  url: string;
+  /** Loads go through it. */
+  database: Database;
+  /** Its own work is in no figure. */
+  client: pg.Client;
+  /** For files. */
+  directory: string;
+  /** The day of the last load, counted from the first. */
+  day: number;
+}
+
+/** What a load, a retraction or a vacuum has cost. */
+export interface LoadCost {
+  seconds: number;
+  /** Of this process and of PostgreSQL together. */
+  cpuSeconds: number;
+  /** Write-ahead log. */
+  logBytes: number;
+}
+
+/** Fills a database of so many rows, 5 % of them revised, for as long as `work` takes. */
+export async function withGround(
+  postgres: BenchPostgres,
+  rows: number,
+  words: readonly string[],
+  work: (ground: Ground) => Promise<void>,
+): Promise<void> {
+  const url = await postgres.createDatabase(`bench_${rows}`);
+  const series = rows / pointsPerSeries;
+  await withClient(url, (client) =>
+    withBenchDatabase(url, async (database) => {
+      const started = performance.now();
+      const ground = { rows, series, url, database, client, directory: postgres.directory, day: 0 };
+      await fillSeries(client, series, pointsPerSeries, words);
+      const revised = { first: pointsPerSeries - revisedPoints + 1, last: pointsPerSeries, edition: 1 };
+      await loadPoints(ground, pointLines(seriesIds(series), revised));
+      await client.query('vacuum analyze');
+      const seconds = (performance.now() - started) / 1000;
+      print(`${rows} observations in ${series} series: filled in ${seconds.toFixed(0)} s`);
+      await work(ground);
+    }),
+  );
+}
+
+/** Loads the lines as a file of observations, by the next day. @param create makes the series that are missing. */
+export async function loadPoints(ground: Ground, lines: Iterable<string>, create = false): Promise<LoadCost> {
+  const input = path.join(ground.directory, `${ground.rows}.csv`);
+  await pipeline(Readable.from(pieces(lines)), createWriteStream(input));
+  const of = {
+    dataset: 'observations',
+    input,
+    ...nextDay(ground),
+    ...(create ? { create, set: { frequency: 'monthly', unit: 'Index', source: 'Bench' } } : {}),
+  };
+  const cost = await costOf(ground, () => load(ground.database, of));
+  rmSync(input);
+  return cost;
+}
+
+/** Retracts the last load, by the next day. */
+export async function retractLast(ground: Ground): Promise<LoadCost> {
+  const loadNo = await readLastLoad(ground.database);
+  const of = { loadNo, ...nextDay(ground) };
+  return costOf(ground, () => retract(ground.database, of));
+}
+
+/** Whatever is done through `ground.database`. */
+export async function costOf(ground: Ground, work: () => Promise<unknown>): Promise<LoadCost> {
+  const { client, database } = ground;
+  await database.query('select'); // so that its connection has begun
+  const [backends, log, own] = [await backendCpuUs(client), await readLogBytes(client), process.cpuUsage()];
+  const started = performance.now();
+  await work();
+  const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(own);
+  const cpuUs = user + system + (await backendCpuUs(client)) - backends;
+  return { seconds, cpuSeconds: cpuUs / 1e6, logBytes: (await readLogBytes(client)) - log };
+}
+
+function nextDay(ground: Ground): { clock: Clock; seriesTimeZone: string; noGateway: true } {
+  ground.day += 1;
+  const noon = new Date(Date.UTC(2010, 0, 1 + ground.day, 12)); // the first load was on 2010-01-01
+  return { clock: { now: () => noon }, seriesTimeZone: 'UTC', noGateway: true };
+}
+
+function* pieces(lines: Iterable<string>): Iterable<string> {
+  let piece = '';
+  for (const line of lines) {
+    piece += `${line}\n`;
+    if (piece.length < 65_536) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
