@@ -71,7 +71,7 @@ function Fan({ triangle: { series, meta, data } }: { triangle: OpenTriangle }) {
     points: (byVintage.get(vintage) ?? []).map(({ date, value }) => ({ date, value })),
   }));
   return (
-    <figure class="fig fan">
+    <figure class="fig vintages">
       <LineChart
         title={`${meta.name}, as published in each of the last ${vintages.length} vintages`}
         unit={meta.unit}

@@ -28,7 +28,7 @@ import {
 import { loadCompared, type Loaded, type Outcome } from './compared-points.ts';
 import { comparisonCsv, comparisonOf, type Comparison } from './comparison-chart.ts';
 import { ComparedTable } from './compared-table.tsx';
-import '../../styles/charts.css';
+import '../../styles/series.css';
 
 const modeOptions = [
   { value: 'rebased', label: 'Rebased' },
@@ -182,7 +182,7 @@ function ComparisonChart({ comparison: { chart }, decimals }: { comparison: Comp
   const [holder, width] = useWidth<HTMLDivElement>();
   const layout = useMemo(
     () =>
-      width === 0 ? undefined : layOut({ ...chart, width, height: width < 560 ? 300 : 400, theme: 'light' }),
+      width === 0 ? undefined : layOut({ ...chart, width, height: width < 560 ? 300 : 400, theme: 'page' }),
     [chart, width],
   );
   return (

@@ -1,5 +1,6 @@
 // The series of a comparison, one row each: its line, its vintage, its values at the ends of the window, and how to remove it.
 import { Link } from 'wouter-preact';
+import { palettes } from '../../../domain/chart/palette.ts';
 import { formatNumber, periodName } from '../../../domain/chart/text.ts';
 import { CloseIcon } from '../../components/icons.tsx';
 import { DataTable, type Column } from '../../components/data-table.tsx';
@@ -104,7 +105,10 @@ function Name({ at, outcome, row, replace }: CellProps) {
   const isDotted = row?.line.isDotted === true;
   return (
     <span class="compared">
-      <i class={`key-stroke s${(row?.line.colourNo ?? 0) + 1}${isDotted ? ' dotted' : ''}`} />
+      <i
+        class={isDotted ? 'line-sample dotted' : 'line-sample'}
+        style={{ borderColor: palettes.page.series[row?.line.colourNo ?? 0] }}
+      />
       <span>
         <Link href={`/series/${encodeURIComponent(compared.id)}`}>
           <b>{meta.name}</b>

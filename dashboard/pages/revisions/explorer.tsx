@@ -131,7 +131,7 @@ function Charts(props: ChartsProps) {
     [table, fromNo],
   );
   const legend = useMemo(() => <Legend borders={borders} unit={words.unit} />, [borders, words]);
-  const shared = { table, words, width, vintageNo, dateNo, onDate };
+  const shared = { table, words, vintageNo, dateNo, onDate };
   return (
     <div ref={box} class="charts">
       {fans !== undefined && (
@@ -156,7 +156,7 @@ function Charts(props: ChartsProps) {
             height={fans.height}
             shows="values"
             title={words.unit}
-            label={labelOf(props)}
+            label={`Every vintage up to ${dayText(table.vintages[vintageNo] ?? '')}`}
           />
           <FanChart
             {...shared}
@@ -166,7 +166,7 @@ function Charts(props: ChartsProps) {
             title="Distance from today’s figures"
             label="How far each vintage is from the figures of today"
           />
-          <figure class="fig hm-fig">
+          <figure class="fig heat-map-figure">
             <div class="sec-head">
               <h2>Every value ever published</h2>
               <p>One column per {words.periodName}, one row per release</p>
@@ -184,7 +184,7 @@ function Charts(props: ChartsProps) {
               </span>
             </div>
             <HeatMap
-              {...{ table, words, width, fromNo, vintageNo, dateNo, since, borders }}
+              {...{ table, words, fromNo, vintageNo, dateNo, since, borders }}
               fan={fans.values}
               onCell={(date, vintage) => {
                 onDate(date);
@@ -199,13 +199,6 @@ function Charts(props: ChartsProps) {
   );
 }
 
-function labelOf({ table, words, vintageNo, dateNo }: ChartsProps): string {
-  const value = valueAt(table, dateNo, vintageNo);
-  const period = words.period(table.dates[dateNo] ?? '');
-  const said = value === null ? 'not published' : words.value(value);
-  return `The vintages up to ${dayText(table.vintages[vintageNo] ?? '')}. ${period}: ${said}. Left and right choose another ${words.periodName}.`;
-}
-
 function Legend({ borders, unit }: { borders: readonly number[]; unit: string }) {
   const [, second = 0, , fourth = 0] = borders;
   const at: Readonly<Record<number, string>> = {
@@ -218,21 +211,21 @@ function Legend({ borders, unit }: { borders: readonly number[]; unit: string })
     <div class="legend">
       <div class="scale" aria-hidden="true">
         {stepTokens.map((token) => (
-          <i key={token} class={token.slice(2)} />
+          <i key={token} style={{ background: `var(${token})` }} />
         ))}
         {stepTokens.map((token, i) => (
-          <span key={token} class={i in at ? 'edge-at' : undefined}>
+          <span key={token} class={i in at ? 'at-edge' : undefined}>
             {i === 4 ? '0' : at[i]}
           </span>
         ))}
       </div>
       <span>{unit}</span>
-      <span class="sw">
-        <i class="z0 dot-in" />
+      <span class="legend-entry">
+        <i class="first-print-cell" />
         first print
       </span>
-      <span class="sw">
-        <i class="frame-in" />
+      <span class="legend-entry">
+        <i class="shown-frame" />
         vintage shown
       </span>
     </div>

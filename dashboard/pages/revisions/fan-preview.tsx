@@ -34,11 +34,9 @@ export function FanPreview({ revisions: { entry, combinations } }: { revisions: 
           fan={fan}
           table={table}
           words={wordsOf(entry, table)}
-          width={width}
           height={height}
           vintageNo={table.vintages.length - 1}
           dateNo={selectedPeriod(table, undefined)}
-          onDate={() => undefined}
           title={`${entry.name}, ${entry.unit}`}
           shows="values"
           label={`Every vintage of ${entry.name}`}

@@ -8,6 +8,7 @@ import {
   type RevisionTable,
   type Step,
 } from '../../../domain/chart/revisions/table.ts';
+import { Picture } from '../../charts/picture.tsx';
 import { numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import type { Words } from './words.ts';
@@ -230,10 +231,21 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
   const dayOf = (vintageNo: number): number => Date.parse(table.vintages[vintageNo] ?? '') / 86_400_000;
   const newest = table.vintages.length - 1;
   const [begin, end] = [dayOf(first.vintageNo), Math.max(dayOf(newest), dayOf(first.vintageNo) + 1)];
-  const x = scaleLinear()
-    .domain([begin, end])
-    .range([life.left + 6, life.right]);
-  const y = scaleLinear().domain([extent.low, extent.high]).range([life.bottom, life.top]);
+  const ticks = [first.vintageNo, newest].map((no) => ({
+    day: dayOf(no),
+    label: dayText(table.vintages[no] ?? ''),
+  }));
+  const axes = {
+    frame: life,
+    width: life.width,
+    valueTicks: linearTicks(extent).slice(0, 5),
+    dateTicks: begin === dayOf(newest) ? ticks.slice(1) : ticks,
+    x: scaleLinear()
+      .domain([begin, end])
+      .range([life.left + 6, life.right]),
+    y: scaleLinear().domain([extent.low, extent.high]).range([life.bottom, life.top]),
+  };
+  const { x, y } = axes;
   const path = steps
     .map(({ vintageNo, value }, i) => {
       if (value === null) return '';
@@ -243,42 +255,23 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
       return `${isJoined ? `V${y(value).toFixed(1)}` : `M${from},${y(value).toFixed(1)}`}H${to}`;
     })
     .join('');
-  const ticks = linearTicks(extent).slice(0, 5);
   return (
-    <svg
-      class="chart fan-life"
-      viewBox={`0 0 ${life.width} ${life.height}`}
-      role="img"
-      aria-label={`From ${words.value(first.value)} to ${words.value(last.value)}`}
+    <Picture
+      height={life.height}
+      axes={axes}
+      unit="Value in each vintage"
+      label={`From ${words.value(first.value)} to ${words.value(last.value)}`}
     >
-      <text class="t2" x={0} y={10}>
-        Value in each vintage
-      </text>
-      {ticks.map(({ value, label }) => (
-        <g key={value}>
-          <path class="g" d={`M${life.left},${Math.round(y(value))}H${life.right}`} />
-          <text x={life.left - 8} y={y(value) + 4} text-anchor="end">
-            {label}
-          </text>
-        </g>
-      ))}
-      <path class="ax" d={`M${life.left},${life.bottom}H${life.right}`} />
-      <text x={life.left} y={life.bottom + 18}>
-        {dayText(table.vintages[first.vintageNo] ?? '')}
-      </text>
-      <text x={life.right} y={life.bottom + 18} text-anchor="end">
-        {dayText(table.vintages[newest] ?? '')}
-      </text>
-      <path class="v now" d={path} />
+      <path class="chart-current-line" d={path} />
       {valued.map(({ vintageNo, value }, i) => (
         <circle
           key={vintageNo}
-          class={i === 0 && isPrinted ? 'fp now' : 'end'}
+          class={i === 0 && isPrinted ? 'first-print current' : 'chart-current'}
           cx={x(dayOf(vintageNo))}
           cy={y(value)}
           r={i === 0 ? 4 : 3.5}
         />
       ))}
-    </svg>
+    </Picture>
   );
 }

@@ -1,5 +1,6 @@
 // What changes the view of a series: dimension values, chart or table, transform, vintage, scale.
 import { labelOf, transformNames } from '../../../domain/chart/captions.ts';
+import { palettes } from '../../../domain/chart/palette.ts';
 import { Link } from 'wouter-preact';
 import { Choice } from '../../components/choice.tsx';
 import { dayText } from '../../text/times.ts';
@@ -109,7 +110,12 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
               ? `At most ${linesMax} lines`
               : undefined;
           return (
-            <label key={value} class={isColoured ? `chip s${i + 1}` : 'chip'} title={why}>
+            <label
+              key={value}
+              class="chip"
+              style={isColoured ? { '--colour': palettes.page.series[i] } : {}}
+              title={why}
+            >
               <input
                 type="checkbox"
                 checked={isOn}
