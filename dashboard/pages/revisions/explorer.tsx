@@ -156,7 +156,7 @@ function Charts(props: ChartsProps) {
             height={fans.height}
             shows="values"
             title={words.unit}
-            label={`Every vintage up to ${dayText(table.vintages[vintageNo] ?? '')}`}
+            label={`Figures as published up to ${dayText(table.vintages[vintageNo] ?? '')}`}
           />
           <FanChart
             {...shared}
@@ -164,7 +164,7 @@ function Charts(props: ChartsProps) {
             height={distanceHeight}
             shows="distance"
             title="Distance from today’s figures"
-            label="How far each vintage is from the figures of today"
+            label="Distance of first prints from the figures of today"
           />
           <figure class="fig heat-map-figure">
             <div class="sec-head">

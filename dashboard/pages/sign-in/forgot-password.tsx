@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Door } from './door.tsx';
 
@@ -34,10 +35,7 @@ export function ForgotPassword() {
     >
       <form onSubmit={submit}>
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
-        <Problem of={action.error} />
-        <button class="btn main" type="submit" disabled={action.isBusy}>
-          Send the link
-        </button>
+        <Buttons action={action} submit="Send the link" />
       </form>
       <p class="door-more">
         <Link href="/sign-in">Back to sign-in</Link>

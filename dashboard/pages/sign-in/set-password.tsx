@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
 import { endSession } from '../../api/session.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Door, passwordHint, useMethods } from './door.tsx';
@@ -39,10 +40,7 @@ export function SetPassword() {
               hint={passwordHint(found)}
               required
             />
-            <Problem of={action.error} />
-            <button class="btn main" type="submit" disabled={action.isBusy}>
-              Set the password
-            </button>
+            <Buttons action={action} submit="Set the password" />
           </form>
         )}
       </Waiting>

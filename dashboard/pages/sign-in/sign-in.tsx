@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Door, GoogleButton, useMethods } from './door.tsx';
@@ -64,10 +65,7 @@ export function SignIn() {
       >
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
         <Field label="Password" name="password" type="password" autocomplete="current-password" required />
-        <Problem of={action.error} />
-        <button class="btn main" type="submit" disabled={action.isBusy}>
-          Sign in
-        </button>
+        <Buttons action={action} submit="Sign in" />
       </form>
       <p class="door-more">
         <Link href="/forgot-password">Forgot the password?</Link>

@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Door, GoogleButton, passwordHint, useMethods, type Methods } from './door.tsx';
@@ -59,10 +60,7 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
         autocomplete="organization"
         maxLength={100}
       />
-      <Problem of={action.error} />
-      <button class="btn main" type="submit" disabled={action.isBusy}>
-        Make an account
-      </button>
+      <Buttons action={action} submit="Make an account" />
     </form>
   );
 }

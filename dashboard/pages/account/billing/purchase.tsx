@@ -73,7 +73,6 @@ export function Purchase() {
 }
 
 function FirstKey({ secret, email }: { secret: string; email: string }) {
-  const [isStored, setIsStored] = useState(false);
   const [isDone, setIsDone] = useState(false);
   if (isDone) {
     return (
@@ -93,8 +92,6 @@ function FirstKey({ secret, email }: { secret: string; email: string }) {
         secret={secret}
         what="key"
         lede="This is the only time it is shown. We keep a hash, so nobody can read it back to you."
-        isStored={isStored}
-        onStored={setIsStored}
         onDone={() => setIsDone(true)}
       >
         <p class="xs dim try">Try it</p>

@@ -10,6 +10,7 @@ import { Choice } from '../../../components/choice.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { DownloadIcon } from '../../../components/icons.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { Pick } from '../../../components/pick.tsx';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
 import { shareText } from '../../../text/amounts.ts';
@@ -194,20 +195,15 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
         <label class="lab" for="only">
           Show
         </label>
-        <span class="pick">
-          <select
-            id="only"
-            value={wish.only ?? ''}
-            onChange={(event) => choose(event.currentTarget.value === '' ? null : event.currentTarget.value)}
-          >
-            <option value="">All</option>
-            {groups.map(({ id }) => (
-              <option key={id} value={id}>
-                {nameOf(id)}
-              </option>
-            ))}
-          </select>
-        </span>
+        <Pick
+          id="only"
+          value={wish.only ?? ''}
+          options={[
+            { value: '', label: 'All' },
+            ...groups.map(({ id }) => ({ value: id, label: nameOf(id) })),
+          ]}
+          onPick={(id) => choose(id === '' ? null : id)}
+        />
       </div>
       <dl class="strip">
         <div>

@@ -60,12 +60,14 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
         <h2 id="deliveries">Deliveries</h2>
         <span class="push" />
         <Pick
+          small
           label="Endpoint"
           value={id}
           options={webhooks.map((each) => ({ value: each.id, label: addressOf(each) }))}
           onPick={(endpoint) => show({ endpoint, delivery: undefined })}
         />
         <Pick
+          small
           label="Event"
           value={type ?? ''}
           options={[
@@ -75,6 +77,7 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
           onPick={(picked) => show({ type: picked === '' ? undefined : picked, delivery: undefined })}
         />
         <Pick
+          small
           label="Result"
           value={status ?? ''}
           options={[

@@ -5,6 +5,7 @@ import { Problem, useAction, type Action } from '../../../components/forms/actio
 import { DataTable } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { WarningIcon } from '../../../components/icons.tsx';
+import { Pick } from '../../../components/pick.tsx';
 import { shareText } from '../../../text/amounts.ts';
 import { countText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
@@ -187,23 +188,19 @@ interface ManageProps extends OfWebhook {
 function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const [step, setStep] = useState<'menu' | 'delete'>('menu');
   const [secret, setSecret] = useState<string>();
-  const [isStored, setIsStored] = useState(false);
   const [said, setSaid] = useState('');
   const action = useAction();
   const { id, status, previous_secret_until: previousUntil } = webhook;
   const at = { path: { id } };
   if (secret !== undefined) {
     return (
-      <Dialog key="secret" title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
-        <SecretOnce
-          secret={secret}
-          what="secret"
-          lede="This is the only time it is shown. For 24 hours requests are signed with both, the old and the new."
-          isStored={isStored}
-          onStored={setIsStored}
-          onDone={onClose}
-        />
-      </Dialog>
+      <SecretOnce
+        title="Store the new signing secret now"
+        secret={secret}
+        what="secret"
+        lede="This is the only time it is shown. For 24 hours requests are signed with both, the old and the new."
+        onDone={onClose}
+      />
     );
   }
   if (step === 'delete') {
@@ -307,13 +304,15 @@ function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => vo
         <label class="sm" for="recover-hours">
           Send again what failed in the last
         </label>
-        <span class="pick">
-          <select id="recover-hours" name="hours">
-            <option value="24">24 hours</option>
-            <option value="168">7 days</option>
-            <option value="720">30 days</option>
-          </select>
-        </span>
+        <Pick
+          id="recover-hours"
+          name="hours"
+          options={[
+            { value: '24', label: '24 hours' },
+            { value: '168', label: '7 days' },
+            { value: '720', label: '30 days' },
+          ]}
+        />
         <button class="btn" type="submit" disabled={action.isBusy}>
           Recover
         </button>
