@@ -13,5 +13,5 @@ export function LineChart({ narrowHeight, ...chart }: LineChartProps) {
   const height = width > 0 && width < 480 ? (narrowHeight ?? chart.height) : chart.height;
   const svg =
     width === 0 ? '' : chartSvg({ ...chart, height, width, theme: 'page', isLog: false, base: null });
-  return <div ref={frame} class={`line-chart h${chart.height}`} dangerouslySetInnerHTML={{ __html: svg }} />;
+  return <div ref={frame} dangerouslySetInnerHTML={{ __html: svg }} />;
 }

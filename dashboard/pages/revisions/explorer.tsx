@@ -3,12 +3,13 @@ import { useCallback, useMemo, useState } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import { widthOf } from '../../../domain/chart/text.ts';
-import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { firstPrints, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
 import { changeText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
+import { FiguresTable } from './figures-table.tsx';
 import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';
 import { Player } from './player.tsx';
@@ -73,7 +74,7 @@ export function Explorer({ entry, table }: ExplorerProps) {
         </div>
       </div>
       {trust}
-      <Figures {...{ table, words, fromNo, vintageNo }} />
+      <FiguresTable {...{ table, words, fromNo, vintageNo }} />
     </>
   );
 }
@@ -229,62 +230,5 @@ function Legend({ borders, unit }: { borders: readonly number[]; unit: string })
         vintage shown
       </span>
     </div>
-  );
-}
-
-const rowsMost = 100;
-
-/** The fan as a table, for those who do not see it. */
-function Figures({
-  table,
-  words,
-  fromNo,
-  vintageNo,
-}: Pick<ChartsProps, 'table' | 'words' | 'fromNo' | 'vintageNo'>) {
-  const [isOpen, setIsOpen] = useState(false);
-  const last = table.vintages.length - 1;
-  const prints = useMemo(
-    () => new Map(firstPrints(table).map((print) => [print.dateNo, print.value])),
-    [table],
-  );
-  const numbers = Array.from({ length: table.dates.length - fromNo }, (_, i) => table.dates.length - 1 - i);
-  const text = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : words.value(value);
-  return (
-    <details class="figures-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>The figures as a table</summary>
-      {isOpen && (
-        <table class="dense">
-          <caption class="vh">First print, the vintage shown, and the newest</caption>
-          <thead>
-            <tr>
-              <th scope="col">{words.periodName}</th>
-              <th scope="col" class="r">
-                First print
-              </th>
-              <th scope="col" class="r">
-                As of {dayText(table.vintages[vintageNo] ?? '')}
-              </th>
-              <th scope="col" class="r">
-                Newest
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {numbers.slice(0, rowsMost).map((dateNo) => (
-              <tr key={dateNo}>
-                <td>{words.period(table.dates[dateNo] ?? '')}</td>
-                <td class="r">{text(prints.get(dateNo))}</td>
-                <td class="r">{text(valueAt(table, dateNo, vintageNo))}</td>
-                <td class="r">{text(valueAt(table, dateNo, last))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {isOpen && numbers.length > rowsMost && (
-        <p class="basis">The newest {rowsMost}; the CSV file has all of them.</p>
-      )}
-    </details>
   );
 }

@@ -7,9 +7,12 @@ import type { Revisions } from './load-revisions.ts';
 import { firstShown, selectedPeriod } from './view.ts';
 import { wordsOf } from './words.ts';
 
-const height = 300;
+interface FanPreviewProps {
+  revisions: Revisions;
+  height?: number;
+}
 
-export function FanPreview({ revisions: { entry, combinations } }: { revisions: Revisions }) {
+export function FanPreview({ revisions: { entry, combinations }, height = 300 }: FanPreviewProps) {
   const [box, width] = useWidth<HTMLDivElement>();
   const table = combinations[0]?.table;
   const fan = useMemo(
