@@ -1,6 +1,7 @@
 // The endpoints of webhooks: how each fares, and what can be done with it.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
+import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction, type Action } from '../../../components/forms/action.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
@@ -239,22 +240,15 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
     });
   return (
     <Dialog title={addressOf(webhook)} onClose={onClose}>
-      <dl class="dl below">
-        <dt>Events</dt>
-        <dd>{webhook.events.join(', ')}</dd>
-        <dt>Series</dt>
-        <dd>{webhook.series === null ? 'all' : webhook.series.join(', ')}</dd>
-        <dt>Health</dt>
-        <dd>
-          <Health of={webhook} />
-        </dd>
-        {previousUntil !== null && (
-          <>
-            <dt>The old secret works until</dt>
-            <dd>{instantText(previousUntil)} UTC</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        class="below"
+        facts={[
+          ['Events', webhook.events.join(', ')],
+          ['Series', webhook.series === null ? 'all' : webhook.series.join(', ')],
+          ['Health', <Health of={webhook} />],
+          ['The old secret works until', previousUntil && `${instantText(previousUntil)} UTC`],
+        ]}
+      />
       <div class="actions below">
         <button class="btn" type="button" onClick={test} disabled={action.isBusy || status === 'disabled'}>
           Send a test event
