@@ -103,7 +103,7 @@ interface StepProps {
 }
 
 function Step({ state, title, children }: StepProps) {
-  const mark = { done: 'tick y', waiting: 'tick w', open: 'tick' }[state];
+  const mark = state === 'open' ? 'tick' : `tick ${state}`;
   return (
     <li>
       <span class={mark} aria-hidden="true">

@@ -45,7 +45,7 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
             {
               label: capital(words.periodName),
               cell: ({ dateNo }) => (
-                <button class="as-text" type="button" onClick={() => onDate(dateNo)}>
+                <button class="link in-text-colour" type="button" onClick={() => onDate(dateNo)}>
                   {words.period(table.dates[dateNo] ?? '')}
                 </button>
               ),
@@ -63,7 +63,7 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
           {earlier.map((no, i) => (
             <>
               {i > 0 && ', '}
-              <button class="as-link" type="button" onClick={() => onVintage(no)}>
+              <button class="link" type="button" onClick={() => onVintage(no)}>
                 {dayText(table.vintages[no] ?? '')}
               </button>
             </>

@@ -7,7 +7,7 @@ import { useAction } from '../../components/forms/action.tsx';
 import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { Door, passwordHint, useMethods } from './door.tsx';
+import { NarrowPage, passwordHint, useMethods } from './narrow-page.tsx';
 import { takeFragment } from './fragment.ts';
 import { keepDevice } from './signed-in.ts';
 
@@ -26,7 +26,7 @@ export function SetPassword() {
     navigate('/sign-in?why=password-set');
   });
   return (
-    <Door title="Set a new password" lede="It ends all sessions of the account. Your keys go on.">
+    <NarrowPage title="Set a new password" lede="It ends all sessions of the account. Your keys go on.">
       <Waiting for={methods}>
         {(found) => (
           <form onSubmit={submit}>
@@ -44,22 +44,22 @@ export function SetPassword() {
           </form>
         )}
       </Waiting>
-    </Door>
+    </NarrowPage>
   );
 }
 
 /** For a page that only a mailed link opens. */
 export function LinkMissing({ title }: { title: string }) {
   return (
-    <Door title={title}>
+    <NarrowPage title={title}>
       <p>
         This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
         forgotten it, as no link stays in the address.
       </p>
-      <p class="door-more">
+      <p class="other-ways">
         <Link href="/forgot-password">Ask for a new link</Link>
         <Link href="/sign-in">Sign in</Link>
       </p>
-    </Door>
+    </NarrowPage>
   );
 }

@@ -55,7 +55,7 @@ function BillingOf({ account, reload }: OfAccount) {
       />
       <Problem of={portal.error} />
       {isBack && banner === null && (
-        <p class="note acc door-note" role="status">
+        <p class="note acc note-above" role="status">
           You are back from Stripe. What you changed there shows here within a minute.
         </p>
       )}
@@ -103,7 +103,7 @@ function useBackFromPortal(reload: () => void): boolean {
 
 function BannerView({ of: { kind, title, text, action }, onPortal }: { of: Banner; onPortal: () => void }) {
   return (
-    <div class={`note ${kind} door-note`} role="status">
+    <div class={`note ${kind} note-above`} role="status">
       {kind === 'acc' ? <InfoIcon /> : <WarningIcon />}
       <div>
         <b>{title}</b>

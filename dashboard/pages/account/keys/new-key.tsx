@@ -102,7 +102,7 @@ function FirstCall({ of: keyId }: { of: string }) {
   );
   return (
     <p class="sm first-call">
-      <span class={usedAt === undefined ? 'tick w' : 'tick y'} aria-hidden="true" />
+      <span class={usedAt === undefined ? 'tick waiting' : 'tick done'} aria-hidden="true" />
       <span aria-live="polite">
         {usedAt === undefined
           ? 'Waiting for the first call with this key'

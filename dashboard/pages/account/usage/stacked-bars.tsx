@@ -67,7 +67,7 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
                 y={frame.top}
                 width={slot}
                 height={frame.bottom - frame.top}
-                class={i === at ? 'bar-slot chosen' : 'bar-slot'}
+                class={i === at ? 'bar-slot selected' : 'bar-slot'}
               />
               {partsOf(bar).map((part) => (
                 <rect

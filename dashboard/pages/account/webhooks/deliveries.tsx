@@ -138,7 +138,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
             <tr>
               <th scope="col">Result</th>
               <th scope="col">Event</th>
-              <th scope="col" class="r">
+              <th scope="col" class="right">
                 Time (UTC)
               </th>
             </tr>
@@ -160,7 +160,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
                     {delivery.type}
                   </button>
                 </td>
-                <td class="r">
+                <td class="right">
                   {recentText(delivery.created_at)}
                   <small>{countText(delivery.attempts, 'attempt', 'attempts')}</small>
                 </td>

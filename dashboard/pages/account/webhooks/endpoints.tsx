@@ -129,7 +129,7 @@ function Beats({ of }: { of: readonly Delivery[] }) {
   return (
     <span class="beats" aria-hidden="true">
       {of.toReversed().map(({ id, status }) => (
-        <i key={id} class={{ delivered: '', failed: 'f', pending: 'w' }[status]} />
+        <i key={id} class={status} />
       ))}
     </span>
   );

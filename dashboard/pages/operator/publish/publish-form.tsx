@@ -99,7 +99,7 @@ function CalendarEntries() {
               id={id}
               name="entry"
               required
-              options={entries.map((entry) => ({ value: String(entry.id), label: labelOf(entry) }))}
+              options={entries.map((entry) => ({ value: entry.id, label: labelOf(entry) }))}
             />
           </div>
         )
