@@ -1,10 +1,10 @@
 // Bars of calls, a part for each group: pointer or ← → choose one, whose numbers are written above and read out. The table below has all.
 import { useState } from 'preact/hooks';
-import { dayNumber } from '../../../../kernel/dates.ts';
 import { Legend } from '../../../charts/legend.tsx';
 import { Picture } from '../../../charts/picture.tsx';
 import { Slider } from '../../../charts/slider.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
+import { dayMs } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, shortDayText } from '../../../text/times.ts';
 import { callAxes } from './call-axes.ts';
@@ -35,11 +35,11 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
       ...groups.flatMap(({ name }, i) => (calls[i] ? [`${name}: ${numberText(calls[i])}`] : [])),
     ].join(' · ');
   const ticks = labelled(bars, slot).map(({ date }) => ({
-    day: dayNumber(date),
+    day: dayOf(date),
     label: interval === 'day' ? shortDayText(date) : monthText(date).slice(0, 3),
   }));
   const placeOf = (day: number) =>
-    frame.left + (bars.findIndex(({ date }) => dayNumber(date) === day) + 0.5) * slot;
+    frame.left + (bars.findIndex(({ date }) => dayOf(date) === day) + 0.5) * slot;
   return (
     <div ref={ref} class="calls-by-period">
       <p class="chosen-bar">
@@ -87,6 +87,8 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
     </div>
   );
 }
+
+const dayOf = (date: string): number => Date.parse(date) / dayMs;
 
 function partsOf({ calls }: Bar): { group: number; from: number; to: number }[] {
   let from = 0;
