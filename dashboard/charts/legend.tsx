@@ -8,8 +8,8 @@ interface LegendProps {
 export function Legend({ entries }: LegendProps) {
   return (
     <ul class="legend">
-      {entries.map(({ name, colour }) => (
-        <li key={name}>
+      {entries.map(({ name, colour }, i) => (
+        <li key={i}>
           <Swatch colour={colour} />
           {name}
         </li>

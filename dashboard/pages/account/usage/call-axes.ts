@@ -17,7 +17,12 @@ export function callAxes(most: number, { width, height, top, right }: Place): Om
   const extent = linearExtent({ low: 0, high: Math.max(1, most) }, null);
   const valueTicks = linearTicks(extent).filter(({ value }) => Number.isInteger(value));
   const labelWidth = Math.max(...valueTicks.map(({ label }) => widthOf(label)));
-  const frame = { top, bottom: height - 28, left: Math.ceil(labelWidth) + 14, right: width - right };
+  const frame = {
+    top,
+    bottom: height - 28,
+    left: Math.max(46, Math.ceil(labelWidth) + 14),
+    right: width - right,
+  };
   return {
     frame,
     width,
