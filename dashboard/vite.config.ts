@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
 import { guides } from './build/guides.ts';
+import { palette } from './build/palette.ts';
 
 const { version } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as {
   version: string;
@@ -14,7 +15,7 @@ const apiUrl = 'http://127.0.0.1:8080';
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,
-  plugins: [guides()],
+  plugins: [guides(), palette()],
   define: { __ALMANAC_VERSION__: JSON.stringify(version) },
   // The policy of the gateway allows no inline code: no polyfill, no file as a data: URL.
   build: {

@@ -4,6 +4,8 @@ import { useMemo, useRef } from 'preact/hooks';
 import { overviewOf } from '../../domain/chart/overview.ts';
 import { placeOf, type ChartPoint } from '../../domain/chart/line-points.ts';
 import { periodName } from '../../domain/chart/text.ts';
+import { Picture } from './picture.tsx';
+import { Slider } from './slider.tsx';
 import type { Window } from './window.ts';
 import type { Chart } from '../../domain/chart/layout.ts';
 
@@ -22,8 +24,6 @@ interface BrushProps {
 }
 
 const height = 38;
-/** What Page Up and Page Down move by. */
-const pageStep = 12;
 type Part = 'first' | 'last' | 'both';
 
 export function Brush({
@@ -40,8 +40,8 @@ export function Brush({
 }: BrushProps) {
   const box = useRef<HTMLDivElement>(null);
   const overview = useMemo(
-    () => overviewOf(lines, { frequency, isLog, breaks }, { left, right, height }),
-    [lines, breaks, frequency, isLog, left, right],
+    () => overviewOf(lines, { frequency, isLog, breaks }, { left, right, width, height }),
+    [lines, breaks, frequency, isLog, left, right, width],
   );
   const places = useMemo(() => dates.map((date) => overview.x(placeOf(date, frequency))), [overview, dates]);
   const dragged = useRef<{ part: Part; from: number; window: Window } | undefined>(undefined);
@@ -71,60 +71,30 @@ export function Brush({
     dragged.current = undefined;
     onChange(moved(part, before, positionOf(event) - from), true);
   }
-  function onKeyDown(part: 'first' | 'last', event: KeyboardEvent) {
-    const steps = {
-      ArrowLeft: -1,
-      ArrowDown: -1,
-      ArrowRight: 1,
-      ArrowUp: 1,
-      PageDown: -pageStep,
-      PageUp: pageStep,
-      Home: -end,
-      End: end,
-    }[event.key];
-    if (steps === undefined) return;
-    event.preventDefault();
-    onChange(moved(part, window, steps), true);
-  }
 
   if (end < 1) return null;
   const [x0 = left, x1 = right] = [places[window.first], places[window.last]];
   const handle = (part: 'first' | 'last', label: string) => (
-    <div
+    <Slider
       class="brush-handle"
-      role="slider"
-      tabIndex={0}
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={end}
-      aria-valuenow={window[part]}
-      aria-valuetext={periodName(dates[window[part]] ?? '', frequency)}
+      label={label}
+      at={window[part]}
+      last={end}
+      valueText={periodName(dates[window[part]] ?? '', frequency)}
+      onAt={(to) => onChange(moved(part, window, to - window[part]), true)}
       style={{ left: `${part === 'first' ? x0 : x1}px` }}
       onPointerDown={(event) => grab(part, event)}
       onPointerMove={drag}
       onPointerUp={drop}
-      onKeyDown={(event) => onKeyDown(part, event)}
     />
   );
   return (
     <div class="brush" ref={box} onDblClick={() => onChange({ first: 0, last: end }, true)}>
-      <svg
-        class="chart"
-        viewBox={`0 0 ${width} ${height + 18}`}
-        width={width}
-        height={height + 18}
-        aria-hidden="true"
-      >
+      <Picture height={height + 24} axes={overview}>
         {overview.paths.map((d, i) => (
-          <path key={i} class="ghost" d={d} />
+          <path key={i} class="chart-past" d={d} />
         ))}
-        <path class="ax" d={`M${left},${height}H${right}`} />
-        {overview.ticks.map(({ day, label }) => (
-          <text key={day} x={overview.x(day)} y={height + 14} text-anchor={anchorAt(overview.x(day), width)}>
-            {label}
-          </text>
-        ))}
-      </svg>
+      </Picture>
       <div
         class="brush-window"
         style={{ left: `${x0}px`, width: `${x1 - x0}px` }}
@@ -136,11 +106,6 @@ export function Brush({
       {handle('last', 'Last period shown')}
     </div>
   );
-}
-
-function anchorAt(x: number, width: number): 'start' | 'middle' | 'end' {
-  if (x < 18) return 'start';
-  return x > width - 18 ? 'end' : 'middle';
 }
 
 function clamp(value: number, low: number, high: number): number {

@@ -1,11 +1,14 @@
 // A line chart with a cursor: the pointer or the arrow keys move it to the nearest observation, and a box shows all values there.
 // Hides that the picture is text made by domain/chart, and that the cursor is drawn above it.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { layoutSvg } from '../../domain/chart/chart.ts';
 import { findingOf } from '../../domain/chart/finding.ts';
 import { nearestDate, type ChartLayout } from '../../domain/chart/layout.ts';
 import { placeOf } from '../../domain/chart/line-points.ts';
+import { palettes } from '../../domain/chart/palette.ts';
 import { formatNumber, periodName } from '../../domain/chart/text.ts';
+import { Slider } from './slider.tsx';
+import { Swatch } from './legend.tsx';
 
 interface CursorChartProps {
   layout: ChartLayout;
@@ -13,8 +16,6 @@ interface CursorChartProps {
 }
 
 const boxWidthMax = 260;
-/** A screen reader is told of the cursor at most twice a second. */
-const toldEveryMs = 500;
 
 export function CursorChart({ layout, decimals }: CursorChartProps) {
   const { chart, frame } = layout;
@@ -28,32 +29,24 @@ export function CursorChart({ layout, decimals }: CursorChartProps) {
     const position = event.clientX - event.currentTarget.getBoundingClientRect().left;
     setDate(nearestDate(layout, position) ?? undefined);
   }
-  function onKeyDown(event: KeyboardEvent) {
-    const last = dates.length - 1;
-    const from = at < 0 ? last + 1 : at;
-    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last }[event.key];
-    if (event.key === 'Escape') setDate(undefined);
-    else if (to !== undefined) setDate(dates[Math.max(0, Math.min(last, to))]);
-    else return;
-    event.preventDefault();
-  }
   return (
-    <div
+    <Slider
       class="chart-area"
-      tabIndex={0}
-      role="group"
-      aria-label={`Chart. ${chart.title}. ${findingOf(chart)} Arrow keys read the values.`}
+      label={`${chart.title}, chart`}
+      at={at < 0 ? dates.length : at}
+      last={dates.length - 1}
+      valueText={shown === undefined ? findingOf(chart) : textAt(layout, shown, decimals)}
+      onAt={(to) => setDate(dates[to])}
+      onClear={() => setDate(undefined)}
       onPointerMove={onPointerMove}
       onPointerLeave={() => setDate(undefined)}
       onBlur={() => setDate(undefined)}
-      onKeyDown={onKeyDown}
     >
       {/* Made of numbers and escaped names by domain/chart. */}
       <div aria-hidden="true" dangerouslySetInnerHTML={{ __html: svg }} />
       {shown !== undefined && <Cursor layout={layout} date={shown} decimals={decimals} />}
-      <Told text={shown === undefined ? '' : toldOf(layout, shown, decimals)} />
       <div class="chart-cover" style={{ left: `${frame.left}px`, right: 0, top: 0, bottom: 0 }} />
-    </div>
+    </Slider>
   );
 }
 
@@ -65,16 +58,10 @@ function datesOf({ lines, chart }: ChartLayout): string[] {
   return [...new Set(dates)].sort();
 }
 
-interface ValueAt {
-  name: string;
-  colourNo: number;
-  value: number | null;
-}
-
-function valuesAt({ lines }: ChartLayout, date: string): ValueAt[] {
+function valuesAt({ lines }: ChartLayout, date: string) {
   return lines.map(({ line, colourNo }) => ({
     name: line.name,
-    colourNo,
+    colour: palettes.page.series[colourNo] ?? palettes.page.ink,
     value: line.points.find((point) => point.date === date)?.value ?? null,
   }));
 }
@@ -97,13 +84,13 @@ function Cursor({ layout, date, decimals }: CursorChartProps & { date: string })
         style={{ left: `${left}px`, top: `${frame.top}px`, height: `${frame.bottom - frame.top}px` }}
       />
       {values.map(
-        ({ value, colourNo }, i) =>
+        ({ value, colour }, i) =>
           value !== null &&
           (!chart.isLog || value > 0) && (
             <i
               key={i}
-              class={`chart-at s${colourNo + 1}`}
-              style={{ left: `${left}px`, top: `${y(value)}px` }}
+              class="chart-at"
+              style={{ left: `${left}px`, top: `${y(value)}px`, background: colour }}
             />
           ),
       )}
@@ -111,10 +98,10 @@ function Cursor({ layout, date, decimals }: CursorChartProps & { date: string })
         <b>{periodName(date, chart.frequency)}</b>
         <table>
           <tbody>
-            {values.map(({ name, value, colourNo }, i) => (
+            {values.map(({ name, value, colour }, i) => (
               <tr key={i}>
                 <td>
-                  <i class={`swatch s${colourNo + 1}`} />
+                  <Swatch colour={colour} />
                   <span>{name === '' ? chart.unit : name}</span>
                 </td>
                 <td>{value === null ? '–' : formatNumber(value, decimals)}</td>
@@ -127,28 +114,9 @@ function Cursor({ layout, date, decimals }: CursorChartProps & { date: string })
   );
 }
 
-function toldOf(layout: ChartLayout, date: string, decimals: number): string {
+function textAt(layout: ChartLayout, date: string, decimals: number): string {
   const values = valuesAt(layout, date).map(({ name, value }) =>
     `${name} ${value === null ? 'no value' : formatNumber(value, decimals)}`.trim(),
   );
   return `${periodName(date, layout.chart.frequency)}: ${values.join(', ')}`;
-}
-
-/** A text for screen readers; one that follows too soon replaces the one that waits. */
-function Told({ text }: { text: string }) {
-  const [told, setTold] = useState('');
-  const lastAt = useRef(0);
-  useEffect(() => {
-    const wait = Math.max(0, lastAt.current + toldEveryMs - performance.now());
-    const timer = setTimeout(() => {
-      lastAt.current = performance.now();
-      setTold(text);
-    }, wait);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <p class="vh" aria-live="polite">
-      {told}
-    </p>
-  );
 }

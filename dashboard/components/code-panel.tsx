@@ -48,7 +48,7 @@ function coloured(code: string) {
     i % 2 === 0 ? (
       part
     ) : (
-      <span key={i} class={/^["']/.test(part) ? 's' : 'c'}>
+      <span key={i} class={/^["']/.test(part) ? 'string' : 'comment'}>
         {part}
       </span>
     ),

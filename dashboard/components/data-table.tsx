@@ -67,6 +67,6 @@ export function DataTable<Row>({
 }
 
 function classOf<Row>({ right, phone }: Column<Row>): string | undefined {
-  const names = [right === true && 'r', phone === 'hide' && 'hide-p'].filter(Boolean).join(' ');
+  const names = [right === true && 'right', phone === 'hide' && 'hide-p'].filter(Boolean).join(' ');
   return names === '' ? undefined : names;
 }

@@ -1,21 +1,23 @@
 // A choice among many values: a small menu.
+import type { ComponentProps } from 'preact';
 
-interface PickProps {
-  /** What is chosen, for screen readers. */
-  label: string;
-  value: string;
+interface PickProps extends Omit<ComponentProps<'select'>, 'label'> {
+  /** What is chosen, for screen readers; absent where a label of the page names it. */
+  label?: string;
   options: readonly { value: string; label: string }[];
-  onPick: (value: string) => void;
+  /** Absent in a form, which reads it when it is sent. */
+  onPick?: (value: string) => void;
+  small?: boolean;
 }
 
-export function Pick({ label, value, options, onPick }: PickProps) {
+export function Pick({ label, options, onPick, small, ...select }: PickProps) {
   return (
     <span class="pick">
       <select
-        class="sml"
+        {...select}
+        class={small === true ? 'sml' : undefined}
         aria-label={label}
-        value={value}
-        onChange={(event) => onPick(event.currentTarget.value)}
+        onChange={(event) => onPick?.(event.currentTarget.value)}
       >
         {options.map((option) => (
           <option key={option.value} value={option.value}>

@@ -30,7 +30,7 @@ export function NextReleases({ count }: { count: number }) {
               <li key={id}>
                 <time dateTime={at ?? day}>{shortDayText(day)}</time>
                 <span>{title}</span>
-                <span class="t">{at === null || !isSure ? '' : timeText(at)}</span>
+                <span class="time">{at === null || !isSure ? '' : timeText(at)}</span>
               </li>
             ))}
           </ul>

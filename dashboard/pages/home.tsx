@@ -5,6 +5,7 @@ import { api } from '../api/clients.ts';
 import { shownIn, useLoad, type Loaded } from '../api/load.ts';
 import { previewsOf, type PreviewPoint } from '../api/previews.ts';
 import { HeroChart } from '../charts/hero-chart.tsx';
+import { DataTable } from '../components/data-table.tsx';
 import { usePageTitle } from '../components/page-head.tsx';
 import { NextReleases } from '../components/releases.tsx';
 import { Search } from '../shell/search.tsx';
@@ -222,27 +223,22 @@ function Areas({ facets }: { facets: Facets }) {
   const areas = [...counts].sort(([, a], [, b]) => b - a).slice(0, 10);
   if (areas.length === 0) return <p class="sm dim">The series have no categories.</p>;
   return (
-    <table class="dense">
-      <caption class="vh">Series by area</caption>
-      <thead>
-        <tr>
-          <th scope="col">Area</th>
-          <th scope="col" class="r">
-            Series
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {areas.map(([area, count]) => (
-          <tr key={area}>
-            <td>
-              <Link href={`/catalogue?${new URLSearchParams({ category: area }).toString()}`}>{area}</Link>
-            </td>
-            <td class="r">{numberText(count)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      caption="Series by area"
+      dense
+      cards={false}
+      rows={areas}
+      keyOf={([area]) => area}
+      columns={[
+        {
+          label: 'Area',
+          cell: ([area]) => (
+            <Link href={`/catalogue?${new URLSearchParams({ category: area }).toString()}`}>{area}</Link>
+          ),
+        },
+        { label: 'Series', right: true, cell: ([, count]) => numberText(count) },
+      ]}
+    />
   );
 }
 

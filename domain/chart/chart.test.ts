@@ -185,7 +185,7 @@ test('no line crosses a break, which is marked where the other unit begins', (t)
   const [before = '', after = ''] = linesIn(chartSvg(crowded));
   const heights = (d: string) => [...d.matchAll(/,([\d.]+)/g)].map(([, y]) => Number(y));
   t.true(Math.max(...heights(before)) < Math.min(...heights(after)), 'not within a pixel either');
-  const place = { left: 0, right: 600, height: 40 };
+  const place = { left: 0, right: 600, width: 600, height: 40 };
   const { paths } = overviewOf(
     [points],
     { frequency: 'monthly', isLog: false, breaks: ['2024-03-01'] },
@@ -379,10 +379,10 @@ function chartOf(lines: ChartLine[], more: Partial<Chart> = {}): Chart {
 }
 
 test('the ticks of an overview are days that it shows, also where it shows a single one', (t) => {
-  const place = { left: 0, right: 600, height: 40 };
+  const place = { left: 0, right: 600, width: 600, height: 40 };
   for (const dates of [['2024-05-31'], ['2024-05-31', '2024-06-01'], ['2020-01-31', '2024-05-31']]) {
     const line = dates.map((date): ChartPoint => ({ date, value: 1 }));
-    const { ticks, x } = overviewOf([line], { frequency: 'daily', isLog: false }, place);
+    const { dateTicks: ticks, x } = overviewOf([line], { frequency: 'daily', isLog: false }, place);
     t.true(ticks.length > 0);
     for (const { day } of ticks) t.true(x(day) >= 0 && x(day) <= 600, dates.join());
   }

@@ -1,6 +1,7 @@
 // Writes a line chart as SVG text: the one drawing for pages, files, embeds and PNG. The same chart always gives the same text.
 // Hides the markup. Colours are attributes, for files; a page overrides them by class. No style attribute: a strict CSP forbids it.
 import { line as lineOf } from 'd3-shape';
+import { axesSvg, rounded, svgText } from './axes.ts';
 import { findingOf } from './finding.ts';
 import { layOut, type Chart, type ChartLayout, type LaidOutLine } from './layout.ts';
 import type { PlacedPoint } from './line-points.ts';
@@ -25,13 +26,12 @@ export function layoutSvg(layout: ChartLayout): string {
     `<svg xmlns="http://www.w3.org/2000/svg" class="chart" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="${escapeXml(fonts)}" font-size="12">`,
     `<title>${escapeXml(title)}</title><desc>${escapeXml(finding)}</desc>`,
     chart.standalone === undefined ? '' : surroundings(layout, palette, chart.standalone.caption, hidden),
-    text(
+    svgText(
       { x: chart.standalone === undefined ? 0 : 16, y: layout.unitY, of: 'unit', fill: palette.ink2 },
       unitText(chart),
     ),
     legend(layout, palette),
-    valueAxis(layout, palette),
-    dateAxis(layout, palette),
+    axesSvg({ ...layout, width, base: chart.base }, palette),
     breakMarks(layout, palette),
     ...layout.lines.map((line) => linePath(layout, line, palette)),
     ...layout.lines.map((line) => endDot(layout, line, palette)),
@@ -57,7 +57,7 @@ function surroundings({ chart }: ChartLayout, palette: Palette, caption: string,
   return (
     `<rect class="chart-paper" width="${width}" height="${height}" fill="${palette.paper}"/>` +
     `<text class="chart-title" x="16" y="30" font-size="15" font-weight="600" fill="${palette.ink}">${escapeXml(fitted(title, (width - 32) / 1.3))}</text>` +
-    text({ x: 16, y: height - 14, of: 'caption', fill: palette.ink3 }, fitted(below, width - 32))
+    svgText({ x: 16, y: height - 14, of: 'caption', fill: palette.ink3 }, fitted(below, width - 32))
   );
 }
 
@@ -66,48 +66,9 @@ function legend({ legend: entries, lines }: ChartLayout, palette: Palette): stri
     .map(({ lineNo, text: name, x, y }) => {
       const colourNo = lines[lineNo]?.colourNo ?? 0;
       const swatch = `<rect class="chart-swatch s${colourNo + 1}" x="${x}" y="${y - 9}" width="9" height="9" rx="2" fill="${palette.series[colourNo]}"/>`;
-      return swatch + text({ x: x + 15, y, of: 'legend', fill: palette.ink2 }, name);
+      return swatch + svgText({ x: x + 15, y, of: 'legend', fill: palette.ink2 }, name);
     })
     .join('');
-}
-
-function valueAxis({ frame, valueTicks, y, chart: { base } }: ChartLayout, palette: Palette): string {
-  const ticks = valueTicks.map(({ value, label }) => {
-    const at = round(y(value));
-    const isAxis = value === base || value === 0;
-    const tick = { x: frame.left - 10, y: at + 4, of: 'tick', anchor: 'end', fill: palette.ink3 } as const;
-    return (
-      horizontal(frame, at, isAxis ? 'axis' : 'grid', isAxis ? palette.axis : palette.grid) +
-      text(tick, label)
-    );
-  });
-  const isBaseDrawn = base === null || valueTicks.some(({ value }) => value === base);
-  return ticks.join('') + (isBaseDrawn ? '' : horizontal(frame, round(y(base)), 'axis', palette.axis));
-}
-
-function horizontal({ left, right }: ChartLayout['frame'], y: number, of: string, stroke: string): string {
-  return `<path class="chart-${of}" d="M${left},${y}H${right}" stroke="${stroke}" fill="none"/>`;
-}
-
-function dateAxis({ frame, dateTicks, x, chart: { width } }: ChartLayout, palette: Palette): string {
-  const ticks = dateTicks.map(({ day, label }) => {
-    const at = round(x(day));
-    const isAtEdge = at > width - 22;
-    return (
-      `<path class="chart-axis" d="M${at},${frame.bottom}v5" stroke="${palette.axis}" fill="none"/>` +
-      text(
-        {
-          x: isAtEdge ? width - 1 : at,
-          y: frame.bottom + 19,
-          of: 'tick',
-          anchor: isAtEdge ? 'end' : 'middle',
-          fill: palette.ink3,
-        },
-        label,
-      )
-    );
-  });
-  return horizontal(frame, frame.bottom, 'axis', palette.axis) + ticks.join('');
 }
 
 /** Upright where the values go over to another unit. */
@@ -115,7 +76,7 @@ function breakMarks({ breaks, frame: { top, bottom }, x }: ChartLayout, { ink3 }
   return breaks
     .map(
       (day) =>
-        `<path class="chart-break" d="M${round(x(day))},${top}V${bottom}" stroke="${ink3}" stroke-dasharray="3 3" fill="none"/>`,
+        `<path class="chart-break" d="M${rounded(x(day))},${top}V${bottom}" stroke="${ink3}" stroke-dasharray="3 3" fill="none"/>`,
     ) // prettier-ignore
     .join('');
 }
@@ -132,7 +93,7 @@ function linePath({ x, y }: ChartLayout, { line, colourNo, runs }: LaidOutLine, 
     .flatMap((run) => (run.length === 1 ? run : []))
     .map(
       ({ day, value }) =>
-        `<circle class="chart-point s${colourNo + 1}" cx="${round(x(day))}" cy="${round(y(value))}" r="1.5" fill="${colour}"/>`,
+        `<circle class="chart-point s${colourNo + 1}" cx="${rounded(x(day))}" cy="${rounded(y(value))}" r="1.5" fill="${colour}"/>`,
     );
   const dotted = line.isDotted === true ? ' stroke-dasharray="2 4"' : '';
   const stroked = d === '' ? '' : `<path class="chart-line s${colourNo + 1}" d="${d}" stroke="${colour}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" fill="none"${dotted}/>`; // prettier-ignore
@@ -144,7 +105,7 @@ function endDot({ x, y }: ChartLayout, { line, colourNo, last }: LaidOutLine, pa
   const colour = palette.series[colourNo] ?? palette.ink;
   const [fill, stroke] = line.isDotted === true ? [palette.paper, colour] : [colour, palette.paper];
   const open = line.isDotted === true ? ' chart-open' : '';
-  return `<circle class="chart-dot s${colourNo + 1}${open}" cx="${round(x(last.day))}" cy="${round(y(last.value))}" r="4" fill="${fill}" stroke="${stroke}" stroke-width="2"/>`;
+  return `<circle class="chart-dot s${colourNo + 1}${open}" cx="${rounded(x(last.day))}" cy="${rounded(y(last.value))}" r="4" fill="${fill}" stroke="${stroke}" stroke-width="2"/>`;
 }
 
 /** The names of the lines; a thin line leads from the end of a line to a name that had to move. */
@@ -152,38 +113,19 @@ function endLabels({ labels, lines, frame }: ChartLayout, palette: Palette): str
   return labels
     .map(({ lineNo, text: name, dotX, dotY, y }) => {
       const colourNo = lines[lineNo]?.colourNo ?? 0;
-      const from = round(Math.max(dotX + 6, frame.right + 5));
+      const from = rounded(Math.max(dotX + 6, frame.right + 5));
       const isMoved = Math.abs(y - dotY) > 3;
       const leader = isMoved
-        ? `<path class="chart-leader" d="M${from},${round(dotY)}L${frame.right + 12},${round(y)}" stroke="${palette.axis}" fill="none"/>`
+        ? `<path class="chart-leader" d="M${from},${rounded(dotY)}L${frame.right + 12},${rounded(y)}" stroke="${palette.axis}" fill="none"/>`
         : '';
       const colour = palette.series[colourNo] ?? palette.ink;
-      return `${leader}<text class="chart-label s${colourNo + 1}" x="${frame.right + 15}" y="${round(y + 4)}" font-weight="600" fill="${colour}">${escapeXml(name)}</text>`;
+      return `${leader}<text class="chart-label s${colourNo + 1}" x="${frame.right + 15}" y="${rounded(y + 4)}" font-weight="600" fill="${colour}">${escapeXml(name)}</text>`;
     })
     .join('');
 }
 
 function emptyNote({ frame }: ChartLayout, palette: Palette): string {
-  const x = round((frame.left + frame.right) / 2);
-  const y = round((frame.top + frame.bottom) / 2);
-  return text({ x, y, of: 'note', anchor: 'middle', fill: palette.ink3 }, 'No values in this window');
-}
-
-interface TextPlace {
-  x: number;
-  y: number;
-  /** What it is, for the class name. */
-  of: string;
-  fill: string;
-  anchor?: 'start' | 'middle' | 'end';
-}
-
-function text({ x, y, of, fill, anchor = 'start' }: TextPlace, content: string): string {
-  const anchored = anchor === 'start' ? '' : ` text-anchor="${anchor}"`;
-  return `<text class="chart-${of}" x="${round(x)}" y="${round(y)}"${anchored} fill="${fill}">${escapeXml(content)}</text>`;
-}
-
-/** To a tenth of a pixel; never -0. */
-function round(pixels: number): number {
-  return Math.round(pixels * 10) / 10 + 0;
+  const x = rounded((frame.left + frame.right) / 2);
+  const y = rounded((frame.top + frame.bottom) / 2);
+  return svgText({ x, y, of: 'note', anchor: 'middle', fill: palette.ink3 }, 'No values in this window');
 }

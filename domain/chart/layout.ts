@@ -41,7 +41,7 @@ export interface Chart {
   lines: readonly ChartLine[];
   width: number;
   height: number;
-  theme: Theme;
+  theme: Theme | 'page';
   isLog: boolean;
   /** A value drawn as an axis, such as 100 of an index. */
   base: number | null;

@@ -2,14 +2,13 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { line as lineOf } from 'd3-shape';
 import type { Frequency } from '../periods.ts';
+import type { Axes } from './axes.ts';
 import { placeOf, runsOf, sampled, segmentsOf, type ChartPoint, type PlacedPoint } from './line-points.ts';
-import { dateTicks, type DateTick } from './ticks.ts';
+import { dateTicks } from './ticks.ts';
 
-export interface Overview {
+export interface Overview extends Axes {
   /** The lines, as data of a path. */
   paths: string[];
-  ticks: DateTick[];
-  x(day: number): number;
 }
 
 /** @param options.breaks as of a line of a chart. @param place where it is drawn, in pixels. */
@@ -20,7 +19,7 @@ export function overviewOf(
     isLog,
     breaks = [],
   }: { frequency: Frequency; isLog: boolean; breaks?: readonly string[] | undefined },
-  place: { left: number; right: number; height: number },
+  place: { left: number; right: number; width: number; height: number },
 ): Overview {
   const segments = lines.map((points) =>
     segmentsOf(points, breaks).map((segment) => runsOf(segment, frequency, (value) => !isLog || value > 0)),
@@ -44,8 +43,12 @@ export function overviewOf(
         .map((run) => path(run) ?? '')
         .join(''),
     ),
-    ticks: dateTicks({ low: first, high: Math.max(last, first + 1) }, place.right - place.left),
+    frame: { left: place.left, right: place.right, top: 0, bottom: place.height },
+    width: place.width,
+    valueTicks: [],
+    dateTicks: dateTicks({ low: first, high: Math.max(last, first + 1) }, place.right - place.left),
     x,
+    y,
   };
 }
 

@@ -1,5 +1,5 @@
-// The literal colours of charts that leave the page: files, embeds and PNG cannot read the tokens of a style sheet.
-// On a page the same elements carry class names, so that its style sheet can override these attributes.
+// The colours of charts, and the one place where they are written: files, embeds and PNG have them literally, and the style sheet of the
+// dashboard is built with custom properties of the same colours, which `page` names.
 
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -18,7 +18,8 @@ export interface Palette {
   series: readonly string[];
 }
 
-export const palettes: Readonly<Record<Theme, Palette>> = {
+/** `page`: the custom properties, which follow the theme of the page. */
+export const palettes: Readonly<Record<Theme | 'page', Palette>> = {
   light: {
     paper: '#ffffff',
     ink: '#14181d',
@@ -36,5 +37,23 @@ export const palettes: Readonly<Record<Theme, Palette>> = {
     grid: '#252b31',
     axis: '#5a636d',
     series: ['#86acff', '#f5935a', '#45c09b', '#dd8fd0', '#d5b24a', '#6cc3ee', '#bda99d', '#c9d0d7'],
+  },
+  page: {
+    paper: 'var(--paper)',
+    ink: 'var(--ink)',
+    ink2: 'var(--ink-2)',
+    ink3: 'var(--ink-3)',
+    grid: 'var(--grid)',
+    axis: 'var(--axis)',
+    series: [
+      'var(--s1)',
+      'var(--s2)',
+      'var(--s3)',
+      'var(--s4)',
+      'var(--s5)',
+      'var(--s6)',
+      'var(--s7)',
+      'var(--s8)',
+    ],
   },
 };

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { builtDashboard } from '../../cli/dashboard.ts';
+import { palettes } from '../../domain/chart/palette.ts';
 import { readDashboard } from '../../gateway/pages/dashboard-files.ts';
 
 test('two builds at once end with one and the same, whole build', async (t) => {
@@ -30,6 +31,18 @@ test('the page has no inline code or style, which its policy forbids, and loads 
   for (const [, attributes = ''] of html.matchAll(/<script([^>]*)>/g))
     t.regex(attributes, / src="\/assets\//);
   for (const [, target = ''] of html.matchAll(/(?:src|href)="([^"]*)"/g)) t.regex(target, /^\/assets\//);
+});
+
+test('the charts of pages and of files have the same colours', async (t) => {
+  const assets = path.join(await builtDashboard(), 'assets');
+  const sheets = readdirSync(assets).filter((name) => name.endsWith('.css'));
+  const styles = sheets.map((name) => readFileSync(path.join(assets, name), 'utf8')).join('');
+  const { light, dark, page } = palettes;
+  for (const [i, name] of page.series.entries()) {
+    const property = `${name.slice('var('.length, -1)}:`;
+    const value = styles.slice(styles.indexOf(property)).split(';', 1)[0] ?? '';
+    t.regex(value, new RegExp(`${light.series[i]}.*${dark.series[i]}`), property);
+  }
 });
 
 test('the JavaScript of the first page is below 100 kB, compressed by gzip', async (t) => {

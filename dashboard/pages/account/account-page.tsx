@@ -1,6 +1,6 @@
 // The frame of every account page: whose account it is, the navigation of the account, and that a session is needed.
 import '../../styles/account.css';
-import '../../styles/door.css';
+import '../../styles/narrow-page.css';
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -4,6 +4,7 @@ import { accountApi } from '../../api/clients.ts';
 import { shownIn, useLoad } from '../../api/load.ts';
 import { usePoll } from '../../api/poll.ts';
 import { rowsOf, type Row } from '../../api/rows.ts';
+import { Facts } from '../../components/facts.tsx';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 import { CheckIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
@@ -102,7 +103,7 @@ interface StepProps {
 }
 
 function Step({ state, title, children }: StepProps) {
-  const mark = { done: 'tick y', waiting: 'tick w', open: 'tick' }[state];
+  const mark = state === 'open' ? 'tick' : `tick ${state}`;
   return (
     <li>
       <span class={mark} aria-hidden="true">
@@ -162,22 +163,23 @@ function Standing({ account }: OfAccount) {
                 {instantText(resetsAt)} UTC. <Link href="/dashboard/usage">See what used them</Link>
               </p>
             </div>
-            <dl class="dl">
-              <dt>Plan</dt>
-              <dd>
-                <Link class="plan-name" href="/dashboard/billing">
-                  {account.plan}
-                </Link>
-              </dd>
-              <dt>Keys</dt>
-              <dd>
-                <Link href="/dashboard/keys">
-                  {account.active_keys} of {account.key_limit}
-                </Link>
-              </dd>
-              <dt>Account made</dt>
-              <dd>{agoText(account.created_at, Date.now())}</dd>
-            </dl>
+            <Facts
+              facts={[
+                [
+                  'Plan',
+                  <Link class="plan-name" href="/dashboard/billing">
+                    {account.plan}
+                  </Link>,
+                ],
+                [
+                  'Keys',
+                  <Link href="/dashboard/keys">
+                    {account.active_keys} of {account.key_limit}
+                  </Link>,
+                ],
+                ['Account made', agoText(account.created_at, Date.now())],
+              ]}
+            />
           </div>
         )}
       </Waiting>

@@ -1,21 +1,24 @@
 // A secret that is shown once, with the gate: only who says that it is stored goes on.
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 
 interface SecretOnceProps {
+  /** Of a dialog, which cannot be left before; absent where a page shows the secret. */
+  title?: string;
   secret: string;
   /** What it is, in "I have stored this …". */
   what: string;
   lede: string;
-  isStored: boolean;
-  onStored: (isStored: boolean) => void;
   onDone: () => void;
   /** How to use it. */
   children?: ComponentChildren;
 }
 
-export function SecretOnce({ secret, what, lede, isStored, onStored, onDone, children }: SecretOnceProps) {
-  return (
+export function SecretOnce({ title, secret, what, lede, onDone, children }: SecretOnceProps) {
+  const [isStored, setIsStored] = useState(false);
+  const content = (
     <>
       <p class="sm">{lede}</p>
       <div class="secret">
@@ -28,7 +31,7 @@ export function SecretOnce({ secret, what, lede, isStored, onStored, onDone, chi
           <input
             type="checkbox"
             checked={isStored}
-            onChange={(event) => onStored(event.currentTarget.checked)}
+            onChange={(event) => setIsStored(event.currentTarget.checked)}
           />
           I have stored this {what}
         </label>
@@ -37,5 +40,11 @@ export function SecretOnce({ secret, what, lede, isStored, onStored, onDone, chi
         </button>
       </div>
     </>
+  );
+  if (title === undefined) return content;
+  return (
+    <Dialog key="secret" title={title} locked={!isStored} onClose={onDone}>
+      {content}
+    </Dialog>
   );
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Problem, useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/forms/field.tsx';
 
@@ -23,7 +24,7 @@ export function TypedConfirmation({
   name,
   button,
   change,
-  problem: ShownProblem = Problem,
+  problem = Problem,
   onClose,
   children,
 }: TypedConfirmationProps) {
@@ -40,15 +41,14 @@ export function TypedConfirmation({
           value={typed}
           onInput={(event) => setTyped(event.currentTarget.value)}
         />
-        <ShownProblem of={action.error} />
-        <div class="actions dlg-end">
-          <button class="btn" type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="btn danger" type="submit" disabled={typed !== name || action.isBusy}>
-            {button}
-          </button>
-        </div>
+        <Buttons
+          action={action}
+          submit={button}
+          isReady={typed === name}
+          isDangerous
+          onCancel={onClose}
+          problem={problem}
+        />
       </form>
     </Dialog>
   );

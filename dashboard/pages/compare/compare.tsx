@@ -11,6 +11,7 @@ import { useWidth } from '../../charts/use-width.ts';
 import { Choice } from '../../components/choice.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { DownloadIcon } from '../../components/icons.tsx';
+import { Pick } from '../../components/pick.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Search } from '../../shell/search.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
@@ -28,7 +29,7 @@ import {
 import { loadCompared, type Loaded, type Outcome } from './compared-points.ts';
 import { comparisonCsv, comparisonOf, type Comparison } from './comparison-chart.ts';
 import { ComparedTable } from './compared-table.tsx';
-import '../../styles/charts.css';
+import '../../styles/series.css';
 
 const modeOptions = [
   { value: 'rebased', label: 'Rebased' },
@@ -114,15 +115,13 @@ function ComparedView({ state, change, outcomes }: ComparedViewProps) {
         {state.mode === 'rebased' && base !== null && (
           <label class="ctl">
             <span class="lab">Base</span>
-            <span class="pick">
-              <select value={base} onChange={(event) => change({ base: event.currentTarget.value })}>
-                {(bases.includes(base) ? bases : [base, ...bases]).toReversed().map((day) => (
-                  <option key={day} value={day}>
-                    {periodName(day, comparison.baseFrequency)}
-                  </option>
-                ))}
-              </select>
-            </span>
+            <Pick
+              value={base}
+              options={(bases.includes(base) ? bases : [base, ...bases])
+                .toReversed()
+                .map((day) => ({ value: day, label: periodName(day, comparison.baseFrequency) }))}
+              onPick={(day) => change({ base: day })}
+            />
           </label>
         )}
         <span class="push">
@@ -182,7 +181,7 @@ function ComparisonChart({ comparison: { chart }, decimals }: { comparison: Comp
   const [holder, width] = useWidth<HTMLDivElement>();
   const layout = useMemo(
     () =>
-      width === 0 ? undefined : layOut({ ...chart, width, height: width < 560 ? 300 : 400, theme: 'light' }),
+      width === 0 ? undefined : layOut({ ...chart, width, height: width < 560 ? 300 : 400, theme: 'page' }),
     [chart, width],
   );
   return (

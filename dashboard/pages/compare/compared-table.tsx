@@ -1,10 +1,13 @@
 // The series of a comparison, one row each: its line, its vintage, its values at the ends of the window, and how to remove it.
 import { Link } from 'wouter-preact';
+import { palettes } from '../../../domain/chart/palette.ts';
 import { formatNumber, periodName } from '../../../domain/chart/text.ts';
 import { CloseIcon } from '../../components/icons.tsx';
 import { DataTable, type Column } from '../../components/data-table.tsx';
+import { Pick } from '../../components/pick.tsx';
 import { changeText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
+import { VintagePick } from '../series/vintage-pick.tsx';
 import { useVintages } from '../series/vintages.ts';
 import { textOf, type Compared, type Mode } from './compare-state.ts';
 import type { Loaded, Outcome } from './compared-points.ts';
@@ -104,7 +107,10 @@ function Name({ at, outcome, row, replace }: CellProps) {
   const isDotted = row?.line.isDotted === true;
   return (
     <span class="compared">
-      <i class={`key-stroke s${(row?.line.colourNo ?? 0) + 1}${isDotted ? ' dotted' : ''}`} />
+      <i
+        class={isDotted ? 'line-sample dotted' : 'line-sample'}
+        style={{ borderColor: palettes.page.series[row?.line.colourNo ?? 0] }}
+      />
       <span>
         <Link href={`/series/${encodeURIComponent(compared.id)}`}>
           <b>{meta.name}</b>
@@ -113,20 +119,13 @@ function Name({ at, outcome, row, replace }: CellProps) {
           <span class="mono">{compared.id}</span> · {meta.unit}
         </small>
         {combinations.length > 1 && (
-          <span class="pick">
-            <select
-              class="sml"
-              aria-label={`Line of ${compared.id}`}
-              value={dims ?? ''}
-              onChange={(event) => replace(at, { ...compared, dims: event.currentTarget.value })}
-            >
-              {combinations.map((each) => (
-                <option key={each} value={each}>
-                  {each.replaceAll(',', ', ')}
-                </option>
-              ))}
-            </select>
-          </span>
+          <Pick
+            small
+            label={`Line of ${compared.id}`}
+            value={dims ?? ''}
+            options={combinations.map((each) => ({ value: each, label: each.replaceAll(',', ', ') }))}
+            onPick={(picked) => replace(at, { ...compared, dims: picked })}
+          />
         )}
         {row !== undefined && row.missing !== null && <small>{row.missing}</small>}
       </span>
@@ -138,31 +137,16 @@ function AsOf({ at, outcome, replace }: CellProps) {
   const { compared } = outcome;
   const vintages = useVintages(compared.id);
   const latest = 'meta' in outcome && outcome.isPreview ? latestText(outcome) : 'Latest';
-  const days = vintages.kind === 'open' ? vintages.days : [];
   const own = compared.vintage;
   return (
     <>
-      <span class="pick">
-        <select
-          class="sml"
-          aria-label={`As of, for ${compared.id}`}
-          value={vintages.kind === 'locked' ? '' : (own ?? '')}
-          disabled={vintages.kind === 'locked'}
-          title={vintages.kind === 'locked' ? vintages.message : undefined}
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            replace(at, { ...compared, vintage: value === '' ? null : value, version: null });
-          }}
-        >
-          <option value="">{latest}</option>
-          {own !== null && !days.includes(own) && <option value={own}>{dayText(own)}</option>}
-          {days.map((day) => (
-            <option key={day} value={day}>
-              {dayText(day)}
-            </option>
-          ))}
-        </select>
-      </span>
+      <VintagePick
+        small
+        label={`As of, for ${compared.id}`}
+        {...{ vintages, latest }}
+        vintage={own}
+        onPick={(vintage) => replace(at, { ...compared, vintage, version: null })}
+      />
       {compared.version !== null && <small>Version {compared.version}, permanently</small>}
     </>
   );

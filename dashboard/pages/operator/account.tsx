@@ -5,6 +5,7 @@ import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
 import { rowsOf } from '../../api/rows.ts';
+import { Facts } from '../../components/facts.tsx';
 import { useAction } from '../../components/forms/action.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { countText, numberText } from '../../text/numbers.ts';
@@ -49,7 +50,7 @@ function OneAccount({ id }: { id: string }) {
       <Fresh for={loaded} failure="The account could not be loaded">
         {({ account, plans }) => (
           <>
-            <Facts account={account} />
+            <AccountFacts account={account} />
             <PlanForm account={account} plans={plans} reload={reload} />
             <Access account={account} reload={reload} />
             <AccountKeys accountId={id} />
@@ -60,30 +61,32 @@ function OneAccount({ id }: { id: string }) {
   );
 }
 
-function Facts({ account }: { account: Operated }) {
+function AccountFacts({ account }: { account: Operated }) {
   const { usage } = account;
   return (
-    <dl class="dl">
-      <dt>E-mail address</dt>
-      <dd data-test="email">
-        {account.email}
-        {account.role === 'operator' && <span class="tag acc">Operator</span>}
-      </dd>
-      <dt>Name</dt>
-      <dd>{account.name ?? '–'}</dd>
-      <dt>Id</dt>
-      <dd class="mono xs">{account.id}</dd>
-      <dt>Created</dt>
-      <dd>{instantText(account.created_at)} UTC</dd>
-      <dt>Calls this month</dt>
-      <dd data-test="used">
-        {usage.limit === null
-          ? numberText(usage.used)
-          : `${numberText(usage.used)} of ${countText(usage.limit, 'call', 'calls')}`}
-      </dd>
-      <dt>Subscription</dt>
-      <dd>{account.subscription_state}</dd>
-    </dl>
+    <Facts
+      facts={[
+        [
+          'E-mail address',
+          <>
+            {account.email}
+            {account.role === 'operator' && <span class="tag acc">Operator</span>}
+          </>,
+          'email',
+        ],
+        ['Name', account.name ?? '–'],
+        ['Id', <span class="mono xs">{account.id}</span>],
+        ['Created', `${instantText(account.created_at)} UTC`],
+        [
+          'Calls this month',
+          usage.limit === null
+            ? numberText(usage.used)
+            : `${numberText(usage.used)} of ${countText(usage.limit, 'call', 'calls')}`,
+          'used',
+        ],
+        ['Subscription', account.subscription_state],
+      ]}
+    />
   );
 }
 

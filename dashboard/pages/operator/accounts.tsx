@@ -1,23 +1,17 @@
 // /dashboard/operator/accounts: all accounts, found by address, plan and status. The URL has the search and the page.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
-import { rowsOf, type Row } from '../../api/rows.ts';
-import { Choice } from '../../components/choice.tsx';
+import type { Row } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { SearchIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Pages } from '../../components/pages.tsx';
-import { Empty, SkeletonRows } from '../../components/states.tsx';
 import { numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
-import '../../styles/catalogue.css';
-import { pageSize, useListUrl, type ListUrl } from './list-url.ts';
-import { Fresh, OperatorPage } from './operator-page.tsx';
+import { ChosenFilter, Filter, List, pageSize, useListUrl } from './list.tsx';
+import { OperatorPage } from './operator-page.tsx';
 
 type AccountRow = Row<'/v1/operator/accounts'>;
-type Accounts = AnswerOf<'get', '/v1/operator/accounts'>;
 
 const statuses = [
   { value: 'all', label: 'All' },
@@ -63,48 +57,21 @@ function AllAccounts() {
           />
         </form>
         <span class="push">
-          <Choice
-            label="Status"
-            options={statuses}
-            value={status ?? 'all'}
-            onChange={(chosen) => url.change({ status: chosen })}
-          />
+          <Filter url={url} name="status" label="Status" options={statuses} />
         </span>
       </div>
-      {plan !== undefined && (
-        <p class="chosen">
-          <button class="btn sml" type="button" onClick={() => url.change({ plan: '' })}>
-            plan: {plan}
-            <span aria-hidden="true">×</span>
-            <span class="vh">Remove</span>
-          </button>
-        </p>
-      )}
-      <Fresh for={loaded} failure="The accounts could not be loaded" skeleton={<SkeletonRows rows={8} />}>
-        {(accounts) => <Found accounts={accounts} url={url} />}
-      </Fresh>
-    </>
-  );
-}
-
-function Found({ accounts, url }: { accounts: Accounts; url: ListUrl }) {
-  const next = accounts.pagination.next_cursor;
-  if (accounts.data.length === 0)
-    return (
-      <Empty title="No account is like that">
-        <p>Part of an e-mail address or of a name is enough.</p>
-      </Empty>
-    );
-  return (
-    <>
-      <AccountTable rows={rowsOf(accounts)} />
-      <Pages
-        size={pageSize}
-        isFirst={url.text('cursor') === undefined}
-        next={next}
-        onFirst={() => url.change({})}
-        onNext={(cursor) => url.change({ cursor })}
-      />
+      <ChosenFilter url={url} name="plan" />
+      <List
+        for={loaded}
+        url={url}
+        what="accounts"
+        empty={{
+          title: 'No account is like that',
+          hint: 'Part of an e-mail address or of a name is enough.',
+        }}
+      >
+        {(rows) => <AccountTable rows={rows} />}
+      </List>
     </>
   );
 }

@@ -1,19 +1,14 @@
 // /dashboard/operator/sources: the URLs that are fetched by a schedule, and how that goes. The URL of the page has the filter and the page.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
-import { rowsOf, type Row } from '../../api/rows.ts';
-import { Choice } from '../../components/choice.tsx';
+import type { Row } from '../../api/rows.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { Pages } from '../../components/pages.tsx';
-import { Empty, SkeletonRows } from '../../components/states.tsx';
 import { countText } from '../../text/numbers.ts';
 import { instantText, recentText } from '../../text/times.ts';
-import '../../styles/catalogue.css';
-import { pageSize, useListUrl, type ListUrl } from './list-url.ts';
-import { Fresh, OperatorPage } from './operator-page.tsx';
+import { Filter, List, pageSize, useListUrl } from './list.tsx';
+import { OperatorPage } from './operator-page.tsx';
 
 type Source = Row<'/v1/operator/sources'>;
 
@@ -42,46 +37,24 @@ function AllSources() {
         lede="The URLs that are fetched by a schedule. What has changed there is published."
       />
       <div class="bar-ctl filters">
-        <Choice
-          label="State"
-          options={states}
-          value={state ?? 'all'}
-          onChange={(chosen) => url.change({ state: chosen })}
-        />
+        <Filter url={url} name="state" label="State" options={states} />
       </div>
-      <Fresh for={loaded} failure="The sources could not be loaded" skeleton={<SkeletonRows rows={6} />}>
-        {(sources) => <Found sources={sources} url={url} />}
-      </Fresh>
-    </>
-  );
-}
-
-interface FoundProps {
-  sources: AnswerOf<'get', '/v1/operator/sources'>;
-  url: ListUrl;
-}
-
-function Found({ sources, url }: FoundProps) {
-  const next = sources.pagination.next_cursor;
-  if (sources.data.length === 0)
-    return (
-      <Empty title="No sources">
-        <p>
-          A table of almanac.yml with a URL and a <code>schedule</code> is fetched by itself.{' '}
-          <Link href="/docs/publish">Publishing a folder</Link>
-        </p>
-      </Empty>
-    );
-  return (
-    <>
-      <SourceTable rows={rowsOf(sources)} />
-      <Pages
-        size={pageSize}
-        isFirst={url.text('cursor') === undefined}
-        next={next}
-        onFirst={() => url.change({})}
-        onNext={(cursor) => url.change({ cursor })}
-      />
+      <List
+        for={loaded}
+        url={url}
+        what="sources"
+        empty={{
+          title: 'No sources',
+          hint: (
+            <>
+              A table of almanac.yml with a URL and a <code>schedule</code> is fetched by itself.{' '}
+              <Link href="/docs/publish">Publishing a folder</Link>
+            </>
+          ),
+        }}
+      >
+        {(rows) => <SourceTable rows={rows} />}
+      </List>
     </>
   );
 }

@@ -3,12 +3,13 @@ import { useCallback, useMemo, useState } from 'preact/hooks';
 import { layOutFan } from '../../../domain/chart/revisions/fan.ts';
 import { bordersOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import { widthOf } from '../../../domain/chart/text.ts';
-import { firstPrints, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { firstPrints, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { Choice } from '../../components/choice.tsx';
 import { changeText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import { useWidth } from '../../charts/use-width.ts';
 import { FanChart } from './fan-chart.tsx';
+import { FiguresTable } from './figures-table.tsx';
 import { HeatMap, stepTokens } from './heat-map.tsx';
 import type { Entry } from './load-revisions.ts';
 import { Player } from './player.tsx';
@@ -73,7 +74,7 @@ export function Explorer({ entry, table }: ExplorerProps) {
         </div>
       </div>
       {trust}
-      <Figures {...{ table, words, fromNo, vintageNo }} />
+      <FiguresTable {...{ table, words, fromNo, vintageNo }} />
     </>
   );
 }
@@ -131,7 +132,7 @@ function Charts(props: ChartsProps) {
     [table, fromNo],
   );
   const legend = useMemo(() => <Legend borders={borders} unit={words.unit} />, [borders, words]);
-  const shared = { table, words, width, vintageNo, dateNo, onDate };
+  const shared = { table, words, vintageNo, dateNo, onDate };
   return (
     <div ref={box} class="charts">
       {fans !== undefined && (
@@ -156,7 +157,7 @@ function Charts(props: ChartsProps) {
             height={fans.height}
             shows="values"
             title={words.unit}
-            label={labelOf(props)}
+            label={`Figures as published up to ${dayText(table.vintages[vintageNo] ?? '')}`}
           />
           <FanChart
             {...shared}
@@ -164,9 +165,9 @@ function Charts(props: ChartsProps) {
             height={distanceHeight}
             shows="distance"
             title="Distance from today’s figures"
-            label="How far each vintage is from the figures of today"
+            label="Distance of first prints from the figures of today"
           />
-          <figure class="fig hm-fig">
+          <figure class="fig heat-map-figure">
             <div class="sec-head">
               <h2>Every value ever published</h2>
               <p>One column per {words.periodName}, one row per release</p>
@@ -184,7 +185,7 @@ function Charts(props: ChartsProps) {
               </span>
             </div>
             <HeatMap
-              {...{ table, words, width, fromNo, vintageNo, dateNo, since, borders }}
+              {...{ table, words, fromNo, vintageNo, dateNo, since, borders }}
               fan={fans.values}
               onCell={(date, vintage) => {
                 onDate(date);
@@ -199,13 +200,6 @@ function Charts(props: ChartsProps) {
   );
 }
 
-function labelOf({ table, words, vintageNo, dateNo }: ChartsProps): string {
-  const value = valueAt(table, dateNo, vintageNo);
-  const period = words.period(table.dates[dateNo] ?? '');
-  const said = value === null ? 'not published' : words.value(value);
-  return `The vintages up to ${dayText(table.vintages[vintageNo] ?? '')}. ${period}: ${said}. Left and right choose another ${words.periodName}.`;
-}
-
 function Legend({ borders, unit }: { borders: readonly number[]; unit: string }) {
   const [, second = 0, , fourth = 0] = borders;
   const at: Readonly<Record<number, string>> = {
@@ -218,80 +212,23 @@ function Legend({ borders, unit }: { borders: readonly number[]; unit: string })
     <div class="legend">
       <div class="scale" aria-hidden="true">
         {stepTokens.map((token) => (
-          <i key={token} class={token.slice(2)} />
+          <i key={token} style={{ background: `var(${token})` }} />
         ))}
         {stepTokens.map((token, i) => (
-          <span key={token} class={i in at ? 'edge-at' : undefined}>
+          <span key={token} class={i in at ? 'at-edge' : undefined}>
             {i === 4 ? '0' : at[i]}
           </span>
         ))}
       </div>
       <span>{unit}</span>
-      <span class="sw">
-        <i class="z0 dot-in" />
+      <span class="legend-entry">
+        <i class="first-print-cell" />
         first print
       </span>
-      <span class="sw">
-        <i class="frame-in" />
+      <span class="legend-entry">
+        <i class="shown-frame" />
         vintage shown
       </span>
     </div>
-  );
-}
-
-const rowsMost = 100;
-
-/** The fan as a table, for those who do not see it. */
-function Figures({
-  table,
-  words,
-  fromNo,
-  vintageNo,
-}: Pick<ChartsProps, 'table' | 'words' | 'fromNo' | 'vintageNo'>) {
-  const [isOpen, setIsOpen] = useState(false);
-  const last = table.vintages.length - 1;
-  const prints = useMemo(
-    () => new Map(firstPrints(table).map((print) => [print.dateNo, print.value])),
-    [table],
-  );
-  const numbers = Array.from({ length: table.dates.length - fromNo }, (_, i) => table.dates.length - 1 - i);
-  const text = (value: number | null | undefined) =>
-    value === null || value === undefined ? '–' : words.value(value);
-  return (
-    <details class="figures-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>The figures as a table</summary>
-      {isOpen && (
-        <table class="dense">
-          <caption class="vh">First print, the vintage shown, and the newest</caption>
-          <thead>
-            <tr>
-              <th scope="col">{words.periodName}</th>
-              <th scope="col" class="r">
-                First print
-              </th>
-              <th scope="col" class="r">
-                As of {dayText(table.vintages[vintageNo] ?? '')}
-              </th>
-              <th scope="col" class="r">
-                Newest
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {numbers.slice(0, rowsMost).map((dateNo) => (
-              <tr key={dateNo}>
-                <td>{words.period(table.dates[dateNo] ?? '')}</td>
-                <td class="r">{text(prints.get(dateNo))}</td>
-                <td class="r">{text(valueAt(table, dateNo, vintageNo))}</td>
-                <td class="r">{text(valueAt(table, dateNo, last))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {isOpen && numbers.length > rowsMost && (
-        <p class="basis">The newest {rowsMost}; the CSV file has all of them.</p>
-      )}
-    </details>
   );
 }

@@ -1,8 +1,10 @@
 // The fan: every vintage up to the one shown as a grey line, the one shown in the accent, first prints as open dots.
 // Hides that past vintages stand on a canvas, to which a step of play adds one line; only what changes is drawn again.
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { Picture } from '../../charts/picture.tsx';
+import { Slider } from '../../charts/slider.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
 import type { Words } from './words.ts';
@@ -11,59 +13,43 @@ interface FanChartProps {
   fan: Fan;
   table: RevisionTable;
   words: Words;
-  width: number;
   height: number;
   vintageNo: number;
   dateNo: number;
-  onDate: (dateNo: number) => void;
+  /** Absent: no other period can be chosen. */
+  onDate?: (dateNo: number) => void;
   /** The first line of text. */
   title: string;
   shows: 'values' | 'distance';
-  /** The finding, for screen readers. */
+  /** What it is, for screen readers. */
   label: string;
 }
 
 export function FanChart(props: FanChartProps) {
-  const { fan, table, words, width, height, vintageNo, dateNo, onDate, shows } = props;
+  const { fan, table, words, height, vintageNo, dateNo, onDate, shows, label } = props;
   const [near, setNear] = useState<Near>();
   const hovered = near !== undefined && near.vintageNo <= vintageNo ? near : undefined;
-  // The same element is not compared again at every step of play.
-  const axes = useMemo(() => <Axes fan={fan} width={width} title={props.title} />, [fan, width, props.title]);
-  const size = { width: `${width}`, height: `${height}`, viewBox: `0 0 ${width} ${height}` };
-  return (
-    <div
-      class="fan"
-      tabIndex={0}
-      role="application"
-      aria-roledescription="chart"
-      aria-label={props.label}
-      onKeyDown={(event) => {
-        const to = { ArrowLeft: dateNo - 1, ArrowRight: dateNo + 1, Home: 0, End: table.dates.length - 1 }[
-          event.key
-        ];
-        if (to === undefined || to < 0 || to >= table.dates.length) return;
-        event.preventDefault();
-        onDate(to);
-      }}
-      onPointerMove={(event) => setNear(nearest(props, event))}
-      onPointerLeave={() => setNear(undefined)}
-      onClick={(event) => onDate(nearestDate(props, event.offsetX))}
-    >
-      <Ghosts {...{ fan, width, height, vintageNo }} framesLater={shows === 'values' ? 1 : 2} />
-      <svg class="chart" {...size} aria-hidden="true">
-        {axes}
+  const pointing = {
+    class: 'fan',
+    onPointerMove: (event: PointerEvent) => setNear(nearest(props, event)),
+    onPointerLeave: () => setNear(undefined),
+  };
+  const drawn = (
+    <>
+      <Ghosts {...{ fan, height, vintageNo }} framesLater={shows === 'values' ? 1 : 2} />
+      <Picture height={height} axes={fan} unit={props.title}>
         <path
-          class="cur"
+          class="chart-period"
           d={`M${Math.round(fan.xOf(dateNo)) + 0.5},${fan.frame.top - 12}V${fan.frame.bottom}`}
         />
-        {hovered && <path class="v hover" d={fan.paths[hovered.vintageNo]} />}
-        <path class="v now" d={fan.paths[vintageNo]} />
+        {hovered && <path class="chart-current-line pointed" d={fan.paths[hovered.vintageNo]} />}
+        <path class="chart-current-line" d={fan.paths[vintageNo]} />
         <FirstPrints fan={fan} vintageNo={vintageNo} />
         <EndLabel {...props} />
         {shows === 'values' ? <Notes {...props} /> : <DistanceNote {...props} />}
         {hovered && (
           <text
-            class="halo t1 b"
+            class="chart-note"
             x={clamped(hovered.x, fan)}
             y={Math.max(12, hovered.y - 10)}
             text-anchor="middle"
@@ -71,9 +57,42 @@ export function FanChart(props: FanChartProps) {
             {`${dayText(table.vintages[hovered.vintageNo] ?? '')}: ${words.value(valueAt(table, hovered.dateNo, hovered.vintageNo) ?? 0)}`}
           </text>
         )}
-      </svg>
-    </div>
+      </Picture>
+    </>
   );
+  if (onDate === undefined)
+    return (
+      <div role="img" aria-label={label} {...pointing}>
+        {drawn}
+      </div>
+    );
+  return (
+    <Slider
+      label={label}
+      at={dateNo}
+      last={table.dates.length - 1}
+      valueText={periodText(props)}
+      onAt={onDate}
+      onClick={(event) => onDate(nearestDate(props, event.offsetX))}
+      {...pointing}
+    >
+      {drawn}
+    </Slider>
+  );
+}
+
+/** The selected period in words, as the chart shows it. */
+function periodText({ fan, table, words, vintageNo, dateNo, shows }: FanChartProps): string {
+  const print = shows === 'distance' ? printOf(fan, vintageNo, dateNo) : undefined;
+  const value = fan.shownAt(dateNo, print?.vintageNo ?? vintageNo);
+  const said =
+    value === null ? 'not published' : shows === 'values' ? words.value(value) : words.change(value);
+  return `${words.period(table.dates[dateNo] ?? '')}: ${said}`;
+}
+
+/** The first print of a period, if the vintage shown has it. */
+function printOf({ dots }: Fan, vintageNo: number, dateNo: number) {
+  return dots.find((dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo);
 }
 
 function clamped(x: number, { frame }: Fan): number {
@@ -115,7 +134,6 @@ function nearest(props: FanChartProps, { offsetX, offsetY }: PointerEvent): Near
 
 interface GhostsProps {
   fan: Fan;
-  width: number;
   height: number;
   vintageNo: number;
   framesLater: number;
@@ -125,7 +143,7 @@ const oldestOpacity = 0.35;
 const newestOpacity = 0.95;
 
 /** The vintages before the one shown. */
-function Ghosts({ fan, width, height, vintageNo, framesLater }: GhostsProps) {
+function Ghosts({ fan, height, vintageNo, framesLater }: GhostsProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<Drawn>();
   const theme = useTheme();
@@ -134,7 +152,7 @@ function Ghosts({ fan, width, height, vintageNo, framesLater }: GhostsProps) {
       if (canvas.current === null) return;
       let now = drawn.current;
       if (now === undefined || now.fan !== fan || now.theme !== theme || now.count > vintageNo) {
-        const context = prepared(canvas.current, width, height);
+        const context = prepared(canvas.current, fan.width, height);
         drawn.current = now = { fan, theme, count: 0, context };
         Object.assign(context, styleOf(fan));
       }
@@ -145,7 +163,7 @@ function Ghosts({ fan, width, height, vintageNo, framesLater }: GhostsProps) {
       }
     };
     return afterFrames(framesLater, draw);
-  }, [fan, width, height, vintageNo, theme, framesLater]);
+  }, [fan, height, vintageNo, theme, framesLater]);
   return <canvas ref={canvas} aria-hidden="true" />;
 }
 
@@ -177,37 +195,6 @@ function afterFrames(count: number, work: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-function Axes({ fan, width, title }: { fan: Fan; width: number; title: string }) {
-  const { frame, valueTicks, dateTicks, x, y } = fan;
-  return (
-    <>
-      <text class="t2" x={0} y={12}>
-        {title}
-      </text>
-      {valueTicks.map(({ value, label }) => (
-        <g key={value}>
-          <path
-            class={value === 0 ? 'ax' : 'g'}
-            d={`M${frame.left},${Math.round(y(value))}H${frame.right}`}
-          />
-          <text x={frame.left - 10} y={y(value) + 4} text-anchor="end">
-            {label}
-          </text>
-        </g>
-      ))}
-      <path class="ax" d={`M${frame.left},${frame.bottom}H${frame.right}`} />
-      {dateTicks.map(({ day, label }) => (
-        <g key={day}>
-          <path class="ax" d={`M${Math.round(x(day))},${frame.bottom}v5`} />
-          <text x={Math.min(x(day), width - label.length * 3.5)} y={frame.bottom + 19} text-anchor="middle">
-            {label}
-          </text>
-        </g>
-      ))}
-    </>
-  );
-}
-
 /** Closer dots would hide the lines. */
 const dotSpacingLeast = 7;
 
@@ -218,7 +205,7 @@ function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
     <>
       {dots.map((dot) =>
         dot.vintageNo > vintageNo ? null : (
-          <circle key={dot.dateNo} class="fp" cx={dot.x} cy={dot.y} r={radius} />
+          <circle key={dot.dateNo} class="first-print" cx={dot.x} cy={dot.y} r={radius} />
         ),
       )}
     </>
@@ -228,22 +215,22 @@ function FirstPrints({ fan, vintageNo }: { fan: Fan; vintageNo: number }) {
 /** On narrower charts the end of the line has its value alone. */
 const labelledFrom = 420;
 
-function EndLabel({ fan, table, words, width, vintageNo, shows }: FanChartProps) {
+function EndLabel({ fan, table, words, vintageNo, shows }: FanChartProps) {
   const end = fan.endOf(vintageNo);
   if (end === undefined) return null;
-  const isNarrow = width < labelledFrom;
+  const isNarrow = fan.width < labelledFrom;
   const value = valueAt(table, end.dateNo, vintageNo);
   const isAtEdge = end.x > fan.frame.right - 4;
   return (
     <>
-      <circle class="end" cx={end.x} cy={end.y} r={4} />
+      <circle class="chart-current" cx={end.x} cy={end.y} r={4} />
       {shows === 'values' && value !== null && isAtEdge && (
         <>
-          <text class="acc b" x={end.x + 10} y={end.y + (isNarrow ? 4 : -2)}>
+          <text class="chart-note current" x={end.x + 10} y={end.y + (isNarrow ? 4 : -2)}>
             {words.value(value)}
           </text>
           {!isNarrow && (
-            <text x={end.x + 10} y={end.y + 13}>
+            <text class="chart-tick" x={end.x + 10} y={end.y + 13}>
               {words.period(table.dates[end.dateNo] ?? '')}
             </text>
           )}
@@ -256,9 +243,8 @@ function EndLabel({ fan, table, words, width, vintageNo, shows }: FanChartProps)
 /** The selected period: its first print, and what it is now. */
 function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
   const value = valueAt(table, dateNo, vintageNo);
-  const print = fan.dots.find(
-    (dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo && dot.value !== value,
-  );
+  const first = printOf(fan, vintageNo, dateNo);
+  const print = first?.value === value ? undefined : first;
   if (value === null || dateNo === fan.endOf(vintageNo)?.dateNo) return null;
   const [x, y] = [fan.xOf(dateNo), fan.y(value)];
   const isLatest = vintageNo === table.vintages.length - 1;
@@ -269,11 +255,11 @@ function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
   const nowY = isNear ? y + (isBelow ? 16 : -8) : y + 4;
   return (
     <>
-      {print && <circle class="fp sel" cx={x} cy={print.y} r={4} />}
-      <circle class="end" cx={x} cy={y} r={4} />
+      {print && <circle class="first-print selected" cx={x} cy={print.y} r={4} />}
+      <circle class="chart-current" cx={x} cy={y} r={4} />
       {print && (
         <text
-          class="halo t2"
+          class="chart-note quiet"
           x={x + side.dx}
           y={isNear ? print.y + (isBelow ? -8 : 16) : print.y + 4}
           text-anchor={side.anchor}
@@ -281,7 +267,7 @@ function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
           {`first print ${words.value(print.value)}`}
         </text>
       )}
-      <text class="halo t1 b" x={x + side.dx} y={nowY} text-anchor={side.anchor}>
+      <text class="chart-note" x={x + side.dx} y={nowY} text-anchor={side.anchor}>
         {`${isLatest ? 'now' : 'then'} ${words.value(value)}`}
       </text>
     </>
@@ -290,15 +276,15 @@ function Notes({ fan, table, words, vintageNo, dateNo }: FanChartProps) {
 
 /** How far the first print of the selected period was off. */
 function DistanceNote({ fan, words, vintageNo, dateNo }: FanChartProps) {
-  const print = fan.dots.find((dot) => dot.dateNo === dateNo && dot.vintageNo <= vintageNo);
+  const print = printOf(fan, vintageNo, dateNo);
   const distance = print === undefined ? null : fan.shownAt(dateNo, print.vintageNo);
   if (print === undefined || distance === null || distance === 0) return null;
   const isLeft = print.x > fan.frame.left + 80;
   return (
     <>
-      <circle class="fp sel" cx={print.x} cy={print.y} r={4} />
+      <circle class="first-print selected" cx={print.x} cy={print.y} r={4} />
       <text
-        class="halo t1 b"
+        class="chart-note"
         x={print.x + (isLeft ? -8 : 8)}
         y={print.y + 4}
         text-anchor={isLeft ? 'end' : 'start'}

@@ -7,9 +7,12 @@ import type { Revisions } from './load-revisions.ts';
 import { firstShown, selectedPeriod } from './view.ts';
 import { wordsOf } from './words.ts';
 
-const height = 300;
+interface FanPreviewProps {
+  revisions: Revisions;
+  height?: number;
+}
 
-export function FanPreview({ revisions: { entry, combinations } }: { revisions: Revisions }) {
+export function FanPreview({ revisions: { entry, combinations }, height = 300 }: FanPreviewProps) {
   const [box, width] = useWidth<HTMLDivElement>();
   const table = combinations[0]?.table;
   const fan = useMemo(
@@ -34,11 +37,9 @@ export function FanPreview({ revisions: { entry, combinations } }: { revisions: 
           fan={fan}
           table={table}
           words={wordsOf(entry, table)}
-          width={width}
           height={height}
           vintageNo={table.vintages.length - 1}
           dateNo={selectedPeriod(table, undefined)}
-          onDate={() => undefined}
           title={`${entry.name}, ${entry.unit}`}
           shows="values"
           label={`Every vintage of ${entry.name}`}

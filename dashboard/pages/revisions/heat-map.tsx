@@ -1,9 +1,12 @@
 // The triangle as a heat map: a column per period, a row per vintage, the colour is the change. Arrow keys walk the cells.
-// Hides that the cells stand on a canvas, whatever their number; frames and labels are SVG above it.
+// Hides that the cells stand on a canvas, whatever their number; frames and labels are SVG above it, and of the cells only the chosen one is
+// an element, which has the focus.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Axes } from '../../../domain/chart/axes.ts';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { changeAt, stepOf, type ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
 import { firstVintageOf, valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
+import { Picture } from '../../charts/picture.tsx';
 import { dayText } from '../../text/times.ts';
 import { coloursOf, prepared, useTheme } from './drawing.ts';
 import type { Words } from './words.ts';
@@ -13,7 +16,6 @@ interface HeatMapProps {
   fan: Fan;
   table: RevisionTable;
   words: Words;
-  width: number;
   fromNo: number;
   vintageNo: number;
   dateNo: number;
@@ -42,8 +44,10 @@ interface Grid {
 }
 
 export function HeatMap(props: HeatMapProps) {
-  const { fan, table, width, fromNo, vintageNo, dateNo, onCell } = props;
+  const { fan, table, fromNo, vintageNo, dateNo, onCell } = props;
+  const cell = useRef<HTMLDivElement>(null);
   const grid = useMemo(() => gridOf(props), [fan, table, fromNo]);
+  const axes = useMemo(() => axesOf(fan, grid), [fan, grid]);
   const height = grid.bottom + 30;
   const select = (date: number, vintage: number) =>
     onCell(
@@ -52,17 +56,7 @@ export function HeatMap(props: HeatMapProps) {
     );
   return (
     <div
-      class="heat"
-      tabIndex={0}
-      role="application"
-      aria-roledescription="heat map"
-      aria-label={`${cellText(props)} Arrow keys walk the cells.`}
-      onKeyDown={(event) => {
-        const move = moves[event.key];
-        if (move === undefined) return;
-        event.preventDefault();
-        select(dateNo + move[0], vintageNo + move[1]);
-      }}
+      class="heat-map"
       onClick={({ offsetX, offsetY }) => {
         if (offsetX < grid.left || offsetX > grid.right || offsetY > grid.bottom) return;
         const date = columnAt(fan, table, offsetX, fromNo);
@@ -70,30 +64,51 @@ export function HeatMap(props: HeatMapProps) {
         // Where nothing is published yet, the period is meant.
         const isEmpty = valueAt(table, date, vintage) === null;
         select(date, isEmpty ? vintageNo : vintage);
+        cell.current?.focus({ preventScroll: true });
       }}
     >
       <Cells {...props} grid={grid} height={height} />
-      <svg class="chart" width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
-        <RowLabels table={table} grid={grid} width={width} vintageNo={vintageNo} />
-        {fan.dateTicks.map(({ day, label }) => (
-          <text
-            key={day}
-            x={Math.min(fan.x(day), width - label.length * 3.5)}
-            y={grid.bottom + 19}
-            text-anchor="middle"
-          >
-            {label}
-          </text>
-        ))}
+      <Picture height={height} axes={axes}>
+        <RowLabels table={table} grid={grid} width={fan.width} vintageNo={vintageNo} />
         <ColumnFrame {...props} grid={grid} />
         <rect
-          class="shown"
+          class="shown-vintage"
           x={grid.left - 1}
           y={top + vintageNo * grid.row - 1}
           width={grid.right - grid.left + 2}
           height={grid.row + 1}
         />
-      </svg>
+      </Picture>
+      <div
+        role="grid"
+        aria-label="Every value ever published. Arrow keys walk the cells."
+        aria-rowcount={table.vintages.length}
+        aria-colcount={table.dates.length - fromNo}
+      >
+        <div role="row" aria-rowindex={vintageNo + 1}>
+          <div
+            ref={cell}
+            class="chosen-cell"
+            role="gridcell"
+            tabIndex={0}
+            aria-colindex={Math.max(0, dateNo - fromNo) + 1}
+            aria-label={cellText(props)}
+            style={{
+              left: `${fan.xOf(Math.max(fromNo, dateNo)) - grid.slot / 2}px`,
+              top: `${top + vintageNo * grid.row}px`,
+              width: `${grid.slot}px`,
+              height: `${grid.row}px`,
+            }}
+            onKeyDown={(event) => {
+              const move = moves[event.key];
+              if (move === undefined) return;
+              event.preventDefault();
+              select(dateNo + move[0], vintageNo + move[1]);
+            }}
+          />
+        </div>
+      </div>
+      {/* The cell with the focus stays the same element, whose name alone changes. */}
       <p class="vh" aria-live="polite">
         {cellText(props)}
       </p>
@@ -126,6 +141,11 @@ function gridOf({ fan, table, fromNo }: HeatMapProps): Grid {
   };
 }
 
+/** Its columns have the ticks of the fan above, its rows labels of their own. */
+function axesOf(fan: Fan, { left, right, bottom }: Grid): Axes {
+  return { ...fan, frame: { left, right, top, bottom }, valueTicks: [] };
+}
+
 function columnAt(fan: Fan, table: RevisionTable, x: number, fromNo: number): number {
   let [found, distance] = [fromNo, Infinity];
   for (let dateNo = fromNo; dateNo < table.dates.length; dateNo += 1) {
@@ -136,12 +156,12 @@ function columnAt(fan: Fan, table: RevisionTable, x: number, fromNo: number): nu
 }
 
 function Cells(props: HeatMapProps & { grid: Grid; height: number }) {
-  const { fan, table, fromNo, since, borders, grid, width, height } = props;
+  const { fan, table, fromNo, since, borders, grid, height } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   useEffect(() => {
     if (canvas.current === null) return;
-    const context = prepared(canvas.current, width, height);
+    const context = prepared(canvas.current, fan.width, height);
     const colours = coloursOf(document.body, [...stepTokens, '--ink-3']);
     // Whole pixels are sharp; columns of few pixels need their fractions.
     const placed = (x: number) => (grid.slot >= 6 ? Math.round(x) : x);
@@ -164,7 +184,7 @@ function Cells(props: HeatMapProps & { grid: Grid; height: number }) {
         context.fill();
       }
     }
-  }, [fan, table, fromNo, since, borders, width, height, theme]);
+  }, [fan, table, fromNo, since, borders, height, theme]);
   return <canvas ref={canvas} aria-hidden="true" />;
 }
 
@@ -196,7 +216,7 @@ function RowLabels({ table, grid, width, vintageNo }: RowLabelsProps) {
         return (
           <text
             key={vintage}
-            class={isShown ? 't1 b' : undefined}
+            class={isShown ? 'chart-note' : 'chart-tick'}
             x={grid.left - 8}
             y={top + no * grid.row + grid.row / 2 + 4}
             text-anchor="end"
@@ -215,7 +235,7 @@ function ColumnFrame({ fan, table, fromNo, dateNo, grid }: HeatMapProps & { grid
   const y = top + first * grid.row;
   return (
     <rect
-      class="chosen"
+      class="chosen-period"
       x={fan.xOf(dateNo) - grid.slot / 2 - 0.5}
       y={y - 0.5}
       width={grid.slot}

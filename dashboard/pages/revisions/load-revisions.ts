@@ -58,19 +58,27 @@ export async function loadRevisions(id: string, signal: AbortSignal): Promise<Lo
   return { state: 'locked', entry, plan: await loadPlan(signal), demo, failure };
 }
 
-const wide = (id: string, signal: AbortSignal) =>
-  ({ path: { id }, query: { layout: 'wide' }, signal }) as const;
+/** What of a triangle is asked for; by default all. */
+interface Part {
+  /** How many vintages, the newest. */
+  last?: number;
+  /** The first period. */
+  from?: string;
+}
 
-async function loadOpen(entry: Entry, signal: AbortSignal): Promise<Revisions> {
-  const triangle = await api.get('/v1/catalog/{id}/triangle', wide(entry.id, signal));
+const wide = (id: string, signal: AbortSignal, part: Part = {}) =>
+  ({ path: { id }, query: { layout: 'wide', ...part }, signal }) as const;
+
+async function loadOpen(entry: Entry, signal: AbortSignal, part?: Part): Promise<Revisions> {
+  const triangle = await api.get('/v1/catalog/{id}/triangle', wide(entry.id, signal, part));
   return { entry, combinations: combinationsOf(entry, triangle), isOpen: true };
 }
 
 /** The series that is open to all; undefined if the operator has not loaded it. */
-async function loadDemo(id: string, signal: AbortSignal) {
+export async function loadDemo(id: string, signal: AbortSignal, part?: Part): Promise<Revisions | undefined> {
   try {
     const { data } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
-    return await loadOpen(data, signal);
+    return await loadOpen(data, signal, part);
   } catch (error) {
     if (error instanceof AlmanacError && error.status === 404) return undefined;
     throw error;

@@ -64,7 +64,7 @@ export function Player({ vintages, vintageNo, onVintage, isPlaying, onPlaying }:
         {vintages.length <= ticksMost && (
           <div class="ticks" aria-hidden="true">
             {vintages.map((vintage, i) => (
-              <i key={vintage} class={isFirstOfYear(vintages, i) ? 'y' : undefined} />
+              <i key={vintage} class={isFirstOfYear(vintages, i) ? 'first-of-year' : undefined} />
             ))}
           </div>
         )}

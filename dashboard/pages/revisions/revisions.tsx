@@ -6,6 +6,7 @@ import { accessKey, keyedApi } from '../../api/access-key.ts';
 import { saveText } from '../../charts/files.ts';
 import { DownloadIcon } from '../../components/icons.tsx';
 import type { PageProps } from '../../shell/lazy-page.tsx';
+import { Pick } from '../../components/pick.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Empty, Waiting } from '../../components/states.tsx';
 import { countText } from '../../text/numbers.ts';
@@ -64,19 +65,12 @@ function Content({ loaded, onKey }: { loaded: Loaded; onKey: () => void }) {
           <label class="lab" for="combination">
             {entry.dims.map(({ name }) => name).join(', ')}
           </label>
-          <span class="pick">
-            <select
-              id="combination"
-              value={shown.dims}
-              onChange={(event) => setDims(event.currentTarget.value)}
-            >
-              {combinations.map((each) => (
-                <option key={each.dims} value={each.dims}>
-                  {each.name}
-                </option>
-              ))}
-            </select>
-          </span>
+          <Pick
+            id="combination"
+            value={shown.dims}
+            options={combinations.map(({ dims, name }) => ({ value: dims, label: name }))}
+            onPick={setDims}
+          />
         </p>
       )}
       <Explorer key={shown.dims} entry={entry} table={shown.table} />

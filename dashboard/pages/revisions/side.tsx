@@ -8,6 +8,8 @@ import {
   type RevisionTable,
   type Step,
 } from '../../../domain/chart/revisions/table.ts';
+import { Picture } from '../../charts/picture.tsx';
+import { DataTable } from '../../components/data-table.tsx';
 import { numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import type { Words } from './words.ts';
@@ -33,39 +35,26 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
       </h2>
       <p class="sub">{summaryOf(table, changes, vintageNo, words)}</p>
       {listed.length > 0 && (
-        <table class="tiny">
-          <caption class="vh">What this vintage changed</caption>
-          <thead>
-            <tr>
-              <th scope="col">{capital(words.periodName)}</th>
-              <th scope="col" class="r">
-                Before
-              </th>
-              <th scope="col" class="r">
-                After
-              </th>
-              <th scope="col" class="r">
-                Change
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {listed.map((change) => (
-              <tr key={change.dateNo}>
-                <td>
-                  <button class="as-text" type="button" onClick={() => onDate(change.dateNo)}>
-                    {words.period(table.dates[change.dateNo] ?? '')}
-                  </button>
-                </td>
-                <td class="r">{change.before === null ? '–' : words.value(change.before)}</td>
-                <td class="r">{change.after === null ? '–' : words.value(change.after)}</td>
-                <td class="r">
-                  <ChangeMark change={change} words={words} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DataTable
+          caption="What this vintage changed"
+          dense
+          cards={false}
+          rows={listed}
+          keyOf={({ dateNo }) => String(dateNo)}
+          columns={[
+            {
+              label: capital(words.periodName),
+              cell: ({ dateNo }) => (
+                <button class="link in-text-colour" type="button" onClick={() => onDate(dateNo)}>
+                  {words.period(table.dates[dateNo] ?? '')}
+                </button>
+              ),
+            },
+            { label: 'Before', right: true, cell: ({ before }) => valueText(before, words) },
+            { label: 'After', right: true, cell: ({ after }) => valueText(after, words) },
+            { label: 'Change', right: true, cell: (change) => <ChangeMark change={change} words={words} /> },
+          ]}
+        />
       )}
       <More changes={changes.slice(listedMost)} words={words} />
       {earlier.length > 0 && (
@@ -74,7 +63,7 @@ export function Changed({ table, words, vintageNo, onVintage, onDate }: ChangedP
           {earlier.map((no, i) => (
             <>
               {i > 0 && ', '}
-              <button class="as-link" type="button" onClick={() => onVintage(no)}>
+              <button class="link" type="button" onClick={() => onVintage(no)}>
                 {dayText(table.vintages[no] ?? '')}
               </button>
             </>
@@ -137,6 +126,8 @@ function counted(count: number, name: string): string {
   return `${numberText(count)} ${count === 1 ? name : `${name}s`}`;
 }
 
+const valueText = (value: number | null, words: Words): string => (value === null ? '–' : words.value(value));
+
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 interface LifeProps {
@@ -157,6 +148,13 @@ export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
   const shown =
     steps.length > stepsListedMost ? [...steps.slice(0, 1), ...steps.slice(1 - stepsListedMost)] : steps;
   const times = changes === 0 ? 'never changed' : changes === 1 ? 'changed once' : `changed ${changes} times`;
+  const changeOf = ({ value }: Step, i: number) => {
+    if (i === 0) return <span class="dim">{isPrinted ? 'first' : 'at first'}</span>;
+    if (value === null) return <span class="tag">taken back</span>;
+    const before = steps[steps.length - shown.length + i - 1]?.value ?? null;
+    if (before === null) return <span class="tag">again</span>;
+    return <Difference by={value - before} words={words} />;
+  };
   const isSettled = steps.at(-1)?.vintageNo !== table.vintages.length - 1;
   return (
     <div class="life stick">
@@ -165,42 +163,18 @@ export function Life({ table, words, dateNo, isPrinted }: LifeProps) {
         {isPrinted ? `Printed ${first}, ${times}` : `Printed before ${first}, since then ${times}`}
       </p>
       <LifeChart table={table} words={words} steps={steps} isPrinted={isPrinted} />
-      <table class="tiny">
-        <caption class="vh">Every value of {period}</caption>
-        <thead>
-          <tr>
-            <th scope="col">As of</th>
-            <th scope="col" class="r">
-              Value
-            </th>
-            <th scope="col" class="r">
-              Change
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map(({ vintageNo, value }, i) => {
-            const before = steps[steps.length - shown.length + i - 1]?.value ?? null;
-            return (
-              <tr key={vintageNo}>
-                <td>{dayText(table.vintages[vintageNo] ?? '')}</td>
-                <td class="r">{value === null ? '–' : words.value(value)}</td>
-                <td class="r">
-                  {i === 0 ? (
-                    <span class="dim">{isPrinted ? 'first' : 'at first'}</span>
-                  ) : value === null ? (
-                    <span class="tag">taken back</span>
-                  ) : before === null ? (
-                    <span class="tag">again</span>
-                  ) : (
-                    <Difference by={value - before} words={words} />
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <DataTable
+        caption={`Every value of ${period}`}
+        dense
+        cards={false}
+        rows={shown}
+        keyOf={({ vintageNo }) => String(vintageNo)}
+        columns={[
+          { label: 'As of', cell: ({ vintageNo }) => dayText(table.vintages[vintageNo] ?? '') },
+          { label: 'Value', right: true, cell: ({ value }) => valueText(value, words) },
+          { label: 'Change', right: true, cell: changeOf },
+        ]}
+      />
       <p class="hint">
         {isSettled && changes > 0 ? 'Not changed since. ' : ''}
         Click a cell, or use the arrow keys in the chart, to follow another {words.periodName}.
@@ -230,10 +204,21 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
   const dayOf = (vintageNo: number): number => Date.parse(table.vintages[vintageNo] ?? '') / 86_400_000;
   const newest = table.vintages.length - 1;
   const [begin, end] = [dayOf(first.vintageNo), Math.max(dayOf(newest), dayOf(first.vintageNo) + 1)];
-  const x = scaleLinear()
-    .domain([begin, end])
-    .range([life.left + 6, life.right]);
-  const y = scaleLinear().domain([extent.low, extent.high]).range([life.bottom, life.top]);
+  const ticks = [first.vintageNo, newest].map((no) => ({
+    day: dayOf(no),
+    label: dayText(table.vintages[no] ?? ''),
+  }));
+  const axes = {
+    frame: life,
+    width: life.width,
+    valueTicks: linearTicks(extent).slice(0, 5),
+    dateTicks: begin === dayOf(newest) ? ticks.slice(1) : ticks,
+    x: scaleLinear()
+      .domain([begin, end])
+      .range([life.left + 6, life.right]),
+    y: scaleLinear().domain([extent.low, extent.high]).range([life.bottom, life.top]),
+  };
+  const { x, y } = axes;
   const path = steps
     .map(({ vintageNo, value }, i) => {
       if (value === null) return '';
@@ -243,42 +228,23 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
       return `${isJoined ? `V${y(value).toFixed(1)}` : `M${from},${y(value).toFixed(1)}`}H${to}`;
     })
     .join('');
-  const ticks = linearTicks(extent).slice(0, 5);
   return (
-    <svg
-      class="chart fan-life"
-      viewBox={`0 0 ${life.width} ${life.height}`}
-      role="img"
-      aria-label={`From ${words.value(first.value)} to ${words.value(last.value)}`}
+    <Picture
+      height={life.height}
+      axes={axes}
+      unit="Value in each vintage"
+      label={`From ${words.value(first.value)} to ${words.value(last.value)}`}
     >
-      <text class="t2" x={0} y={10}>
-        Value in each vintage
-      </text>
-      {ticks.map(({ value, label }) => (
-        <g key={value}>
-          <path class="g" d={`M${life.left},${Math.round(y(value))}H${life.right}`} />
-          <text x={life.left - 8} y={y(value) + 4} text-anchor="end">
-            {label}
-          </text>
-        </g>
-      ))}
-      <path class="ax" d={`M${life.left},${life.bottom}H${life.right}`} />
-      <text x={life.left} y={life.bottom + 18}>
-        {dayText(table.vintages[first.vintageNo] ?? '')}
-      </text>
-      <text x={life.right} y={life.bottom + 18} text-anchor="end">
-        {dayText(table.vintages[newest] ?? '')}
-      </text>
-      <path class="v now" d={path} />
+      <path class="chart-current-line" d={path} />
       {valued.map(({ vintageNo, value }, i) => (
         <circle
           key={vintageNo}
-          class={i === 0 && isPrinted ? 'fp now' : 'end'}
+          class={i === 0 && isPrinted ? 'first-print current' : 'chart-current'}
           cx={x(dayOf(vintageNo))}
           cy={y(value)}
           r={i === 0 ? 4 : 3.5}
         />
       ))}
-    </svg>
+    </Picture>
   );
 }

@@ -1,9 +1,11 @@
 // The chart of a series at the width of the page, and the small chart in which its window is chosen.
 import { useMemo } from 'preact/hooks';
 import { layOut } from '../../../domain/chart/layout.ts';
+import { palettes } from '../../../domain/chart/palette.ts';
 import { Brush } from '../../charts/brush.tsx';
 import type { Window } from '../../charts/window.ts';
 import { CursorChart } from '../../charts/cursor-chart.tsx';
+import { Legend } from '../../charts/legend.tsx';
 import { useWidth } from '../../charts/use-width.ts';
 import type { Shown } from './shown.ts';
 
@@ -24,7 +26,7 @@ export function ChartPanel({ shown, onWindow, isLegendNeeded }: ChartPanelProps)
     () =>
       width === 0
         ? undefined
-        : layOut({ ...chart, width, height: width < narrow ? 300 : 420, theme: 'light' }),
+        : layOut({ ...chart, width, height: width < narrow ? 300 : 420, theme: 'page' }),
     [chart, width],
   );
   return (
@@ -32,14 +34,12 @@ export function ChartPanel({ shown, onWindow, isLegendNeeded }: ChartPanelProps)
       {layout !== undefined && (
         <>
           {width < narrow && isLegendNeeded && chart.lines.length > 1 && (
-            <ul class="line-names">
-              {chart.lines.map(({ name, colourNo }) => (
-                <li key={name}>
-                  <i class={`swatch s${(colourNo ?? 0) + 1}`} />
-                  {name}
-                </li>
-              ))}
-            </ul>
+            <Legend
+              entries={chart.lines.map(({ name, colourNo = 0 }) => ({
+                name,
+                colour: palettes.page.series[colourNo] ?? palettes.page.ink,
+              }))}
+            />
           )}
           <CursorChart layout={layout} decimals={decimals} />
           <Brush

@@ -1,10 +1,13 @@
 // What changes the view of a series: dimension values, chart or table, transform, vintage, scale.
 import { labelOf, transformNames } from '../../../domain/chart/captions.ts';
+import { palettes } from '../../../domain/chart/palette.ts';
 import { Link } from 'wouter-preact';
 import { Choice } from '../../components/choice.tsx';
+import { Pick } from '../../components/pick.tsx';
 import { dayText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
 import { lineCount, linesMax, transforms, type Dimension, type SeriesState } from './series-state.ts';
+import { VintagePick } from './vintage-pick.tsx';
 import type { Vintages } from './vintages.ts';
 
 interface ControlsProps {
@@ -40,29 +43,21 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
         <Choice label="View" options={views} value={state.view} onChange={(view) => change({ view })} />
         <label class="ctl">
           <span class="lab">Transform</span>
-          <span class="pick">
-            <select
-              value={isPreview ? '' : (state.transform ?? '')}
-              disabled={isPreview}
-              title={isPreview ? 'Transforms need a key' : undefined}
-              onChange={(event) => {
-                const { value } = event.currentTarget;
-                change({ transform: transforms.find((each) => each === value) ?? null });
-              }}
-            >
-              <option value="">Level, as published</option>
-              {transforms
+          <Pick
+            value={isPreview ? '' : (state.transform ?? '')}
+            disabled={isPreview}
+            title={isPreview ? 'Transforms need a key' : undefined}
+            options={[
+              { value: '', label: 'Level, as published' },
+              ...transforms
                 .filter(
                   (each) =>
                     each !== 'mom' || ['monthly', 'daily', 'weekly', 'irregular'].includes(entry.frequency),
                 )
-                .map((each) => (
-                  <option key={each} value={each}>
-                    {transformLabel(each)}
-                  </option>
-                ))}
-            </select>
-          </span>
+                .map((each) => ({ value: each, label: transformLabel(each) })),
+            ]}
+            onPick={(value) => change({ transform: transforms.find((each) => each === value) ?? null })}
+          />
         </label>
         <AsOf {...{ entry, state, change, vintages }} />
         <label class="check push">
@@ -109,7 +104,12 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
               ? `At most ${linesMax} lines`
               : undefined;
           return (
-            <label key={value} class={isColoured ? `chip s${i + 1}` : 'chip'} title={why}>
+            <label
+              key={value}
+              class="chip"
+              style={isColoured ? { '--colour': palettes.page.series[i] } : {}}
+              title={why}
+            >
               <input
                 type="checkbox"
                 checked={isOn}
@@ -133,33 +133,16 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
 
 function AsOf({ entry, state, change, vintages }: Omit<ControlsProps, 'isPreview'>) {
   const latest = entry.last_updated === null ? 'Latest' : `Latest, ${dayText(entry.last_updated)}`;
-  const days = vintages.kind === 'open' ? vintages.days : [];
-  const isOther = state.vintage !== null && !days.includes(state.vintage);
   const isLocked = vintages.kind === 'locked';
   return (
     <span class="ctl">
       <label class="ctl">
         <span class="lab">As of</span>
-        <span class="pick">
-          <select
-            value={isLocked ? '' : (state.vintage ?? '')}
-            disabled={isLocked}
-            title={isLocked ? vintages.message : undefined}
-            onChange={(event) =>
-              change({ vintage: event.currentTarget.value === '' ? null : event.currentTarget.value })
-            }
-          >
-            <option value="">{latest}</option>
-            {isOther && state.vintage !== null && (
-              <option value={state.vintage}>{dayText(state.vintage)}</option>
-            )}
-            {days.map((day) => (
-              <option key={day} value={day}>
-                {dayText(day)}
-              </option>
-            ))}
-          </select>
-        </span>
+        <VintagePick
+          {...{ vintages, latest }}
+          vintage={state.vintage}
+          onPick={(vintage) => change({ vintage })}
+        />
       </label>
       {isLocked && vintages.why !== 'failed' && (
         <Link class="xs" href="/plans">

@@ -12,7 +12,7 @@ import { Waiting } from '../../components/states.tsx';
 import { dayText } from '../../text/times.ts';
 import { Actions } from './actions.tsx';
 import { Controls } from './controls.tsx';
-import { Facts, SourceAndLicence } from './facts.tsx';
+import { SeriesFacts, SourceAndLicence } from './facts.tsx';
 import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points.ts';
 import { dimsQuery, linesMax, queryOfState, stateOf, type SeriesState } from './series-state.ts';
 import { shownOf, yearsBefore } from './shown.ts';
@@ -112,7 +112,7 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
           <AccessKey>{previewSays(points.previewPoints)}</AccessKey>
         </div>
         <aside aria-label="Facts">
-          <Facts entry={entry} />
+          <SeriesFacts entry={entry} />
           <SourceAndLicence entry={entry} />
         </aside>
       </div>

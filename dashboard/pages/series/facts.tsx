@@ -2,6 +2,7 @@
 import { Link } from 'wouter-preact';
 import { periodName } from '../../../domain/chart/text.ts';
 import { unitName } from '../../../domain/chart/captions.ts';
+import { Facts } from '../../components/facts.tsx';
 import { dayText, timeText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
 
@@ -11,54 +12,45 @@ const adjustments: Readonly<Record<string, string>> = {
   SAAR: 'Seasonally adjusted, annual rate',
 };
 
-export function Facts({ entry }: { entry: SeriesEntry }) {
+export function SeriesFacts({ entry }: { entry: SeriesEntry }) {
   const { frequency, first_date: first, last_date: last, first_vintage: vintage } = entry;
+  const next = entry.next_release;
   const adjustment = entry.seasonal_adjustment;
   const unit = unitName({ unit: entry.unit, unitMultiplier: entry.unit_multiplier }, null);
   const named = frequency.charAt(0).toUpperCase() + frequency.slice(1);
   return (
-    <dl class="dl facts">
-      <dt>Series</dt>
-      <dd class="mono xs">{entry.id}</dd>
-      {last !== null && (
-        <>
-          <dt>Latest</dt>
-          <dd>{periodName(last, frequency)}</dd>
-        </>
-      )}
-      {entry.next_release !== null && (
-        <>
-          <dt>Next release</dt>
-          <dd>
-            {dayText(entry.next_release)}
-            <small>
-              {timeText(entry.next_release)} UTC, {untilText(entry.next_release)}
-            </small>
-          </dd>
-        </>
-      )}
-      <dt>Frequency</dt>
-      <dd>{first === null ? named : `${named}, from ${Number(first.slice(0, 4))}`}</dd>
-      <dt>Unit</dt>
-      <dd>{unit}</dd>
-      {adjustment !== null && (
-        <>
-          <dt>Adjustment</dt>
-          <dd>{adjustments[adjustment] ?? adjustment}</dd>
-        </>
-      )}
-      {vintage !== null && (
-        <>
-          <dt>Vintages</dt>
-          <dd>
-            Since {dayText(vintage)}
-            <small>
-              <Link href={`/series/${encodeURIComponent(entry.id)}/revisions`}>See how it was revised</Link>
-            </small>
-          </dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      class="facts"
+      facts={[
+        ['Series', <span class="mono xs">{entry.id}</span>],
+        ['Latest', last && periodName(last, frequency)],
+        [
+          'Next release',
+          next && (
+            <>
+              {dayText(next)}
+              <small>
+                {timeText(next)} UTC, {untilText(next)}
+              </small>
+            </>
+          ),
+        ],
+        ['Frequency', first === null ? named : `${named}, from ${Number(first.slice(0, 4))}`],
+        ['Unit', unit],
+        ['Adjustment', adjustment && (adjustments[adjustment] ?? adjustment)],
+        [
+          'Vintages',
+          vintage && (
+            <>
+              Since {dayText(vintage)}
+              <small>
+                <Link href={`/series/${encodeURIComponent(entry.id)}/revisions`}>See how it was revised</Link>
+              </small>
+            </>
+          ),
+        ],
+      ]}
+    />
   );
 }
 
@@ -70,30 +62,15 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
       <h2 class="xs dim" id="source-and-licence">
         Source and licence
       </h2>
-      <dl class="dl facts">
-        <dt>Source</dt>
-        <dd>{source}</dd>
-        {(licence !== null || terms !== null) && (
-          <>
-            <dt>Licence</dt>
-            <dd>{terms === null ? licence : <a href={terms}>{licence ?? 'Terms of use'}</a>}</dd>
-          </>
-        )}
-        {methods !== null && (
-          <>
-            <dt>Methods</dt>
-            <dd>
-              <a href={methods}>How it is made</a>
-            </dd>
-          </>
-        )}
-        {attribution !== null && (
-          <>
-            <dt>Attribution</dt>
-            <dd>{attribution}</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        class="facts"
+        facts={[
+          ['Source', source],
+          ['Licence', terms === null ? licence : <a href={terms}>{licence ?? 'Terms of use'}</a>],
+          ['Methods', methods && <a href={methods}>How it is made</a>],
+          ['Attribution', attribution],
+        ]}
+      />
       <Breaks entry={entry} />
       {footnotes.map(({ mark, text, dims }) => (
         <p key={`${mark} ${text}`} class="xs dim footnote">

@@ -5,7 +5,7 @@ import type { PageProps } from '../../shell/lazy-page.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { Explorer } from './explorer.tsx';
-import '../../styles/charts.css';
+import '../../styles/series.css';
 
 export function SeriesPage({ params }: PageProps) {
   const id = params['id'] ?? '';

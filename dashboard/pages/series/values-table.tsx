@@ -46,7 +46,7 @@ export function ValuesTable({
             <tr>
               <th scope="col">{periodHeads[chart.frequency] ?? 'Day'}</th>
               {chart.lines.map(({ name }) => (
-                <th key={name} scope="col" class="r">
+                <th key={name} scope="col" class="right">
                   {name === '' ? 'Value' : name}
                 </th>
               ))}
@@ -57,7 +57,7 @@ export function ValuesTable({
               <tr key={date}>
                 <td class="nb">{periodName(date, chart.frequency, true)}</td>
                 {byDate.map((values, i) => (
-                  <td key={i} class="r">
+                  <td key={i} class="right">
                     {cellText(values.get(date), decimals)}
                   </td>
                 ))}

@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
-import { Door } from './door.tsx';
+import { NarrowPage } from './narrow-page.tsx';
 
 export function ForgotPassword() {
   const [askedFor, setAskedFor] = useState<string>();
@@ -16,32 +17,29 @@ export function ForgotPassword() {
   });
   if (askedFor !== undefined) {
     return (
-      <Door title="Look into your mail">
+      <NarrowPage title="Look into your mail">
         <p>
           If there is an account with <b>{askedFor}</b>, a link to set a new password is on its way. It works
           for one hour.
         </p>
-        <p class="door-more">
+        <p class="other-ways">
           <Link href="/sign-in">Back to sign-in</Link>
         </p>
-      </Door>
+      </NarrowPage>
     );
   }
   return (
-    <Door
+    <NarrowPage
       title="Set a new password"
       lede="We send you a link. Until you use it, your password stays as it is."
     >
       <form onSubmit={submit}>
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
-        <Problem of={action.error} />
-        <button class="btn main" type="submit" disabled={action.isBusy}>
-          Send the link
-        </button>
+        <Buttons action={action} submit="Send the link" />
       </form>
-      <p class="door-more">
+      <p class="other-ways">
         <Link href="/sign-in">Back to sign-in</Link>
       </p>
-    </Door>
+    </NarrowPage>
   );
 }

@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
 import { endSession } from '../../api/session.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { Door, passwordHint, useMethods } from './door.tsx';
+import { NarrowPage, passwordHint, useMethods } from './narrow-page.tsx';
 import { takeFragment } from './fragment.ts';
 import { keepDevice } from './signed-in.ts';
 
@@ -25,7 +26,7 @@ export function SetPassword() {
     navigate('/sign-in?why=password-set');
   });
   return (
-    <Door title="Set a new password" lede="It ends all sessions of the account. Your keys go on.">
+    <NarrowPage title="Set a new password" lede="It ends all sessions of the account. Your keys go on.">
       <Waiting for={methods}>
         {(found) => (
           <form onSubmit={submit}>
@@ -39,29 +40,26 @@ export function SetPassword() {
               hint={passwordHint(found)}
               required
             />
-            <Problem of={action.error} />
-            <button class="btn main" type="submit" disabled={action.isBusy}>
-              Set the password
-            </button>
+            <Buttons action={action} submit="Set the password" />
           </form>
         )}
       </Waiting>
-    </Door>
+    </NarrowPage>
   );
 }
 
 /** For a page that only a mailed link opens. */
 export function LinkMissing({ title }: { title: string }) {
   return (
-    <Door title={title}>
+    <NarrowPage title={title}>
       <p>
         This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
         forgotten it, as no link stays in the address.
       </p>
-      <p class="door-more">
+      <p class="other-ways">
         <Link href="/forgot-password">Ask for a new link</Link>
         <Link href="/sign-in">Sign in</Link>
       </p>
-    </Door>
+    </NarrowPage>
   );
 }

@@ -2,10 +2,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { Door, GoogleButton, useMethods } from './door.tsx';
+import { NarrowPage, GoogleButton, useMethods } from './narrow-page.tsx';
 import { takeFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
 import { keepSignIn, signIn } from './signed-in.ts';
@@ -41,14 +42,14 @@ export function SignIn() {
     });
   }, []);
   return (
-    <Door title="Sign in">
+    <NarrowPage title="Sign in">
       {reason !== undefined && (
-        <p class="note acc door-note" role="status">
+        <p class="note acc note-above" role="status">
           {reason}
         </p>
       )}
       {googleError !== null && (
-        <p class="note warn door-note" role="alert">
+        <p class="note warn note-above" role="alert">
           {googleErrorText(googleError)}
         </p>
       )}
@@ -64,15 +65,12 @@ export function SignIn() {
       >
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />
         <Field label="Password" name="password" type="password" autocomplete="current-password" required />
-        <Problem of={action.error} />
-        <button class="btn main" type="submit" disabled={action.isBusy}>
-          Sign in
-        </button>
+        <Buttons action={action} submit="Sign in" />
       </form>
-      <p class="door-more">
+      <p class="other-ways">
         <Link href="/forgot-password">Forgot the password?</Link>
         <Link href="/sign-up">Make an account</Link>
       </p>
-    </Door>
+    </NarrowPage>
   );
 }

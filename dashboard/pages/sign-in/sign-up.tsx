@@ -2,10 +2,11 @@
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
-import { Problem, useAction } from '../../components/forms/action.tsx';
+import { useAction } from '../../components/forms/action.tsx';
+import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
-import { Door, GoogleButton, passwordHint, useMethods, type Methods } from './door.tsx';
+import { NarrowPage, GoogleButton, passwordHint, useMethods, type Methods } from './narrow-page.tsx';
 import { keepSignIn } from './signed-in.ts';
 
 export function SignUp() {
@@ -13,7 +14,7 @@ export function SignUp() {
   const [mailedTo, setMailedTo] = useState<string>();
   if (mailedTo !== undefined) return <MailOnItsWay to={mailedTo} />;
   return (
-    <Door title="Make an account" lede="Free for 1,000 calls a month, without a card.">
+    <NarrowPage title="Make an account" lede="Free for 1,000 calls a month, without a card.">
       <Waiting for={methods} failure="The ways to sign up could not be loaded">
         {(found) => (
           <>
@@ -22,10 +23,10 @@ export function SignUp() {
           </>
         )}
       </Waiting>
-      <p class="door-more">
+      <p class="other-ways">
         <Link href="/sign-in">I have an account</Link>
       </p>
-    </Door>
+    </NarrowPage>
   );
 }
 
@@ -59,24 +60,21 @@ function SignUpForm({ methods, onMailed }: { methods: Methods; onMailed: (email:
         autocomplete="organization"
         maxLength={100}
       />
-      <Problem of={action.error} />
-      <button class="btn main" type="submit" disabled={action.isBusy}>
-        Make an account
-      </button>
+      <Buttons action={action} submit="Make an account" />
     </form>
   );
 }
 
 function MailOnItsWay({ to }: { to: string }) {
   return (
-    <Door title="Open the link in your mail">
+    <NarrowPage title="Open the link in your mail">
       <p>
         A mail is on its way to <b>{to}</b>. Its link works for 24 hours; you then enter the password that you
         have just chosen.
       </p>
-      <p class="door-more">
+      <p class="other-ways">
         <Link href="/forgot-password">Nothing came: I may have an account already</Link>
       </p>
-    </Door>
+    </NarrowPage>
   );
 }

@@ -5,7 +5,7 @@ import { accountApi, api } from '../../api/clients.ts';
 import { session } from '../../api/session.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 import { Field } from '../../components/forms/field.tsx';
-import { Door } from './door.tsx';
+import { NarrowPage } from './narrow-page.tsx';
 import { takeFragment } from './fragment.ts';
 import { LinkMissing } from './set-password.tsx';
 import { keepSignIn } from './signed-in.ts';
@@ -25,7 +25,7 @@ export function VerifyEmail() {
     navigate('/dashboard');
   });
   return (
-    <Door
+    <NarrowPage
       title="Confirm your e-mail address"
       lede={isOwn ? 'You are signed in: one click confirms it.' : 'Enter the password that you chose.'}
     >
@@ -45,6 +45,6 @@ export function VerifyEmail() {
           )}
         </div>
       </form>
-    </Door>
+    </NarrowPage>
   );
 }

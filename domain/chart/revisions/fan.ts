@@ -4,9 +4,10 @@ import { scaleLinear } from 'd3-scale';
 import { line as lineOf } from 'd3-shape';
 import { entryAt } from '../../../kernel/entries.ts';
 import type { Frequency } from '../../periods.ts';
+import type { Axes } from '../axes.ts';
 import { placeOf, runsOf, sampled, type ChartPoint, type PlacedPoint } from '../line-points.ts';
 import { widthOf } from '../text.ts';
-import { dateTicks, linearExtent, linearTicks, type DateTick, type ValueTick } from '../ticks.ts';
+import { dateTicks, linearExtent, linearTicks, type ValueTick } from '../ticks.ts';
 import type { Frame } from '../layout.ts';
 import { firstPrints, newestIn, valueAt, type FirstPrint, type RevisionTable } from './table.ts';
 
@@ -24,18 +25,13 @@ export interface FanOptions {
   shows: 'values' | 'distance';
 }
 
-export interface Fan {
-  frame: Frame;
-  valueTicks: ValueTick[];
-  dateTicks: DateTick[];
+export interface Fan extends Axes {
   /** Per vintage: an SVG path. */
   paths: string[];
   /** Per first print shown, by date. */
   dots: (FirstPrint & { x: number; y: number })[];
-  x(day: number): number;
   /** The place of a period of the table. */
   xOf(dateNo: number): number;
-  y(value: number): number;
   /** What is drawn of a period in a vintage; null if nothing is. */
   shownAt(dateNo: number, vintageNo: number): number | null;
   /** The newest period of a vintage, if it is shown. */
@@ -75,6 +71,7 @@ export function layOutFan(table: RevisionTable, options: FanOptions): Fan {
   });
   return {
     frame,
+    width: options.width,
     valueTicks: ticks,
     dateTicks: dateTicks({ low: days[0], high: days[1] }, frame.right - frame.left),
     paths: lines.map((runs) =>

@@ -67,7 +67,7 @@ async function playByKeys(page: Page, days: readonly string[]): Promise<void> {
 
 /** Chooses a cell by the pointer, then the one above it by the keyboard. @returns the vintage of that. */
 async function chooseCell(page: Page, vintages: Vintages): Promise<string> {
-  const map = page.getByRole('application', { name: 'Arrow keys walk the cells' });
+  const map = page.locator('.heat-map');
   await map.scrollIntoViewIfNeeded();
   const box = await map.boundingBox();
   assert(box !== null, 'the triangle is there');
@@ -77,10 +77,13 @@ async function chooseCell(page: Page, vintages: Vintages): Promise<string> {
   const days = [...vintages.keys()];
   const chosen = await page.locator('.player .now b').textContent();
   const day = days[days.findIndex((each) => dayOf(each) === chosen) - 1] ?? '';
-  await map.focus();
+  const cell = page.getByRole('grid', { name: 'Arrow keys walk the cells' }).getByRole('gridcell');
+  await cell.focus();
   await page.keyboard.press('ArrowUp');
   await page.waitForURL(`**v=${day}*`);
   assertSame(new URL(page.url()).searchParams.get('m'), date, 'the period, which is the same');
+  const said = (await cell.getAttribute('aria-label')) ?? '';
+  assert(said.startsWith(`${monthOf(date)} as of ${dayOf(day)}: `), 'a screen reader says the cell');
 
   const life: string[][] = [];
   let last: number | undefined;

@@ -33,13 +33,20 @@ export const busyMonth: Walk = {
     const byStatus = await shown('/v1/usage/history?by=status&limit=1000');
     assertSame(await numberIn(page, '[data-test=calls]'), sum(byStatus, 'calls'), 'the calls of 30 days');
     assertSame(await numberIn(page, '[data-test=billed]'), sum(byStatus, 'billed'), 'those that counted');
-    await page.getByRole('application').focus();
+    const bars = page.getByRole('slider', { name: 'A bar for each day' });
+    await bars.focus();
     await page.keyboard.press('End');
     const today = byStatus.filter(({ date }) => date === stage.clock.now().toISOString().slice(0, 10));
     await page
       .getByText(`${sum(today, 'calls').toLocaleString('en-GB')} calls`)
       .first()
       .waitFor();
+    assert(
+      (await bars.getAttribute('aria-valuetext'))?.includes(
+        `${sum(today, 'calls').toLocaleString('en-GB')} calls`,
+      ) === true,
+      'a screen reader says the same numbers',
+    );
     await visitor.look('usage');
 
     await page.getByText('Endpoint', { exact: true }).first().click();

@@ -4,6 +4,7 @@ import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { rowsOf } from '../../../api/rows.ts';
+import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Choice } from '../../../components/choice.tsx';
 import { InfoIcon, WarningIcon } from '../../../components/icons.tsx';
@@ -54,7 +55,7 @@ function BillingOf({ account, reload }: OfAccount) {
       />
       <Problem of={portal.error} />
       {isBack && banner === null && (
-        <p class="note acc door-note" role="status">
+        <p class="note acc note-above" role="status">
           You are back from Stripe. What you changed there shows here within a minute.
         </p>
       )}
@@ -102,7 +103,7 @@ function useBackFromPortal(reload: () => void): boolean {
 
 function BannerView({ of: { kind, title, text, action }, onPortal }: { of: Banner; onPortal: () => void }) {
   return (
-    <div class={`note ${kind} door-note`} role="status">
+    <div class={`note ${kind} note-above`} role="status">
       {kind === 'acc' ? <InfoIcon /> : <WarningIcon />}
       <div>
         <b>{title}</b>
@@ -144,46 +145,42 @@ function Subscription({ account, plans }: { account: Account; plans: readonly Pl
       <div class="sec-head">
         <h2 id="subscription">Subscription</h2>
       </div>
-      <dl class="dl">
-        <dt>Plan</dt>
-        <dd data-test="plan">{plan?.name ?? account.plan}</dd>
-        <dt>Status</dt>
-        <dd>
-          {subscription === null ? (
-            'No subscription'
-          ) : (
-            <span class={`st ${status?.state ?? ''}`}>{status?.text ?? subscription.status}</span>
-          )}
-        </dd>
-        {subscription?.current_period_end != null && subscription.status !== 'canceled' && (
-          <>
-            <dt>{subscription.cancels_at === null ? 'This period ends' : 'Ends'}</dt>
-            <dd>{dayText(subscription.cancels_at ?? subscription.current_period_end)}</dd>
-          </>
-        )}
-        {subscription?.grace_ends_at != null && (
-          <>
-            <dt>Service goes on until</dt>
-            <dd>{instantText(subscription.grace_ends_at)} UTC</dd>
-          </>
-        )}
-        {invoice !== null && (
-          <>
-            <dt>Latest invoice</dt>
-            <dd>
-              {moneyText(invoice.amount_due, invoice.currency)}, {invoice.status}
-              {invoice.hosted_invoice_url !== null && (
-                <>
-                  {' '}
+      <Facts
+        facts={[
+          ['Plan', plan?.name ?? account.plan, 'plan'],
+          [
+            'Status',
+            subscription === null ? (
+              'No subscription'
+            ) : (
+              <span class={`st ${status?.state ?? ''}`}>{status?.text ?? subscription.status}</span>
+            ),
+          ],
+          [
+            subscription?.cancels_at == null ? 'This period ends' : 'Ends',
+            subscription?.current_period_end != null &&
+              subscription.status !== 'canceled' &&
+              dayText(subscription.cancels_at ?? subscription.current_period_end),
+          ],
+          [
+            'Service goes on until',
+            subscription?.grace_ends_at != null && `${instantText(subscription.grace_ends_at)} UTC`,
+          ],
+          [
+            'Latest invoice',
+            invoice && (
+              <>
+                {moneyText(invoice.amount_due, invoice.currency)}, {invoice.status}{' '}
+                {invoice.hosted_invoice_url !== null && (
                   <a class="under" href={invoice.hosted_invoice_url}>
                     See it
                   </a>
-                </>
-              )}
-            </dd>
-          </>
-        )}
-      </dl>
+                )}
+              </>
+            ),
+          ],
+        ]}
+      />
     </section>
   );
 }

@@ -79,7 +79,7 @@ function Offer({
       location.assign(data.url);
     });
   return (
-    <div class="note acc door-note" data-test="offered">
+    <div class="note acc note-above" data-test="offered">
       <InfoIcon />
       <div>
         <b>

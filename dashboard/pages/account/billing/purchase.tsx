@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { api } from '../../../api/clients.ts';
 import { session } from '../../../api/session.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
-import { Door } from '../../sign-in/door.tsx';
+import { NarrowPage } from '../../sign-in/narrow-page.tsx';
 import { FirstCallCode } from '../first-call.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { openPurchase, type Purchase as OpenedPurchase, type PurchaseView } from './purchase-state.ts';
@@ -41,18 +41,18 @@ export function Purchase() {
   }, []);
   if (view.is === 'open') {
     return (
-      <Door title="Finishing up">
+      <NarrowPage title="Finishing up">
         <p class="first-call" role="status">
-          <span class="tick w" aria-hidden="true" />
+          <span class="tick waiting" aria-hidden="true" />
           Waiting for the payment. This page goes on by itself.
         </p>
-      </Door>
+      </NarrowPage>
     );
   }
   if (view.is === 'key') {
     const take = () => action.run(async () => purchase.current?.take());
     return (
-      <Door
+      <NarrowPage
         title="Thank you"
         lede="The plan is in force. Your key is shown once: have a safe place ready for it."
       >
@@ -60,54 +60,51 @@ export function Purchase() {
         <button class="btn main" type="button" disabled={action.isBusy} onClick={take}>
           Show my API key
         </button>
-      </Door>
+      </NarrowPage>
     );
   }
   if (view.is === 'shown') return <FirstKey secret={view.secret} email={view.email} />;
   const { title, text } = over[view.is];
   return (
-    <Door title={title} lede={text}>
+    <NarrowPage title={title} lede={text}>
       <Ways />
-    </Door>
+    </NarrowPage>
   );
 }
 
 function FirstKey({ secret, email }: { secret: string; email: string }) {
-  const [isStored, setIsStored] = useState(false);
   const [isDone, setIsDone] = useState(false);
   if (isDone) {
     return (
-      <Door title="You are ready">
+      <NarrowPage title="You are ready">
         <p>
           A mail is on its way to <b>{email}</b>. It leads to signing in, which proves the mailbox and ends
           keys made before: make new ones then. An account that you have already has not changed: Billing
           offers to take the purchase into it.
         </p>
         <Ways />
-      </Door>
+      </NarrowPage>
     );
   }
   return (
-    <Door title="Store your API key now">
+    <NarrowPage title="Store your API key now">
       <SecretOnce
         secret={secret}
         what="key"
         lede="This is the only time it is shown. We keep a hash, so nobody can read it back to you."
-        isStored={isStored}
-        onStored={setIsStored}
         onDone={() => setIsDone(true)}
       >
         <p class="xs dim try">Try it</p>
         <FirstCallCode apiKey={secret} />
       </SecretOnce>
-    </Door>
+    </NarrowPage>
   );
 }
 
 function Ways() {
   if (session.value !== undefined) {
     return (
-      <p class="door-more">
+      <p class="other-ways">
         <Link class="btn main" href="/dashboard/billing">
           To billing
         </Link>
@@ -115,7 +112,7 @@ function Ways() {
     );
   }
   return (
-    <p class="door-more">
+    <p class="other-ways">
       <Link href="/sign-in?return_to=/dashboard/billing">Sign in</Link>
       <Link href="/forgot-password">Set a password</Link>
     </p>

@@ -98,7 +98,7 @@ function Slots({ used, of }: { used: number; of: number }) {
     <span class="sm dim slots-of">
       <span class="meter slots" role="img" aria-label={`${used} of ${of} keys used`}>
         {Array.from({ length: of }, (_unused, i) => (
-          <i key={i} class={i < used ? undefined : 'e'} />
+          <i key={i} class={i < used ? undefined : 'unused'} />
         ))}
       </span>
       {used} of {of} used

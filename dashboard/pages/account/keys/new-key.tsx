@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { rowsOf } from '../../../api/rows.ts';
-import { Problem, useAction } from '../../../components/forms/action.tsx';
+import { useAction } from '../../../components/forms/action.tsx';
+import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/forms/field.tsx';
+import { Pick } from '../../../components/pick.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { FirstCallCode } from '../first-call.tsx';
 import { timeText } from '../../../text/times.ts';
@@ -28,24 +30,20 @@ interface Made {
 
 export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
   const [made, setMade] = useState<Made>();
-  const [isStored, setIsStored] = useState(false);
   const action = useAction();
   if (made?.key !== undefined) {
     return (
-      <Dialog key="secret" title="Store your new key now" locked={!isStored} onClose={onClose}>
-        <SecretOnce
-          secret={made.key}
-          what="key"
-          lede={`This is the only time “${made.name}” is shown. We keep a hash, so nobody can read it back to you.`}
-          isStored={isStored}
-          onStored={setIsStored}
-          onDone={onClose}
-        >
-          <p class="xs dim try">Try it</p>
-          <FirstCallCode apiKey={made.key} />
-          <FirstCall of={made.id} />
-        </SecretOnce>
-      </Dialog>
+      <SecretOnce
+        title="Store your new key now"
+        secret={made.key}
+        what="key"
+        lede={`This is the only time “${made.name}” is shown. We keep a hash, so nobody can read it back to you.`}
+        onDone={onClose}
+      >
+        <p class="xs dim try">Try it</p>
+        <FirstCallCode apiKey={made.key} />
+        <FirstCall of={made.id} />
+      </SecretOnce>
     );
   }
   const submit = action.submit(async (field) => {
@@ -72,24 +70,18 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
         />
         <div class="field">
           <label for="key-days">Expires</label>
-          <span class="pick">
-            <select id="key-days" name="days">
-              <option value="">Never</option>
-              <option value="30">In 30 days</option>
-              <option value="90">In 90 days</option>
-              <option value="365">In a year</option>
-            </select>
-          </span>
+          <Pick
+            id="key-days"
+            name="days"
+            options={[
+              { value: '', label: 'Never' },
+              { value: '30', label: 'In 30 days' },
+              { value: '90', label: 'In 90 days' },
+              { value: '365', label: 'In a year' },
+            ]}
+          />
         </div>
-        <Problem of={action.error} />
-        <div class="actions dlg-end">
-          <button class="btn" type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="btn main" type="submit" disabled={action.isBusy}>
-            Create the key
-          </button>
-        </div>
+        <Buttons action={action} submit="Create the key" onCancel={onClose} />
       </form>
     </Dialog>
   );
@@ -110,7 +102,7 @@ function FirstCall({ of: keyId }: { of: string }) {
   );
   return (
     <p class="sm first-call">
-      <span class={usedAt === undefined ? 'tick w' : 'tick y'} aria-hidden="true" />
+      <span class={usedAt === undefined ? 'tick waiting' : 'tick done'} aria-hidden="true" />
       <span aria-live="polite">
         {usedAt === undefined
           ? 'Waiting for the first call with this key'

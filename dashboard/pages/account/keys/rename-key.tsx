@@ -1,7 +1,8 @@
 // Gives a key another name.
 import { accountApi } from '../../../api/clients.ts';
 import { Dialog } from '../../../components/dialog.tsx';
-import { Problem, useAction } from '../../../components/forms/action.tsx';
+import { useAction } from '../../../components/forms/action.tsx';
+import { Buttons } from '../../../components/forms/buttons.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import type { Key } from './keys.tsx';
 
@@ -29,15 +30,7 @@ export function RenameKey({ of: { id, name }, onRenamed, onClose }: RenameKeyPro
           autocomplete="off"
           required
         />
-        <Problem of={action.error} />
-        <div class="actions dlg-end">
-          <button class="btn" type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="btn main" type="submit" disabled={action.isBusy}>
-            Rename
-          </button>
-        </div>
+        <Buttons action={action} submit="Rename" onCancel={onClose} />
       </form>
     </Dialog>
   );

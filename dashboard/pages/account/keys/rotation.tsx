@@ -120,20 +120,10 @@ function Traffic({ rows, old, to }: { rows: readonly TrafficRow[]; old: Key; to:
         label={`${countText(of(old.id), 'call', 'calls')} with the old key and ${countText(of(to.id), 'call', 'calls')} with the new one in 7 days.`}
         bars={bars}
         groups={groups.map(({ id }) =>
-          id === to.id ? { name: to.name, colour: 'bar' } : { name: old.name, colour: 'ghost' },
+          id === to.id ? { name: to.name, colour: 'var(--bar)' } : { name: old.name, colour: 'var(--ghost)' },
         )}
         interval="day"
       />
-      <div class="legend">
-        <span class="sw">
-          <i class="b-ghost" />
-          {old.name}
-        </span>
-        <span class="sw">
-          <i class="b-bar" />
-          {to.name}
-        </span>
-      </div>
     </div>
   );
 }

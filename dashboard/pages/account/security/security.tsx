@@ -8,7 +8,7 @@ import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Waiting } from '../../../components/states.tsx';
-import { passwordHint } from '../../sign-in/door.tsx';
+import { passwordHint } from '../../sign-in/narrow-page.tsx';
 import { keepSignIn } from '../../sign-in/signed-in.ts';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
 import { TypedConfirmation } from '../typed-confirmation.tsx';

@@ -1,17 +1,16 @@
 // The calls of the month added up, where they lead to at the present pace, and the limit.
+import { callAxes } from './call-axes.ts';
+import { dateTicks } from '../../../../domain/chart/ticks.ts';
+import { Picture } from '../../../charts/picture.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { shortDayText } from '../../../text/times.ts';
-import { stepsTo } from './axis.ts';
 import type { MonthSoFar, Projection } from './projection.ts';
-import { ValueGrid } from './value-grid.tsx';
 
 const height = 250;
 /** Room for the label of the present point. */
 const labelWidth = 100;
-const plot = { top: 30, bottom: 28, left: 56, right: 14 };
-
 interface MonthChartProps {
   month: MonthSoFar;
   projection: Projection | null;
@@ -22,75 +21,66 @@ export function MonthChart({ month, projection }: MonthChartProps) {
   const { from, to, now, used, limit, days } = month;
   const end = projection?.expected ?? used;
   const isLimitNear = limit !== null && limit <= Math.max(used, end) * 3;
-  const steps = stepsTo(Math.max(used, end + (projection?.spread ?? 0), isLimitNear ? limit : 0) * 1.05);
-  const top = steps.at(-1) ?? 1;
-  const x = (at: number) => plot.left + ((at - from) / (to - from)) * (width - plot.left - plot.right);
-  const y = (value: number) =>
-    height - plot.bottom - (Math.max(0, value) / top) * (height - plot.top - plot.bottom);
+  const most = Math.max(used, end + (projection?.spread ?? 0), isLimitNear ? limit : 0);
+  const { frame, ...axes } = callAxes(most, { width, height, top: 30, right: 14 });
+  const [firstDay, lastDay] = [from / dayMs, to / dayMs];
+  const dayX = (day: number) =>
+    frame.left + ((day - firstDay) / (lastDay - firstDay)) * (frame.right - frame.left);
+  const x = (at: number) => dayX(at / dayMs);
+  const y = (value: number) => axes.y(Math.max(0, value));
   const line = [...summed(month), { at: now, value: used }];
   const point = ({ at, value }: { at: number; value: number }) =>
     `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
   const isLate = x(now) + labelWidth > width;
   const exhausted = projection?.exhaustedAt ?? null;
-  const marks = [0, 7, 14, 21, 28].map((days) => from + days * dayMs).filter((at) => at < to);
+  const ticks = dateTicks({ low: firstDay, high: lastDay - 1 }, frame.right - frame.left);
   return (
     <figure class="fig" ref={ref}>
-      <svg
-        class="chart"
-        viewBox={`0 0 ${width} ${height}`}
-        width={width}
+      <Picture
         height={height}
-        role="img"
-        aria-label={sentence(month, projection)}
+        axes={{ ...axes, frame, dateTicks: ticks, x: dayX }}
+        unit="Calls this month, added up"
+        label={sentence(month, projection)}
       >
-        <text x="0" y="12" class="t2">
-          Calls this month, added up
-        </text>
-        <ValueGrid steps={steps} from={plot.left} to={width - plot.right} y={y} />
         {projection !== null && (
           <>
             <path
-              class="band"
+              class="projected-range"
               d={`M${point({ at: now, value: used })}L${point({ at: to, value: end + projection.spread })}L${point({ at: to, value: Math.max(used, end - projection.spread) })}Z`}
             />
             <path
-              class="ln dotted"
+              class="chart-current-line projected"
               d={`M${point({ at: now, value: used })}L${point({ at: to, value: end })}`}
             />
           </>
         )}
         {isLimitNear && (
           <>
-            <line x1={plot.left} x2={width - plot.right} y1={y(limit)} y2={y(limit)} class="limit" />
-            <text x={plot.left + 4} y={y(limit) - 6} class="t1 halo">
+            <line x1={frame.left} x2={frame.right} y1={y(limit)} y2={y(limit)} class="call-limit" />
+            <text x={frame.left + 4} y={y(limit) - 6} class="chart-note">
               Limit {numberText(limit)}
             </text>
           </>
         )}
-        <path class="ln now" d={`M${line.map(point).join('L')}`} />
-        <circle class="dot now" cx={x(now)} cy={y(used)} r="4" />
+        <path class="chart-current-line" d={`M${line.map(point).join('L')}`} />
+        <circle class="chart-current" cx={x(now)} cy={y(used)} r="4" />
         <text
           x={isLate ? x(now) - 8 : x(now) + 8}
           y={y(used) + 20}
           text-anchor={isLate ? 'end' : 'start'}
-          class="t1 b halo"
+          class="chart-note"
         >
           {numberText(used)} now
         </text>
         {exhausted !== null && limit !== null && (
           <>
-            <circle class="open" cx={x(exhausted)} cy={y(limit)} r="4" />
-            <text x={x(exhausted)} y={y(limit) - 10} text-anchor="middle" class="t1 b halo">
+            <circle class="limit-reached" cx={x(exhausted)} cy={y(limit)} r="4" />
+            <text x={x(exhausted)} y={y(limit) - 10} text-anchor="middle" class="chart-note">
               {shortDayText(new Date(exhausted).toISOString())}
             </text>
           </>
         )}
-        {marks.map((at) => (
-          <text key={at} x={x(at)} y={height - 8} text-anchor={at === from ? 'start' : 'middle'}>
-            {shortDayText(new Date(at).toISOString())}
-          </text>
-        ))}
-      </svg>
+      </Picture>
       <figcaption class="vh">
         Calls of each day: {days.map((calls) => numberText(calls)).join(', ')}.
       </figcaption>

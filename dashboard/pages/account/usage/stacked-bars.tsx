@@ -1,11 +1,14 @@
 // Bars of calls, a part for each group: pointer or ← → choose one, whose numbers are written above and read out. The table below has all.
 import { useState } from 'preact/hooks';
+import { Legend } from '../../../charts/legend.tsx';
+import { Picture } from '../../../charts/picture.tsx';
+import { Slider } from '../../../charts/slider.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
+import { dayMs } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, shortDayText } from '../../../text/times.ts';
-import { stepsTo } from './axis.ts';
+import { callAxes } from './call-axes.ts';
 import type { Bar } from './history.ts';
-import { ValueGrid } from './value-grid.tsx';
 
 interface StackedBarsProps {
   /** The finding, as a sentence. */
@@ -16,99 +19,76 @@ interface StackedBarsProps {
 }
 
 const height = 280;
-const plot = { top: 16, bottom: 28, left: 56, right: 2 };
 
 export function StackedBars({ label, bars, groups, interval }: StackedBarsProps) {
   const [ref, width] = useWidth<HTMLDivElement>(720);
   const [at, setAt] = useState<number>();
-  const steps = stepsTo(Math.max(0, ...bars.map(({ total }) => total)));
-  const top = steps.at(-1) ?? 1;
-  const y = (value: number) => height - plot.bottom - (value / top) * (height - plot.top - plot.bottom);
-  const slot = (width - plot.left - plot.right) / Math.max(1, bars.length);
+  const callsMost = Math.max(0, ...bars.map(({ total }) => total));
+  const { frame, y, ...axes } = callAxes(callsMost, { width, height, top: 16, right: 2 });
+  const slot = (frame.right - frame.left) / Math.max(1, bars.length);
   const nameOf = (date: string) => (interval === 'day' ? dayText(date) : monthText(date));
   const chosen = at === undefined ? undefined : bars[at];
 
-  function onKeyDown(event: KeyboardEvent) {
-    const last = bars.length - 1;
-    const from = at ?? bars.length;
-    const to = { ArrowLeft: from - 1, ArrowRight: (at ?? -1) + 1, Home: 0, End: last }[event.key];
-    if (event.key === 'Escape') return setAt(undefined);
-    if (to === undefined) return;
-    event.preventDefault();
-    setAt(Math.min(last, Math.max(0, to)));
-  }
+  const numbersOf = ({ total, calls }: Bar) =>
+    [
+      `${numberText(total)} calls`,
+      ...groups.flatMap(({ name }, i) => (calls[i] ? [`${name}: ${numberText(calls[i])}`] : [])),
+    ].join(' · ');
+  const ticks = labelled(bars, slot).map(({ date }) => ({
+    day: dayOf(date),
+    label: interval === 'day' ? shortDayText(date) : monthText(date).slice(0, 3),
+  }));
+  const placeOf = (day: number) =>
+    frame.left + (bars.findIndex(({ date }) => dayOf(date) === day) + 0.5) * slot;
   return (
-    <div ref={ref} class="bars">
-      <p class="bars-now" aria-live="polite">
+    <div ref={ref} class="calls-by-period">
+      <p class="chosen-bar">
         {chosen === undefined ? (
           <span class="dim">Choose a bar to read its numbers.</span>
         ) : (
           <>
-            <b>{nameOf(chosen.date)}</b> {numberText(chosen.total)} calls
-            {groups.map(({ name }, i) => {
-              const calls = chosen.calls[i] ?? 0;
-              return calls === 0 ? '' : ` · ${name}: ${numberText(calls)}`;
-            })}
+            <b>{nameOf(chosen.date)}</b> {numbersOf(chosen)}
           </>
         )}
       </p>
-      <div
-        role="application"
-        aria-roledescription="chart"
-        aria-label={`${label} Left and right arrows choose a bar.`}
-        tabIndex={0}
-        onKeyDown={onKeyDown}
+      <Slider
+        label={`${label} A bar for each ${interval}`}
+        at={at ?? bars.length}
+        last={bars.length - 1}
+        valueText={chosen === undefined ? 'none chosen' : `${nameOf(chosen.date)}: ${numbersOf(chosen)}`}
+        onAt={setAt}
+        onClear={() => setAt(undefined)}
       >
-        <svg
-          class="chart"
-          viewBox={`0 0 ${width} ${height}`}
-          width={width}
-          height={height}
-          aria-hidden="true"
-        >
-          <ValueGrid steps={steps} from={plot.left} to={width - plot.right} y={y} />
+        <Picture height={height} axes={{ ...axes, frame, y, dateTicks: ticks, x: placeOf }}>
           {bars.map((bar, i) => (
             <g key={bar.date} onPointerEnter={() => setAt(i)} onClick={() => setAt(i)}>
               <rect
-                x={plot.left + i * slot}
-                y={plot.top}
+                x={frame.left + i * slot}
+                y={frame.top}
                 width={slot}
-                height={height - plot.top - plot.bottom}
-                class={i === at ? 'slot on' : 'slot'}
+                height={frame.bottom - frame.top}
+                class={i === at ? 'bar-slot selected' : 'bar-slot'}
               />
               {partsOf(bar).map((part) => (
                 <rect
                   key={part.group}
-                  x={plot.left + (i + 0.15) * slot}
+                  x={frame.left + (i + 0.15) * slot}
                   width={slot * 0.7}
                   y={y(part.to)}
                   height={Math.max(0.5, y(part.from) - y(part.to) - (part.from === 0 ? 0 : 0.75))}
-                  class={`f-${groups[part.group]?.colour ?? 's8'}`}
+                  fill={groups[part.group]?.colour}
                 />
               ))}
             </g>
           ))}
-          {labelled(bars, slot).map((i) => (
-            <text key={i} {...placeOf(plot.left + (i + 0.5) * slot, width)} y={height - 8}>
-              {interval === 'day'
-                ? shortDayText(bars[i]?.date ?? '')
-                : monthText(bars[i]?.date ?? '').slice(0, 3)}
-            </text>
-          ))}
-        </svg>
-      </div>
+        </Picture>
+      </Slider>
+      <Legend entries={groups} />
     </div>
   );
 }
 
-const halfLabel = 22;
-
-/** A label stands below the middle of its bar, and ends with the chart where it would go beyond it. */
-function placeOf(middle: number, width: number) {
-  return middle + halfLabel > width
-    ? ({ x: width, 'text-anchor': 'end' } as const)
-    : ({ x: middle, 'text-anchor': 'middle' } as const);
-}
+const dayOf = (date: string): number => Date.parse(date) / dayMs;
 
 function partsOf({ calls }: Bar): { group: number; from: number; to: number }[] {
   let from = 0;
@@ -120,7 +100,7 @@ function partsOf({ calls }: Bar): { group: number; from: number; to: number }[] 
 }
 
 /** The bars that are named: the last, and back from it as many as have room. */
-function labelled(bars: readonly Bar[], slot: number): number[] {
+function labelled(bars: readonly Bar[], slot: number): Bar[] {
   const every = [1, 2, 5, 7, 14].find((each) => each * slot >= 52) ?? 28;
-  return bars.map((_bar, i) => i).filter((i) => (bars.length - 1 - i) % every === 0);
+  return bars.filter((_bar, i) => (bars.length - 1 - i) % every === 0);
 }

@@ -1,19 +1,22 @@
 // /dashboard/usage: what is used of the month, where it leads, and the calls of each day by status, endpoint or key. The wish is in the URL.
 import { useSearchParams } from 'wouter-preact';
+import { palettes } from '../../../../domain/chart/palette.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
 import { rowsOf } from '../../../api/rows.ts';
+import { saveText } from '../../../charts/files.ts';
+import { Swatch } from '../../../charts/legend.tsx';
 import { Choice } from '../../../components/choice.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { DownloadIcon } from '../../../components/icons.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
+import { Pick } from '../../../components/pick.tsx';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
 import { shareText } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, timeText } from '../../../text/times.ts';
 import { AccountPage } from '../account-page.tsx';
-import { saveText } from '../save-text.ts';
 import {
   historyOf,
   periodOf,
@@ -149,7 +152,7 @@ function CsvButton({ asked }: { asked: Asked }) {
   const save = () =>
     action.run(async () => {
       const text = await accountApi.getText('/v1/usage/history', { query: { ...asked, format: 'csv' } });
-      saveText(`usage-${asked.from}-${asked.to}-by-${asked.by}.csv`, 'text/csv', text);
+      saveText(text, `usage-${asked.from}-${asked.to}-by-${asked.by}.csv`, 'text/csv');
     });
   return (
     <>
@@ -192,20 +195,15 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
         <label class="lab" for="only">
           Show
         </label>
-        <span class="pick">
-          <select
-            id="only"
-            value={wish.only ?? ''}
-            onChange={(event) => choose(event.currentTarget.value === '' ? null : event.currentTarget.value)}
-          >
-            <option value="">All</option>
-            {groups.map(({ id }) => (
-              <option key={id} value={id}>
-                {nameOf(id)}
-              </option>
-            ))}
-          </select>
-        </span>
+        <Pick
+          id="only"
+          value={wish.only ?? ''}
+          options={[
+            { value: '', label: 'All' },
+            ...groups.map(({ id }) => ({ value: id, label: nameOf(id) })),
+          ]}
+          onPick={(id) => choose(id === '' ? null : id)}
+        />
       </div>
       <dl class="strip">
         <div>
@@ -219,7 +217,7 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
         {shown.slice(0, 3).map(({ id, calls: own }) => (
           <div key={id}>
             <dt>
-              <i class={`b-${colourOf(id)}`} />
+              <Swatch colour={colourOf(id)} />
               {nameOf(id)}
             </dt>
             <dd>
@@ -235,14 +233,6 @@ function Days({ wish, history, nameOf, at, choose }: DaysProps) {
         groups={shown.map(({ id }) => ({ name: nameOf(id), colour: colourOf(id) }))}
         interval={wish.range === '12m' ? 'month' : 'day'}
       />
-      <div class="legend">
-        {shown.map(({ id }) => (
-          <span key={id} class="sw">
-            <i class={`b-${colourOf(id)}`} />
-            {nameOf(id)}
-          </span>
-        ))}
-      </div>
       <p class="xs dim below">
         Days in UTC. As of today, {timeText(at)} UTC. The same numbers as <code>GET /v1/usage/history</code>.
       </p>
@@ -295,8 +285,13 @@ function Tables({ wish, history, nameOf }: Pick<DaysProps, 'wish' | 'history' | 
   );
 }
 
+const [colour2, colour3, colour4, colour5, colour6, colour7, colourOfRest] = palettes.page.series.slice(1);
+const colourOfBars = 'var(--bar)';
+
 /** The ordinary part is in the colour of bars; failures stand out, and other groups take the colours of series. */
 function coloursOf(by: Grouping): (id: string, at: number) => string {
-  if (by !== 'status') return (_id, at) => ['bar', 's3', 's5', 's4', 's6', 's2', 's7'][at] ?? 's8';
-  return (id) => ({ '2xx': 'bar', '3xx': 's6', '4xx': 's5', '5xx': 's2' })[id] ?? 's8';
+  const inOrder = [colourOfBars, colour3, colour5, colour4, colour6, colour2, colour7];
+  const ofStatus = { '2xx': colourOfBars, '3xx': colour6, '4xx': colour5, '5xx': colour2 };
+  return (id, at) =>
+    (by === 'status' ? ofStatus[id as keyof typeof ofStatus] : inOrder[at]) ?? colourOfRest ?? '';
 }

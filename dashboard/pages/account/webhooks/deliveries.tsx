@@ -60,12 +60,14 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
         <h2 id="deliveries">Deliveries</h2>
         <span class="push" />
         <Pick
+          small
           label="Endpoint"
           value={id}
           options={webhooks.map((each) => ({ value: each.id, label: addressOf(each) }))}
           onPick={(endpoint) => show({ endpoint, delivery: undefined })}
         />
         <Pick
+          small
           label="Event"
           value={type ?? ''}
           options={[
@@ -75,6 +77,7 @@ export function Deliveries({ webhooks, query, show, changes, reload }: Deliverie
           onPick={(picked) => show({ type: picked === '' ? undefined : picked, delivery: undefined })}
         />
         <Pick
+          small
           label="Result"
           value={status ?? ''}
           options={[
@@ -135,7 +138,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
             <tr>
               <th scope="col">Result</th>
               <th scope="col">Event</th>
-              <th scope="col" class="r">
+              <th scope="col" class="right">
                 Time (UTC)
               </th>
             </tr>
@@ -157,7 +160,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
                     {delivery.type}
                   </button>
                 </td>
-                <td class="r">
+                <td class="right">
                   {recentText(delivery.created_at)}
                   <small>{countText(delivery.attempts, 'attempt', 'attempts')}</small>
                 </td>

@@ -81,7 +81,7 @@ function AttemptView({ of: { at, latency_ms: latencyMs, status, error, response 
   const took = latencyMs < 1000 ? `${latencyMs} ms` : `${numberText(Math.round(latencyMs / 100) / 10)} s`;
   return (
     <li class={isDelivered ? 'ok' : undefined}>
-      <span class="r">
+      <span class="right">
         {instantText(at)} · {took}
       </span>
       <b>{status ?? (error === null ? 'No answer' : errorNames[error])}</b>

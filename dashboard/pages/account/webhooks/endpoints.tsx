@@ -1,10 +1,12 @@
 // The endpoints of webhooks: how each fares, and what can be done with it.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
+import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction, type Action } from '../../../components/forms/action.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { WarningIcon } from '../../../components/icons.tsx';
+import { Pick } from '../../../components/pick.tsx';
 import { shareText } from '../../../text/amounts.ts';
 import { countText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
@@ -127,7 +129,7 @@ function Beats({ of }: { of: readonly Delivery[] }) {
   return (
     <span class="beats" aria-hidden="true">
       {of.toReversed().map(({ id, status }) => (
-        <i key={id} class={{ delivered: '', failed: 'f', pending: 'w' }[status]} />
+        <i key={id} class={status} />
       ))}
     </span>
   );
@@ -187,23 +189,19 @@ interface ManageProps extends OfWebhook {
 function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   const [step, setStep] = useState<'menu' | 'delete'>('menu');
   const [secret, setSecret] = useState<string>();
-  const [isStored, setIsStored] = useState(false);
   const [said, setSaid] = useState('');
   const action = useAction();
   const { id, status, previous_secret_until: previousUntil } = webhook;
   const at = { path: { id } };
   if (secret !== undefined) {
     return (
-      <Dialog key="secret" title="Store the new signing secret now" locked={!isStored} onClose={onClose}>
-        <SecretOnce
-          secret={secret}
-          what="secret"
-          lede="This is the only time it is shown. For 24 hours requests are signed with both, the old and the new."
-          isStored={isStored}
-          onStored={setIsStored}
-          onDone={onClose}
-        />
-      </Dialog>
+      <SecretOnce
+        title="Store the new signing secret now"
+        secret={secret}
+        what="secret"
+        lede="This is the only time it is shown. For 24 hours requests are signed with both, the old and the new."
+        onDone={onClose}
+      />
     );
   }
   if (step === 'delete') {
@@ -242,22 +240,15 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
     });
   return (
     <Dialog title={addressOf(webhook)} onClose={onClose}>
-      <dl class="dl below">
-        <dt>Events</dt>
-        <dd>{webhook.events.join(', ')}</dd>
-        <dt>Series</dt>
-        <dd>{webhook.series === null ? 'all' : webhook.series.join(', ')}</dd>
-        <dt>Health</dt>
-        <dd>
-          <Health of={webhook} />
-        </dd>
-        {previousUntil !== null && (
-          <>
-            <dt>The old secret works until</dt>
-            <dd>{instantText(previousUntil)} UTC</dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        class="below"
+        facts={[
+          ['Events', webhook.events.join(', ')],
+          ['Series', webhook.series === null ? 'all' : webhook.series.join(', ')],
+          ['Health', <Health of={webhook} />],
+          ['The old secret works until', previousUntil && `${instantText(previousUntil)} UTC`],
+        ]}
+      />
       <div class="actions below">
         <button class="btn" type="button" onClick={test} disabled={action.isBusy || status === 'disabled'}>
           Send a test event
@@ -307,13 +298,15 @@ function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => vo
         <label class="sm" for="recover-hours">
           Send again what failed in the last
         </label>
-        <span class="pick">
-          <select id="recover-hours" name="hours">
-            <option value="24">24 hours</option>
-            <option value="168">7 days</option>
-            <option value="720">30 days</option>
-          </select>
-        </span>
+        <Pick
+          id="recover-hours"
+          name="hours"
+          options={[
+            { value: '24', label: '24 hours' },
+            { value: '168', label: '7 days' },
+            { value: '720', label: '30 days' },
+          ]}
+        />
         <button class="btn" type="submit" disabled={action.isBusy}>
           Recover
         </button>

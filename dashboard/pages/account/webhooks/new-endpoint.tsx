@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import type { CallOptions } from '../../../../clients/typescript/client.ts';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { Problem, useAction } from '../../../components/forms/action.tsx';
+import { useAction } from '../../../components/forms/action.tsx';
+import { Buttons } from '../../../components/forms/buttons.tsx';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/forms/field.tsx';
@@ -15,22 +16,18 @@ type EventType = CallOptions<'post', '/v1/webhooks'>['body']['events'][number];
 
 export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const [secret, setSecret] = useState<string>();
-  const [isStored, setIsStored] = useState(false);
   const [chosen, setChosen] = useState<readonly string[]>(['series.updated']);
   const action = useAction();
   const kinds = useLoad(async (signal) => eventKindsIn(await api.get('/v1/openapi.json', { signal })), []);
   if (secret !== undefined) {
     return (
-      <Dialog key="secret" title="Store the signing secret now" locked={!isStored} onClose={onClose}>
-        <SecretOnce
-          secret={secret}
-          what="secret"
-          lede="This is the only time it is shown. Your server verifies with it that a request is ours."
-          isStored={isStored}
-          onStored={setIsStored}
-          onDone={onClose}
-        />
-      </Dialog>
+      <SecretOnce
+        title="Store the signing secret now"
+        secret={secret}
+        what="secret"
+        lede="This is the only time it is shown. Your server verifies with it that a request is ours."
+        onDone={onClose}
+      />
     );
   }
   const submit = action.submit(async (field) => {
@@ -73,15 +70,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
           hint="Ids, or beginnings of ids with *. Empty: all series."
           autocomplete="off"
         />
-        <Problem of={action.error} />
-        <div class="actions dlg-end">
-          <button class="btn" type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class="btn main" type="submit" disabled={action.isBusy || chosen.length === 0}>
-            Add the endpoint
-          </button>
-        </div>
+        <Buttons action={action} submit="Add the endpoint" isReady={chosen.length > 0} onCancel={onClose} />
       </form>
     </Dialog>
   );

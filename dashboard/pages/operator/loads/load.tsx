@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link, useParams } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
+import { Facts } from '../../../components/facts.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
@@ -30,7 +31,7 @@ function OneLoad({ number }: { number: string }) {
       <Fresh for={loaded} failure="The load could not be loaded">
         {(load) => (
           <>
-            <Facts load={load} />
+            <LoadFacts load={load} />
             <PointCounts of={load} />
             <section aria-labelledby="series">
               <h2 id="series">Series</h2>
@@ -44,59 +45,44 @@ function OneLoad({ number }: { number: string }) {
   );
 }
 
-function Facts({ load }: { load: Load }) {
+function LoadFacts({ load }: { load: Load }) {
   const { retracts, part_of: partOf, rows_rejected: rejected } = load;
   return (
-    <dl class="dl">
-      <dt>Status</dt>
-      <dd data-test="status">
-        <LoadState of={load} />
-      </dd>
-      <dt>From</dt>
-      <dd>{sourceText(load)}</dd>
-      <dt>Dataset</dt>
-      <dd>{load.dataset}</dd>
-      <dt>Loaded</dt>
-      <dd>
-        {instantText(load.loaded_at)} UTC
-        {load.by !== null && <small>{load.by}</small>}
-      </dd>
-      <dt>Vintage</dt>
-      <dd>{dayText(load.vintage)}</dd>
-      <dt>Rows</dt>
-      <dd>
-        {numberText(load.rows_read)} read{rejected > 0 && `, ${numberText(rejected)} left out as not valid`}
-      </dd>
-      {retracts !== null && (
-        <>
-          <dt>Retraction of</dt>
-          <dd>
-            <LoadLink to={retracts} />
-          </dd>
-        </>
-      )}
-      {load.retracted_by !== null && (
-        <>
-          <dt>{load.status === 'erased' ? 'Erased by' : 'Retracted by'}</dt>
-          <dd>
-            <LoadLink to={load.retracted_by} />
-          </dd>
-        </>
-      )}
-      {partOf !== null && (
-        <>
-          <dt>File</dt>
-          <dd>
-            One of the vintages in the file of <LoadLink to={partOf} />
-          </dd>
-        </>
-      )}
-      {load.reason !== null && (
-        <>
-          <dt>Reason</dt>
-          <dd>{load.reason}</dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        ['Status', <LoadState of={load} />, 'status'],
+        ['From', sourceText(load)],
+        ['Dataset', load.dataset],
+        [
+          'Loaded',
+          <>
+            {instantText(load.loaded_at)} UTC
+            {load.by !== null && <small>{load.by}</small>}
+          </>,
+        ],
+        ['Vintage', dayText(load.vintage)],
+        [
+          'Rows',
+          <>
+            {numberText(load.rows_read)} read
+            {rejected > 0 && `, ${numberText(rejected)} left out as not valid`}
+          </>,
+        ],
+        ['Retraction of', retracts !== null && <LoadLink to={retracts} />],
+        [
+          load.status === 'erased' ? 'Erased by' : 'Retracted by',
+          load.retracted_by !== null && <LoadLink to={load.retracted_by} />,
+        ],
+        [
+          'File',
+          partOf !== null && (
+            <>
+              One of the vintages in the file of <LoadLink to={partOf} />
+            </>
+          ),
+        ],
+        ['Reason', load.reason],
+      ]}
+    />
   );
 }

@@ -1,19 +1,14 @@
 // /dashboard/operator/loads: every load, the newest first, by dataset and by whether it is in force. The URL has the filters and the page.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { rowsOf, type Row } from '../../../api/rows.ts';
-import { Choice } from '../../../components/choice.tsx';
+import type { Row } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
-import { Pages } from '../../../components/pages.tsx';
-import { Empty, SkeletonRows } from '../../../components/states.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, recentText } from '../../../text/times.ts';
-import '../../../styles/catalogue.css';
-import { pageSize, useListUrl, type ListUrl } from '../list-url.ts';
-import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { ChosenFilter, Filter, List, pageSize, useListUrl } from '../list.tsx';
+import { OperatorPage } from '../operator-page.tsx';
 import { PublishLink } from '../publish/publish-link.tsx';
 import { LoadState, sourceText } from './load-state.tsx';
 
@@ -46,54 +41,24 @@ function AllLoads() {
         actions={<PublishLink />}
       />
       <div class="bar-ctl filters">
-        <Choice
-          label="Status"
-          options={statuses}
-          value={status ?? 'all'}
-          onChange={(chosen) => url.change({ status: chosen })}
-        />
+        <Filter url={url} name="status" label="Status" options={statuses} />
       </div>
-      {dataset !== undefined && (
-        <p class="chosen">
-          <button class="btn sml" type="button" onClick={() => url.change({ dataset: '' })}>
-            dataset: {dataset}
-            <span aria-hidden="true">×</span>
-            <span class="vh">Remove</span>
-          </button>
-        </p>
-      )}
-      <Fresh for={loaded} failure="The loads could not be loaded" skeleton={<SkeletonRows rows={8} />}>
-        {(loads) => <Found loads={loads} url={url} />}
-      </Fresh>
-    </>
-  );
-}
-
-interface FoundProps {
-  loads: AnswerOf<'get', '/v1/operator/loads'>;
-  url: ListUrl;
-}
-
-function Found({ loads, url }: FoundProps) {
-  const next = loads.pagination.next_cursor;
-  if (loads.data.length === 0)
-    return (
-      <Empty title="No loads">
-        <p>
-          What <code>almanac publish</code> and <code>almanac ingest</code> load is listed here.
-        </p>
-      </Empty>
-    );
-  return (
-    <>
-      <LoadTable rows={rowsOf(loads)} onDataset={(dataset) => url.change({ dataset })} />
-      <Pages
-        size={pageSize}
-        isFirst={url.text('cursor') === undefined}
-        next={next}
-        onFirst={() => url.change({})}
-        onNext={(cursor) => url.change({ cursor })}
-      />
+      <ChosenFilter url={url} name="dataset" />
+      <List
+        for={loaded}
+        url={url}
+        what="loads"
+        empty={{
+          title: 'No loads',
+          hint: (
+            <>
+              What <code>almanac publish</code> and <code>almanac ingest</code> load is listed here.
+            </>
+          ),
+        }}
+      >
+        {(rows) => <LoadTable rows={rows} onDataset={(dataset) => url.change({ dataset })} />}
+      </List>
     </>
   );
 }

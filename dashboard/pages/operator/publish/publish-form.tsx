@@ -1,4 +1,5 @@
 // When the table is published: now, at an instant, or with an entry of the release calendar.
+import { Pick } from '../../../components/pick.tsx';
 import { useId, useState } from 'preact/hooks';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -94,15 +95,12 @@ function CalendarEntries() {
         ) : (
           <div class="field">
             <label for={id}>Entry of the calendar</label>
-            <span class="pick">
-              <select id={id} name="entry" required>
-                {entries.map((entry) => (
-                  <option key={entry.id} value={entry.id}>
-                    {labelOf(entry)}
-                  </option>
-                ))}
-              </select>
-            </span>
+            <Pick
+              id={id}
+              name="entry"
+              required
+              options={entries.map((entry) => ({ value: entry.id, label: labelOf(entry) }))}
+            />
           </div>
         )
       }

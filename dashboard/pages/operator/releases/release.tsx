@@ -7,6 +7,7 @@ import { shownIn, useLoad } from '../../../api/load.ts';
 import { usePoll } from '../../../api/poll.ts';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
+import { Facts } from '../../../components/facts.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { bytesText } from '../../../text/amounts.ts';
 import { commandLine } from '../../../text/command-line.ts';
@@ -67,7 +68,7 @@ interface OfRelease {
 function Whole({ release, reload }: OfRelease) {
   return (
     <>
-      <Facts release={release} />
+      <ReleaseFacts release={release} />
       <Outcome release={release} />
       <Actions release={release} reload={reload} />
       <History entries={release.history} />
@@ -75,37 +76,37 @@ function Whole({ release, reload }: OfRelease) {
   );
 }
 
-function Facts({ release }: { release: Release }) {
+function ReleaseFacts({ release }: { release: Release }) {
   const { release_at: at, release_with: entry, ended_at: endedAt } = release;
   return (
-    <dl class="dl">
-      <dt>State</dt>
-      <dd data-test="state">
-        <span role="status">
-          {isBeingMade(release) ? <span class="st">Being published</span> : <ReleaseState of={release} />}
-        </span>
-      </dd>
-      <dt>Due</dt>
-      <dd>
-        {at === null ? '–' : `${instantText(at)} UTC`}
-        {entry !== null && <small>with {entry} of the calendar</small>}
-      </dd>
-      <dt>File</dt>
-      <dd>
-        {release.source_name}
-        <small>{bytesText(release.file_bytes)}</small>
-      </dd>
-      <dt>Dataset</dt>
-      <dd>{release.dataset}</dd>
-      <dt>Accepted</dt>
-      <dd>{instantText(release.accepted_at)} UTC</dd>
-      {endedAt !== null && (
-        <>
-          <dt>{release.state === 'cancelled' ? 'Cancelled' : 'Ended'}</dt>
-          <dd>{instantText(endedAt)} UTC</dd>
-        </>
-      )}
-    </dl>
+    <Facts
+      facts={[
+        [
+          'State',
+          <span role="status">
+            {isBeingMade(release) ? <span class="st">Being published</span> : <ReleaseState of={release} />}
+          </span>,
+          'state',
+        ],
+        [
+          'Due',
+          <>
+            {at === null ? '–' : `${instantText(at)} UTC`}
+            {entry !== null && <small>with {entry} of the calendar</small>}
+          </>,
+        ],
+        [
+          'File',
+          <>
+            {release.source_name}
+            <small>{bytesText(release.file_bytes)}</small>
+          </>,
+        ],
+        ['Dataset', release.dataset],
+        ['Accepted', `${instantText(release.accepted_at)} UTC`],
+        [release.state === 'cancelled' ? 'Cancelled' : 'Ended', endedAt && `${instantText(endedAt)} UTC`],
+      ]}
+    />
   );
 }
 

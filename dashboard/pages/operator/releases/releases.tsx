@@ -1,19 +1,14 @@
 // /dashboard/operator/releases: the loads under embargo, and those that were made, failed or were cancelled. The URL has the filter and the page.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { rowsOf, type Row } from '../../../api/rows.ts';
-import { Choice } from '../../../components/choice.tsx';
+import type { Row } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
-import { Pages } from '../../../components/pages.tsx';
-import { Empty, SkeletonRows } from '../../../components/states.tsx';
 import { numberText } from '../../../text/numbers.ts';
 import { instantText } from '../../../text/times.ts';
-import '../../../styles/catalogue.css';
-import { pageSize, useListUrl, type ListUrl } from '../list-url.ts';
-import { Fresh, OperatorPage } from '../operator-page.tsx';
+import { Filter, List, pageSize, useListUrl } from '../list.tsx';
+import { OperatorPage } from '../operator-page.tsx';
 import { PublishLink } from '../publish/publish-link.tsx';
 import { countsOf, type Counts } from './counts.ts';
 import { ReleaseState } from './release-state.tsx';
@@ -49,46 +44,24 @@ function AllReleases() {
         actions={<PublishLink />}
       />
       <div class="bar-ctl filters">
-        <Choice
-          label="State"
-          options={states}
-          value={state ?? 'all'}
-          onChange={(chosen) => url.change({ state: chosen })}
-        />
+        <Filter url={url} name="state" label="State" options={states} />
       </div>
-      <Fresh for={loaded} failure="The releases could not be loaded" skeleton={<SkeletonRows rows={6} />}>
-        {(releases) => <Found releases={releases} url={url} />}
-      </Fresh>
-    </>
-  );
-}
-
-interface FoundProps {
-  releases: AnswerOf<'get', '/v1/operator/releases'>;
-  url: ListUrl;
-}
-
-function Found({ releases, url }: FoundProps) {
-  const next = releases.pagination.next_cursor;
-  if (releases.data.length === 0)
-    return (
-      <Empty title="No releases">
-        <p>
-          What <code>almanac ingest --release-at</code> accepts waits here until its instant.{' '}
-          <Link href="/docs/embargo">Loads under embargo</Link>
-        </p>
-      </Empty>
-    );
-  return (
-    <>
-      <ReleaseTable rows={rowsOf(releases)} />
-      <Pages
-        size={pageSize}
-        isFirst={url.text('cursor') === undefined}
-        next={next}
-        onFirst={() => url.change({})}
-        onNext={(cursor) => url.change({ cursor })}
-      />
+      <List
+        for={loaded}
+        url={url}
+        what="releases"
+        empty={{
+          title: 'No releases',
+          hint: (
+            <>
+              What <code>almanac ingest --release-at</code> accepts waits here until its instant.{' '}
+              <Link href="/docs/embargo">Loads under embargo</Link>
+            </>
+          ),
+        }}
+      >
+        {(rows) => <ReleaseTable rows={rows} />}
+      </List>
     </>
   );
 }

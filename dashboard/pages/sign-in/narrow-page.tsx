@@ -1,5 +1,5 @@
 // The frame of the pages before signing in: one narrow column, and the ways in that this installation has.
-import '../../styles/door.css';
+import '../../styles/narrow-page.css';
 import type { ComponentChildren } from 'preact';
 import { api } from '../../api/clients.ts';
 import { useLoad, type Loaded } from '../../api/load.ts';
@@ -7,16 +7,16 @@ import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { PageHead } from '../../components/page-head.tsx';
 import { keepWayBack } from './way-back.ts';
 
-interface DoorProps {
+interface NarrowPageProps {
   title: string;
   lede?: ComponentChildren;
   children: ComponentChildren;
 }
 
-export function Door({ title, lede, children }: DoorProps) {
+export function NarrowPage({ title, lede, children }: NarrowPageProps) {
   return (
     <div class="wrap">
-      <div class="door">
+      <div class="narrow-page">
         <PageHead title={title} {...(lede === undefined ? {} : { lede })} />
         {children}
       </div>
@@ -35,7 +35,7 @@ export function useMethods(): Loaded<Methods> {
 export function GoogleButton({ methods, returnTo }: { methods: Methods; returnTo: string | null }) {
   if (!methods.google) return null;
   return (
-    <div class="door-google">
+    <div class="by-google">
       {/* Google sends the browser back to the sign-in page, which has the rest of the way. */}
       <a class="btn" href="/auth/google/start?return_to=/sign-in" onClick={() => keepWayBack(returnTo)}>
         Continue with Google

@@ -1,0 +1,39 @@
+// The SVG of a chart that a page draws itself: the axes of domain/chart, the unit above them, and on them the marks of the page.
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { axesSvg, type Axes } from '../../domain/chart/axes.ts';
+import { palettes } from '../../domain/chart/palette.ts';
+
+interface PictureProps {
+  height: number;
+  /** Where they are the same object, they are not drawn again. */
+  axes: Axes;
+  /** What the values are in, above them. */
+  unit?: string;
+  /** The finding, for screen readers; by default they are told it by what is around the picture. */
+  label?: string;
+  children: ComponentChildren;
+}
+
+export function Picture({ height, axes, unit, label, children }: PictureProps) {
+  const { width } = axes;
+  const svg = useMemo(() => axesSvg(axes, palettes.page), [axes]);
+  return (
+    <svg
+      class="chart"
+      viewBox={`0 0 ${width} ${height}`}
+      width={width}
+      height={height}
+      {...(label === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': label })}
+    >
+      {unit !== undefined && (
+        <text class="chart-unit" y="12">
+          {unit}
+        </text>
+      )}
+      {/* Made of numbers and escaped names by domain/chart. */}
+      <g dangerouslySetInnerHTML={{ __html: svg }} />
+      {children}
+    </svg>
+  );
+}

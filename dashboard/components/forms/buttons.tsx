@@ -1,0 +1,50 @@
+// The end of a form: what went wrong, and the buttons that send or leave it.
+import type { Action } from './action.tsx';
+import { Problem } from './action.tsx';
+
+interface ButtonsProps {
+  action: Action;
+  /** What the button says that sends the form. */
+  submit: string;
+  /** False: something is to be filled in before. */
+  isReady?: boolean;
+  isDangerous?: boolean;
+  /** Of a dialog. */
+  onCancel?: () => void;
+  /** Shows what went wrong; by default `Problem`. */
+  problem?: typeof Problem;
+}
+
+export function Buttons({
+  action,
+  submit,
+  isReady = true,
+  isDangerous = false,
+  onCancel,
+  problem: ShownProblem = Problem,
+}: ButtonsProps) {
+  const send = (
+    <button
+      class={isDangerous ? 'btn danger' : 'btn main'}
+      type="submit"
+      disabled={action.isBusy || !isReady}
+    >
+      {submit}
+    </button>
+  );
+  return (
+    <>
+      <ShownProblem of={action.error} />
+      {onCancel === undefined ? (
+        send
+      ) : (
+        <div class="actions dlg-end">
+          <button class="btn" type="button" onClick={onCancel}>
+            Cancel
+          </button>
+          {send}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,116 @@
+// A list for operators: its filters and its page are in the URL, so that the browser's Back goes back in the list; one page of rows at a time.
+import type { ComponentChild, ComponentChildren } from 'preact';
+import { useSearchParams } from 'wouter-preact';
+import type { Loaded } from '../../api/load.ts';
+import { rowsOf } from '../../api/rows.ts';
+import { Choice } from '../../components/choice.tsx';
+import { Pages } from '../../components/pages.tsx';
+import { Empty, SkeletonRows } from '../../components/states.tsx';
+import '../../styles/catalogue.css';
+import { Fresh } from './operator-page.tsx';
+
+export const pageSize = 50;
+
+export interface ListUrl {
+  /** A parameter; undefined if the URL has none, or an empty one. */
+  text(name: string): string | undefined;
+  /** The one of the options that the URL names; undefined for `all`, or for what is no option. */
+  option<Value extends string>(
+    name: string,
+    options: readonly { value: Value }[],
+  ): Exclude<Value, 'all'> | undefined;
+  /** Sets parameters, or removes them by `all` or an empty text. Another filter begins at the first page. */
+  change(changes: Readonly<Record<string, string>>): void;
+}
+
+export function useListUrl(): ListUrl {
+  const [params, setParams] = useSearchParams();
+  return {
+    text: (name) => params.get(name)?.trim() || undefined,
+    option<Value extends string>(name: string, options: readonly { value: Value }[]) {
+      const found = options.find(({ value }) => value === params.get(name))?.value;
+      return found === 'all' ? undefined : (found as Exclude<Value, 'all'> | undefined);
+    },
+    change: (changes) =>
+      setParams((before) => {
+        const next = new URLSearchParams(before);
+        next.delete('cursor');
+        for (const [name, value] of Object.entries(changes)) {
+          if (value === '' || value === 'all') next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      }),
+  };
+}
+
+interface FilterProps<Value extends string> {
+  url: ListUrl;
+  /** The parameter. */
+  name: string;
+  label: string;
+  options: readonly { value: Value; label: string }[];
+}
+
+/** One of a few values, of which `all` is the first. */
+export function Filter<Value extends string>({ url, name, label, options }: FilterProps<Value | 'all'>) {
+  return (
+    <Choice
+      label={label}
+      options={options}
+      value={url.option(name, options) ?? 'all'}
+      onChange={(chosen) => url.change({ [name]: chosen })}
+    />
+  );
+}
+
+/** A filter that a link has set, which can only be removed. */
+export function ChosenFilter({ url, name }: { url: ListUrl; name: string }) {
+  const value = url.text(name);
+  if (value === undefined) return null;
+  return (
+    <p class="chosen">
+      <button class="btn sml" type="button" onClick={() => url.change({ [name]: '' })}>
+        {name}: {value}
+        <span aria-hidden="true">×</span>
+        <span class="vh">Remove</span>
+      </button>
+    </p>
+  );
+}
+
+interface ListProps<Each> {
+  for: Loaded<{ data: Each[]; pagination: { next_cursor: string | null } }>;
+  url: ListUrl;
+  /** What the rows are, in "The loads could not be loaded". */
+  what: string;
+  /** The title of an empty list, and below it what to do. */
+  empty: { title: string; hint: ComponentChildren };
+  children: (rows: Required<Each>[]) => ComponentChild;
+}
+
+/** A page of the rows, and the ways to others. */
+export function List<Each>({ for: loaded, url, what, empty, children }: ListProps<Each>) {
+  return (
+    <Fresh for={loaded} failure={`The ${what} could not be loaded`} skeleton={<SkeletonRows rows={8} />}>
+      {(page) =>
+        page.data.length === 0 ? (
+          <Empty title={empty.title}>
+            <p>{empty.hint}</p>
+          </Empty>
+        ) : (
+          <>
+            {children(rowsOf(page))}
+            <Pages
+              size={pageSize}
+              isFirst={url.text('cursor') === undefined}
+              next={page.pagination.next_cursor}
+              onFirst={() => url.change({})}
+              onNext={(cursor) => url.change({ cursor })}
+            />
+          </>
+        )
+      }
+    </Fresh>
+  );
+}
