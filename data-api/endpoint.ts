@@ -1,9 +1,9 @@
 // Declares the endpoints of this service and runs their calls: parses the query, calls the handler, which decides the answer, and
-// leaves the rest to `answer`. Hides that a repeated URL is answered without parsing its query again.
-import type { Request, Response } from 'express';
+// leaves the rest to `answer`. Hides that a call begins again if a load rewrites its series meanwhile.
+import type { Response } from 'express';
 import { z } from 'zod';
 import { fail, type ErrorCode } from '../kernel/errors.ts';
-import { answer, sendNotModified, type Caching, type Reply } from '../kernel/http/answer.ts';
+import { answer, type Caching, type Reply } from '../kernel/http/answer.ts';
 import {
   formatsOf,
   mediaTypes,
@@ -12,12 +12,10 @@ import {
   type Declaration,
   type Format,
 } from '../kernel/http/endpoint.ts';
-import { encodingFor, sendAnswer } from '../kernel/http/reply.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
 import { HistoryRewritten } from './series/points.ts';
-import type { Series } from './series/series.sql.ts';
 
 /** A call, as passed to its handler. */
 export interface Asked<Query> {
@@ -44,20 +42,13 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   format?: Format;
   /** Default `private`. */
   caching?: Caching;
-  /** Whether its answers are cached by ETag. */
-  isKept?: boolean;
   /** Errors besides those for invalid parameters. */
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
   /** Decides the answer. State created in the outer call persists across calls. */
-  handler: (
-    dependencies: Dependencies,
-  ) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<SeriesReply>;
+  handler: (dependencies: Dependencies) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<Reply>;
 }
-
-/** `ofSeries`: set if the answer to the URL stays the same until this series changes. */
-type SeriesReply = Reply & { ofSeries?: Series };
 
 /** An endpoint's declaration and its handler. */
 export interface Endpoint extends Declaration {
@@ -91,22 +82,16 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     handler(dependencies) {
       const decide = handler(dependencies);
       const { edition } = dependencies;
-      const responseCache = declared.isKept === true ? dependencies.responseCache : undefined;
       return async (request, response, call) => {
         const format = negotiate(request, formats);
-        const name = nameOf(request, call, format);
         if (caching !== 'none') tellValidity(dependencies, call);
-        if (await sendKnown(dependencies, name, request, response, call)) return;
         const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
         const { url } = request;
         const params = request.params as Record<string, string>;
         const isConditional = request.headers['if-none-match'] !== undefined;
         await untilSteady(response, isPinned(asked), async () => {
           const reply = await decide({ query: asked, params, call, url, isConditional });
-          const keeping = { caching, edition, responseCache };
-          const headers = await answer(request, response, namingSeries(reply), keeping);
-          if (headers !== null && reply.ofSeries !== undefined)
-            dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
+          await answer(request, response, reply, { caching, edition });
         });
       };
     },
@@ -140,16 +125,6 @@ function isPinned(query: { cursor?: unknown; version?: unknown }): boolean {
   return query.cursor !== undefined || query.version !== undefined;
 }
 
-/**
- * Series of one load have the same row version: an identity that does not say of which series it is gets it, and by which id it was
- * asked for, which the answer tells.
- */
-function namingSeries(reply: SeriesReply): Reply {
-  const { ofSeries, identity } = reply;
-  if (ofSeries === undefined || identity === undefined) return reply;
-  return { ...reply, identity: [ofSeries.seriesNo, ofSeries.renamedFrom, ...identity] };
-}
-
 /** The schema of the answers in a format: text, unless it is JSON of some kind. */
 function schemaIn(
   format: Format,
@@ -160,29 +135,6 @@ function schemaIn(
   if (schema === undefined)
     throw new TypeError(`an endpoint without a schema of its ${format}: ${declared.summary}`);
   return schema;
-}
-
-/** A key of everything that determines the answer to a call while the data is unchanged. */
-function nameOf(request: Request, call: ServiceCall, format: string | null): string {
-  return `${encodingFor(request.headers['accept-encoding'])} ${format} ${call.identity.features.join(',')} ${request.url}`;
-}
-
-/** Repeats the previous answer to the same call if it is still valid. @returns whether it did. */
-async function sendKnown(
-  { urlValidatorCache, responseCache }: Dependencies,
-  name: string,
-  request: Request,
-  response: Response,
-  call: ServiceCall,
-): Promise<boolean> {
-  const known = urlValidatorCache.get(name);
-  if (known === undefined || !(await call.stage('lookup', () => urlValidatorCache.holds(known))))
-    return false;
-  if (known.untilMs < Infinity) call.changesAt(new Date(known.untilMs));
-  if (sendNotModified(request, response, known.headers)) return true;
-  const kept = responseCache.get(known.headers.etag);
-  if (kept !== undefined) sendAnswer(response, kept);
-  return kept !== undefined;
 }
 
 /** Tells the gateway until when it may answer the call from memory. To be called before anything is read for the answer. */

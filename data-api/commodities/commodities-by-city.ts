@@ -23,6 +23,7 @@ import { endpoint } from '../endpoint.ts';
 import { combinationsThatPass } from '../series/dims.ts';
 import { filterPoints, noPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
 import { metaOf, withBreaksAt } from '../series/series-meta.ts';
+import { stateOf } from '../series/series-read.ts';
 import { toRequest } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
@@ -107,7 +108,7 @@ export const getCommoditiesByCity = endpoint({
       };
       const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
       return {
-        identity: ['by-city', query, series.rowVersion, series.releases[0], [...cityNames]],
+        identity: ['by-city', query, ...stateOf(series), [...cityNames]],
         lastModified: series.changedAt,
         format: query.format,
         fileName: `${series.id}-by-city`,

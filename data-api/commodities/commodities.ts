@@ -44,7 +44,6 @@ export const getCommodities = endpoint({
     dims: seriesParams.dims.describe('As for `/v1/series/{id}`; replaces the parameters of the same name.'),
   },
   json: seriesSchema,
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -134,7 +133,6 @@ export const getCommodityItems = endpoint({
   },
   json: schemaOf(itemList),
   caching: 'public',
-  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -151,7 +149,6 @@ export const getCommodityCities = endpoint({
   },
   json: schemaOf(cityList),
   caching: 'public',
-  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {

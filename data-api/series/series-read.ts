@@ -84,6 +84,14 @@ function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock:
   return { ...series, releases };
 }
 
+/** What determines an answer about the present state of a series, for its ETag. Series of one load have the same row version. */
+export const stateOf = ({ seriesNo, renamedFrom, rowVersion, releases }: Series): unknown[] => [
+  seriesNo,
+  renamedFrom,
+  rowVersion,
+  releases[0],
+];
+
 /** The series with the notes on its points, both of one state, if the request includes them. @throws Failure `not_found`. */
 export async function withPointNotes(
   dependencies: Dependencies,

@@ -18,6 +18,7 @@ import {
   readPage,
   readWithKnown,
   requireSeries,
+  stateOf,
   withPointNotes,
   type PageQuery,
 } from './series-read.ts';
@@ -54,7 +55,6 @@ export const getSeries = endpoint({
   params: seriesParam,
   query: seriesParams,
   json: seriesSchema,
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -62,8 +62,7 @@ export const getSeries = endpoint({
     const found = await lookUp(dependencies, asked, request, (pageQuery) =>
       isStream(request) ? null : readPageOf(dependencies, asked.call, pageQuery, request),
     );
-    const reply = seriesReply(dependencies, asked, { endpoint: 'series', request, ...found });
-    return { ...reply, ofSeries: found.series };
+    return seriesReply(dependencies, asked, { endpoint: 'series', request, ...found });
   },
 });
 
@@ -153,7 +152,6 @@ export const getLatest = endpoint({
   params: seriesParam,
   query: latestParams,
   json: seriesSchema,
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -168,7 +166,6 @@ export const getLatest = endpoint({
       identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
       format,
       fileName: `${series.id}-latest`,
-      ofSeries: series,
       async read() {
         const { points, ...newest } = page ?? (await readNewestOf(pageQuery));
         const ordered = query.sort === 'desc' ? reversePoints(points) : points;
@@ -194,7 +191,6 @@ export const getManySeries = endpoint({
   summary: 'Several series in one call; counts as one call per series.',
   query: manySeriesParams,
   json: manySeriesSchema,
-  isKept: true,
   errors: seriesErrors,
   handler: (dependencies) => {
     const { cursors } = dependencies;
@@ -238,7 +234,7 @@ export const getManySeries = endpoint({
 
 /** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
 export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
-  return [query, after, series.renamedFrom, series.rowVersion, version, series.releases[0]];
+  return [query, after, ...stateOf(series), version];
 }
 
 /** How long the answer is valid; for a past state that is not pinned yet, also its permanent URL. */
