@@ -29,7 +29,7 @@ import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
 import { slackDays } from '../series/legs.ts';
 import { transforms } from '../series/transform.ts';
-import { prepareTransform, transformedOnDate, type Computation } from '../series/transformed-points.ts';
+import { prepareTransform, transformedValues, type Computation } from '../series/transformed-points.ts';
 
 const citiesMax = 100;
 
@@ -178,10 +178,11 @@ async function withChanges(
   const rows: Omit<CityPrice, 'rank'>[] = [];
   for (const date of new Set(points.dates)) {
     const block = filterPoints(points, (i) => points.dates[i] === date);
-    const overYear = await transformedOnDate(database, selection, changeOverYear, block);
+    const own = { ...selection, dimsNos: block.dimsNos };
+    const overYear = await transformedValues(database, own, changeOverYear, block);
     const shown =
-      computation === null ? block.values : await transformedOnDate(database, selection, computation, block);
-    const weeks = await weeksBefore(database, selection, block);
+      computation === null ? block.values : await transformedValues(database, own, computation, block);
+    const weeks = await weeksBefore(database, own, block);
     block.dimsNos.forEach((dimsNo, i) => {
       const value = entryAt(block.values, i);
       if (shown[i] === '') return;
@@ -208,7 +209,7 @@ async function weeksBefore(database: Queryable, selection: Selection, block: Poi
   if (monthsPerPeriod[selection.series.frequency] !== undefined || date < '0001-01-22') return noPoints();
   const to = addDays(date, -7);
   const from = addDays(to, -slackDays);
-  return readAll(database, { ...selection, dimsNos: block.dimsNos, from, to, order: 'asc' });
+  return readAll(database, { ...selection, from, to, order: 'asc' });
 }
 
 /** Compares with the last price on or before the same day a week earlier, at most a week older and in the same unit. */
