@@ -15,7 +15,7 @@ import {
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
-import { HistoryRewritten } from './series/points.ts';
+import { FactsChanged, HistoryRewritten } from './series/points.ts';
 
 /** A call, as passed to its handler. */
 export interface Asked<Query> {
@@ -25,8 +25,8 @@ export interface Asked<Query> {
   call: ServiceCall;
   /** The URL as received, if the answer depends on the client's spelling. */
   url: string;
-  /** The client has an answer, which may still be the right one: nothing is to be read before that is known. */
-  isConditional: boolean;
+  /** Whether facts in memory may be taken as they are, until a statement says whether they still hold. */
+  mayUseKnown: boolean;
 }
 
 interface EndpointOf<Shape extends z.ZodRawShape> {
@@ -88,9 +88,11 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
         const { url } = request;
         const params = request.params as Record<string, string>;
+        // A client that has an answer may be answered without a statement that reads.
         const isConditional = request.headers['if-none-match'] !== undefined;
-        await untilSteady(response, isPinned(asked), async () => {
-          const reply = await decide({ query: asked, params, call, url, isConditional });
+        await untilSteady(response, isPinned(asked), async (attempt) => {
+          const mayUseKnown = attempt === 1 && !isConditional;
+          const reply = await decide({ query: asked, params, call, url, mayUseKnown });
           await answer(request, response, reply, { caching, edition });
         });
       };
@@ -102,15 +104,20 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
 const attemptsMax = 5;
 
 /**
- * Answers a call. If a load rewrites a series between look-up and reading, the call begins again with the new state, unless the client
- * has named the state.
+ * Answers a call. It begins again with the current facts if those in memory do not hold; and with the new state if a load rewrites a
+ * series between look-up and reading, unless the client has named the state.
  */
-async function untilSteady(response: Response, isPinned: boolean, work: () => Promise<void>): Promise<void> {
+async function untilSteady(
+  response: Response,
+  isPinned: boolean,
+  work: (attempt: number) => Promise<void>,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await work();
+      return await work(attempt);
     } catch (error) {
-      if (!(error instanceof HistoryRewritten) || isPinned || response.headersSent) throw error;
+      const beginsAgain = error instanceof FactsChanged || (error instanceof HistoryRewritten && !isPinned);
+      if (!beginsAgain || response.headersSent) throw error;
       if (attempt === attemptsMax)
         fail('unavailable', 'Loads rewrite the series faster than it can be read. Try again.', {
           headers: { 'retry-after': '2' },

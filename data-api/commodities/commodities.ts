@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 import { parseDims, type DimsFilter } from '../series/dims.ts';
-import { requireSeries, withPointNotes } from '../series/series-read.ts';
+import { pageQueryOf, requireSeries, withPointNotes } from '../series/series-read.ts';
 import { seriesParams, toRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';
 import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
@@ -60,7 +60,8 @@ export const getCommodities = endpoint({
       await requireCities(dependencies, [city], 'city');
       return { ...prices, id: `${prices.id}.${city}` };
     });
-    return seriesReply(dependencies, asked, { endpoint: 'commodities', series, request });
+    const pageQuery = pageQueryOf(series, request, dependencies.cursors);
+    return seriesReply(dependencies, asked, { endpoint: 'commodities', pageQuery, request });
   },
 });
 

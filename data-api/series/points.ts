@@ -41,7 +41,7 @@ export interface Selection {
   isUnchecked?: boolean;
 }
 
-/** Thrown by a read of an unchecked selection. */
+/** Thrown by a read of an unchecked selection: the call begins again with the current facts. */
 export class FactsChanged extends Error {}
 
 /** A load has rewritten the history of the series since the call began. A call that named no state starts again. */

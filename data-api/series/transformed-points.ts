@@ -96,22 +96,29 @@ export async function* transformedBlocks(
   computation: Computation,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
+  let former = noPoints();
   for await (const block of readBlocks(database, selection, pointsWanted)) {
-    const values = await transformedValues(database, selection, computation, block);
+    const values = await transformedValues(database, selection, computation, block, former);
+    if (selection.order === 'asc') former = block;
     const isWhole = selection.wanted === 'all' || !values.includes('');
     yield isWhole ? { ...block, values } : filterPoints({ ...block, values }, (i) => values[i] !== '');
   }
 }
 
-/** The transformed values of points of the selection, in their order; '' for a point without one. Reads the earlier points that they need. */
+/**
+ * The transformed values of points of the selection, in their order; '' for a point without one. Reads the earlier points that they need.
+ * @param former the points just before them, ascending, which are used if they reach back far enough.
+ */
 export async function transformedValues(
   database: Queryable,
   selection: Selection,
   { transform, bases }: Pick<Computation, 'transform' | 'bases'>,
   points: Points,
+  former = noPoints(),
 ): Promise<string[]> {
   const rule = { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
-  return transformValues(rule, await earlierPoints(database, selection, rule, points), points);
+  const history = await earlierPoints(database, selection, rule, { points, former });
+  return transformValues(rule, history, points);
 }
 
 /** The most legs of a point. */
@@ -122,11 +129,12 @@ async function earlierPoints(
   database: Queryable,
   selection: Selection,
   { transform, frequency }: TransformRule,
-  { dates }: Points,
+  { points: { dates }, former }: { points: Points; former: Points },
 ): Promise<Points> {
   const [oldest = '', newest = ''] = [dates[0] ?? '', dates.at(-1) ?? ''].toSorted();
   const from = lookBack(transform, frequency, oldest);
   if (from >= oldest) return noPoints();
+  if ((former.dates[0] ?? oldest) <= from) return former;
   const before = { ...selection, from, to: addDays(oldest, -1), order: 'asc', wanted: 'values' } as const;
   // Without a window of time, the few before each combination's oldest point are enough, of any age.
   if (!isWindowed(transform, frequency)) return readNewest(database, before, legsMax);
