@@ -16,7 +16,7 @@ import {
   type Points,
   type Selection,
 } from './points.ts';
-import { segmentNo, slackDays } from './legs.ts';
+import { segmentNo, slackDays, type Columns } from './legs.ts';
 import {
   isApplicable,
   lookBack,
@@ -89,17 +89,22 @@ async function requireData(
   );
 }
 
-/** The transformed points of a selection, block by block. */
+/** The most blocks that are kept while others follow: 50,000 points. */
+const formerMax = 10;
+
+/** The transformed points of a selection, block by block. Points that are no longer kept when they are compared with are read again. */
 export async function* transformedBlocks(
   database: Queryable,
   selection: Selection,
   computation: Computation,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  let former = noPoints();
+  const former: Points[] = [];
   for await (const block of readBlocks(database, selection, pointsWanted)) {
+    if (block.dates.length === 0) continue;
     const values = await transformedValues(database, selection, computation, block, former);
-    if (selection.order === 'asc') former = block;
+    if (selection.order === 'asc') former.push(block);
+    if (former.length > formerMax) former.shift();
     const isWhole = selection.wanted === 'all' || !values.includes('');
     yield isWhole ? { ...block, values } : filterPoints({ ...block, values }, (i) => values[i] !== '');
   }
@@ -107,14 +112,14 @@ export async function* transformedBlocks(
 
 /**
  * The transformed values of points of the selection, in their order; '' for a point without one. Reads the earlier points that they need.
- * @param former the points just before them, ascending, which are used if they reach back far enough.
+ * @param former the blocks just before them, ascending, which are used if they reach back far enough.
  */
 export async function transformedValues(
   database: Queryable,
   selection: Selection,
   { transform, bases }: Pick<Computation, 'transform' | 'bases'>,
   points: Points,
-  former = noPoints(),
+  former: readonly Points[] = [],
 ): Promise<string[]> {
   const rule = { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
   const history = await earlierPoints(database, selection, rule, { points, former });
@@ -124,22 +129,31 @@ export async function transformedValues(
 /** The most legs of a point. */
 const legsMax = 2;
 
-/** The points before the oldest of some points that these are compared with, ascending. */
+/** The points before the oldest of some points that these are compared with, by date ascending. */
 async function earlierPoints(
   database: Queryable,
   selection: Selection,
   { transform, frequency }: TransformRule,
-  { points: { dates }, former }: { points: Points; former: Points },
-): Promise<Points> {
+  { points: { dates }, former }: { points: Points; former: readonly Points[] },
+): Promise<Columns> {
   const [oldest = '', newest = ''] = [dates[0] ?? '', dates.at(-1) ?? ''].toSorted();
   const from = lookBack(transform, frequency, oldest);
   if (from >= oldest) return noPoints();
-  if ((former.dates[0] ?? oldest) <= from) return former;
+  const first = former.findLastIndex((block) => entryAt(block.dates, 0) <= from);
+  if (first >= 0) return joined(former.slice(first));
   const before = { ...selection, from, to: addDays(oldest, -1), order: 'asc', wanted: 'values' } as const;
   // Without a window of time, the few before each combination's oldest point are enough, of any age.
   if (!isWindowed(transform, frequency)) return readNewest(database, before, legsMax);
   const end = lookBackEnd(transform, newest);
   return readAll(database, end < before.to ? { ...before, to: end } : before);
+}
+
+function joined(blocks: readonly Points[]): Columns {
+  return {
+    dates: blocks.flatMap((block) => block.dates),
+    values: blocks.flatMap((block) => block.values),
+    dimsNos: blocks.flatMap((block) => block.dimsNos),
+  };
 }
 
 /** Whether a transform compares with points in a window of time; otherwise with the last few points, of any age. */
