@@ -72,7 +72,6 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     seriesFacts: {
       known: () => undefined,
       find: (id, vintage) => findSeries(database, id, vintage),
-      isCurrent: () => Promise.resolve(false),
     },
     loads: createLoads(database, edition),
     edition,
