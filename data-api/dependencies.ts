@@ -3,11 +3,9 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
-import type { ResponseCache } from '../kernel/http/response-cache.ts';
 import type { Places } from './charts/places.ts';
 import type { Synonyms } from './discovery/synonyms.ts';
 import type { Loads } from './loads.ts';
-import type { UrlValidatorCache } from './url-validator-cache.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
 
 export interface Dependencies {
@@ -16,8 +14,6 @@ export interface Dependencies {
   longReads: Queryable;
   cursors: Cursors;
   seriesFacts: SeriesFacts;
-  responseCache: ResponseCache;
-  urlValidatorCache: UrlValidatorCache;
   loads: Loads;
   /** What answers depend on besides the data: see `editionOf`. */
   edition: string;

@@ -1,9 +1,9 @@
 // Declares the endpoints of this service and runs their calls: parses the query, calls the handler, which decides the answer, and
-// leaves the rest to `answer`. Hides that a repeated URL is answered without parsing its query again.
-import type { Request, Response } from 'express';
+// leaves the rest to `answer`. Hides that a call begins again if a load rewrites its series meanwhile.
+import type { Response } from 'express';
 import { z } from 'zod';
 import { fail, type ErrorCode } from '../kernel/errors.ts';
-import { answer, sendNotModified, type Caching, type Reply } from '../kernel/http/answer.ts';
+import { answer, type Caching, type Reply } from '../kernel/http/answer.ts';
 import {
   formatsOf,
   mediaTypes,
@@ -12,12 +12,10 @@ import {
   type Declaration,
   type Format,
 } from '../kernel/http/endpoint.ts';
-import { encodingFor, sendAnswer } from '../kernel/http/reply.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
-import { HistoryRewritten } from './series/points.ts';
-import type { Series } from './series/series.sql.ts';
+import { FactsChanged, HistoryRewritten } from './series/points.ts';
 
 /** A call, as passed to its handler. */
 export interface Asked<Query> {
@@ -27,8 +25,8 @@ export interface Asked<Query> {
   call: ServiceCall;
   /** The URL as received, if the answer depends on the client's spelling. */
   url: string;
-  /** The client has an answer, which may still be the right one: nothing is to be read before that is known. */
-  isConditional: boolean;
+  /** Whether facts in memory may be taken as they are, until a statement says whether they still hold. */
+  mayUseKnown: boolean;
 }
 
 interface EndpointOf<Shape extends z.ZodRawShape> {
@@ -44,20 +42,13 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   format?: Format;
   /** Default `private`. */
   caching?: Caching;
-  /** Whether its answers are cached by ETag. */
-  isKept?: boolean;
   /** Errors besides those for invalid parameters. */
   errors?: readonly ErrorCode[];
   /** Headers that an answer may have, besides those of every answer. */
   headers?: readonly string[];
   /** Decides the answer. State created in the outer call persists across calls. */
-  handler: (
-    dependencies: Dependencies,
-  ) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<SeriesReply>;
+  handler: (dependencies: Dependencies) => (asked: Asked<z.output<z.ZodObject<Shape>>>) => Promise<Reply>;
 }
-
-/** `ofSeries`: set if the answer to the URL stays the same until this series changes. */
-type SeriesReply = Reply & { ofSeries?: Series };
 
 /** An endpoint's declaration and its handler. */
 export interface Endpoint extends Declaration {
@@ -91,22 +82,18 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     handler(dependencies) {
       const decide = handler(dependencies);
       const { edition } = dependencies;
-      const responseCache = declared.isKept === true ? dependencies.responseCache : undefined;
       return async (request, response, call) => {
         const format = negotiate(request, formats);
-        const name = nameOf(request, call, format);
         if (caching !== 'none') tellValidity(dependencies, call);
-        if (await sendKnown(dependencies, name, request, response, call)) return;
         const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
         const { url } = request;
         const params = request.params as Record<string, string>;
+        // A client that has an answer may be answered without a statement that reads.
         const isConditional = request.headers['if-none-match'] !== undefined;
-        await untilSteady(response, isPinned(asked), async () => {
-          const reply = await decide({ query: asked, params, call, url, isConditional });
-          const keeping = { caching, edition, responseCache };
-          const headers = await answer(request, response, namingSeries(reply), keeping);
-          if (headers !== null && reply.ofSeries !== undefined)
-            dependencies.urlValidatorCache.keep(name, headers, reply.ofSeries);
+        await untilSteady(response, isPinned(asked), async (attempt) => {
+          const mayUseKnown = attempt === 1 && !isConditional;
+          const reply = await decide({ query: asked, params, call, url, mayUseKnown });
+          await answer(request, response, reply, { caching, edition });
         });
       };
     },
@@ -117,15 +104,20 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
 const attemptsMax = 5;
 
 /**
- * Answers a call. If a load rewrites a series between look-up and reading, the call begins again with the new state, unless the client
- * has named the state.
+ * Answers a call. It begins again with the current facts if those in memory do not hold; and with the new state if a load rewrites a
+ * series between look-up and reading, unless the client has named the state.
  */
-async function untilSteady(response: Response, isPinned: boolean, work: () => Promise<void>): Promise<void> {
+async function untilSteady(
+  response: Response,
+  isPinned: boolean,
+  work: (attempt: number) => Promise<void>,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await work();
+      return await work(attempt);
     } catch (error) {
-      if (!(error instanceof HistoryRewritten) || isPinned || response.headersSent) throw error;
+      const beginsAgain = error instanceof FactsChanged || (error instanceof HistoryRewritten && !isPinned);
+      if (!beginsAgain || response.headersSent) throw error;
       if (attempt === attemptsMax)
         fail('unavailable', 'Loads rewrite the series faster than it can be read. Try again.', {
           headers: { 'retry-after': '2' },
@@ -140,16 +132,6 @@ function isPinned(query: { cursor?: unknown; version?: unknown }): boolean {
   return query.cursor !== undefined || query.version !== undefined;
 }
 
-/**
- * An identity gets by which id the series was asked for, which the answer tells, and when the series changed: where a backup was restored,
- * its versions count on from an earlier one.
- */
-function namingSeries(reply: SeriesReply): Reply {
-  const { ofSeries, identity } = reply;
-  if (ofSeries === undefined || identity === undefined) return reply;
-  return { ...reply, identity: [ofSeries.renamedFrom, ofSeries.changedAt, ...identity] };
-}
-
 /** The schema of the answers in a format: text, unless it is JSON of some kind. */
 function schemaIn(
   format: Format,
@@ -160,29 +142,6 @@ function schemaIn(
   if (schema === undefined)
     throw new TypeError(`an endpoint without a schema of its ${format}: ${declared.summary}`);
   return schema;
-}
-
-/** A key of everything that determines the answer to a call while the data is unchanged. */
-function nameOf(request: Request, call: ServiceCall, format: string | null): string {
-  return `${encodingFor(request.headers['accept-encoding'])} ${format} ${call.identity.features.join(',')} ${request.url}`;
-}
-
-/** Repeats the previous answer to the same call if it is still valid. @returns whether it did. */
-async function sendKnown(
-  { urlValidatorCache, responseCache }: Dependencies,
-  name: string,
-  request: Request,
-  response: Response,
-  call: ServiceCall,
-): Promise<boolean> {
-  const known = urlValidatorCache.get(name);
-  if (known === undefined || !(await call.stage('lookup', () => urlValidatorCache.holds(known))))
-    return false;
-  if (known.untilMs < Infinity) call.changesAt(new Date(known.untilMs));
-  if (sendNotModified(request, response, known.headers)) return true;
-  const kept = responseCache.get(known.headers.etag);
-  if (kept !== undefined) sendAnswer(response, kept);
-  return kept !== undefined;
 }
 
 /** Tells the gateway until when it may answer the call from memory. To be called before anything is read for the answer. */

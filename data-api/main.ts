@@ -14,12 +14,10 @@ import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
-import { createResponseCache } from '../kernel/http/response-cache.ts';
 import { createPlaces } from './charts/places.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
 import { loadsMetrics } from './observability/loads-metrics.ts';
 import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
-import { createUrlValidatorCache } from './url-validator-cache.ts';
 import { loadSynonyms, synonymsFile } from './discovery/synonyms.ts';
 import { toRoutes } from './endpoint.ts';
 import { endpoints } from './routes.ts';
@@ -136,18 +134,17 @@ export async function start(
 
 type Shared = ReturnType<typeof sharedDependencies>;
 
-/** What does not depend on the server that is read. An ETag says all that an answer depends on, so both have one cache of answers. */
+/** What does not depend on the server that is read. */
 function sharedDependencies(options: DataApiOptions, clock: Clock) {
   const { identitySecret, seriesTimeZone, log, publicUrl } = options;
   const { previewPoints = 0, openRevisionsSeries } = options;
-  const responseCache = createResponseCache();
   const cursors = createCursors(identitySecret);
   const synonyms = loadSynonyms();
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret seals cursors.
   const edition = editionOf({ ...settings, identitySecret, synonyms: readFileSync(synonymsFile, 'utf8') });
-  return { ...{ responseCache, cursors, synonyms, chartPlaces, clock, log, edition }, ...settings };
+  return { ...{ cursors, synonyms, chartPlaces, clock, log, edition }, ...settings };
 }
 
 function openServer(
@@ -171,8 +168,7 @@ function openServer(
   });
   const loads = createLoads(database, shared.edition);
   const seriesFacts = createSeriesFacts(database);
-  const urlValidatorCache = createUrlValidatorCache(seriesFacts, shared.clock);
-  const own = { database, longReads, seriesFacts, urlValidatorCache, loads };
+  const own = { database, longReads, seriesFacts, loads };
   const about = { service: 'data-api', server: name };
   return {
     ...{ database, questions, loads },

@@ -95,9 +95,7 @@ async function endThread(): Promise<void> {
  * A function that makes a PNG of an SVG.
  * @throws Failure `not_acceptable` without a font: a chart without its numbers would mislead.
  */
-export function createPngMaker(
-  font: Font | null,
-): (svg: string, scale: number) => Promise<Buffer> {
+export function createPngMaker(font: Font | null): (svg: string, scale: number) => Promise<Buffer> {
   return async (svg, scale) => {
     if (font === null)
       fail(

@@ -3,6 +3,7 @@
 import { askedPreview, newestOf, previewParams } from '../discovery/preview.ts';
 import { endpoint } from '../endpoint.ts';
 import { readNewest } from '../series/points.ts';
+import { stateOf } from '../series/series-read.ts';
 import { seriesParam } from '../series/series.ts';
 import { lookOf, lookParams } from './chart-params.ts';
 import { createLinePoints, drawnSvg, requireFewLines } from './drawing.ts';
@@ -16,7 +17,6 @@ export const getPreviewChart = endpoint({
   },
   format: 'svg',
   caching: 'public',
-  isKept: true,
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
@@ -25,11 +25,10 @@ export const getPreviewChart = endpoint({
     const selection = newestOf(series, dimsNos, 'all');
     const look = lookOf(query);
     return {
-      identity: ['preview.svg', series.rowVersion, dimsNos, pointsMax, look],
+      identity: ['preview.svg', ...stateOf(series), dimsNos, pointsMax, look],
       lastModified: series.changedAt,
       format: 'svg',
       fileName: series.id,
-      ofSeries: series,
       async read() {
         const points = await call.stage('sql', () => readNewest(dependencies.database, selection, pointsMax));
         const collected = createLinePoints(dimsNos);

@@ -28,7 +28,6 @@ export const getSeriesChartSvg = endpoint({
   params: seriesParam,
   query: { ...chartedParams, ...lookParams },
   format: 'svg',
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -38,7 +37,6 @@ export const getSeriesChartSvg = endpoint({
       identity: ['chart.svg', ...identityOf(pageQuery), request.version, lookOf(asked.query)],
       format: 'svg',
       fileName: series.id,
-      ofSeries: series,
       read: async () => ({ text: await readSvg(dependencies, pageQuery, request, asked) }),
     };
   },
@@ -54,7 +52,6 @@ export const getSeriesChartPng = endpoint({
   params: seriesParam,
   query: { ...chartedParams, ...lookParams, scale: scaleParam },
   format: 'png',
-  isKept: true,
   headers: pinnedHeaders,
   errors: [...seriesErrors, 'not_acceptable', 'rate_limited'],
   handler: (dependencies) => {
@@ -72,9 +69,8 @@ export const getSeriesChartPng = endpoint({
         identity,
         format: 'png',
         fileName: series.id,
-        ofSeries: series,
         async read(): Promise<Content> {
-          const image = { accountId, name: JSON.stringify([series.seriesNo, ...identity]) };
+          const image = { accountId, name: JSON.stringify(identity) };
           const bytes = await chartPlaces.drawn(image, async () => {
             const svg = await readSvg(dependencies, pageQuery, request, asked);
             return asked.call.stage('render', () => toPng(svg, scale));

@@ -53,7 +53,6 @@ export const getCitation = endpoint({
   },
   json: oneOf(citationSchema),
   csl: z.array(cslSchema),
-  isKept: true,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
     const { query, params, call, url } = asked;

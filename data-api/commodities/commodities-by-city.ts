@@ -23,12 +23,13 @@ import { endpoint } from '../endpoint.ts';
 import { combinationsThatPass } from '../series/dims.ts';
 import { filterPoints, noPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
 import { metaOf, withBreaksAt } from '../series/series-meta.ts';
+import { stateOf } from '../series/series-read.ts';
 import { toRequest } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
 import { slackDays } from '../series/legs.ts';
 import { transforms } from '../series/transform.ts';
-import { prepareTransform, transformedOnDate, type Computation } from '../series/transformed-points.ts';
+import { prepareTransform, transformedValues, type Computation } from '../series/transformed-points.ts';
 
 const citiesMax = 100;
 
@@ -107,7 +108,7 @@ export const getCommoditiesByCity = endpoint({
       };
       const isLatest = query.date === undefined && query.from === undefined && query.to === undefined;
       return {
-        identity: ['by-city', query, series.rowVersion, series.changedAt, series.releases[0], [...cityNames]],
+        identity: ['by-city', query, ...stateOf(series), [...cityNames]],
         lastModified: series.changedAt,
         format: query.format,
         fileName: `${series.id}-by-city`,
@@ -177,10 +178,11 @@ async function withChanges(
   const rows: Omit<CityPrice, 'rank'>[] = [];
   for (const date of new Set(points.dates)) {
     const block = filterPoints(points, (i) => points.dates[i] === date);
-    const overYear = await transformedOnDate(database, selection, changeOverYear, block);
+    const own = { ...selection, dimsNos: block.dimsNos };
+    const overYear = await transformedValues(database, own, changeOverYear, block);
     const shown =
-      computation === null ? block.values : await transformedOnDate(database, selection, computation, block);
-    const weeks = await weeksBefore(database, selection, block);
+      computation === null ? block.values : await transformedValues(database, own, computation, block);
+    const weeks = await weeksBefore(database, own, block);
     block.dimsNos.forEach((dimsNo, i) => {
       const value = entryAt(block.values, i);
       if (shown[i] === '') return;
@@ -207,7 +209,7 @@ async function weeksBefore(database: Queryable, selection: Selection, block: Poi
   if (monthsPerPeriod[selection.series.frequency] !== undefined || date < '0001-01-22') return noPoints();
   const to = addDays(date, -7);
   const from = addDays(to, -slackDays);
-  return readAll(database, { ...selection, dimsNos: block.dimsNos, from, to, order: 'asc' });
+  return readAll(database, { ...selection, from, to, order: 'asc' });
 }
 
 /** Compares with the last price on or before the same day a week earlier, at most a week older and in the same unit. */

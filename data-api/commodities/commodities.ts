@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 import { parseDims, type DimsFilter } from '../series/dims.ts';
-import { requireSeries, withPointNotes } from '../series/series-read.ts';
+import { pageQueryOf, requireSeries, withPointNotes } from '../series/series-read.ts';
 import { seriesParams, toRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';
 import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
@@ -44,7 +44,6 @@ export const getCommodities = endpoint({
     dims: seriesParams.dims.describe('As for `/v1/series/{id}`; replaces the parameters of the same name.'),
   },
   json: seriesSchema,
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
@@ -61,7 +60,8 @@ export const getCommodities = endpoint({
       await requireCities(dependencies, [city], 'city');
       return { ...prices, id: `${prices.id}.${city}` };
     });
-    return seriesReply(dependencies, asked, { endpoint: 'commodities', series, request });
+    const pageQuery = pageQueryOf(series, request, dependencies.cursors);
+    return seriesReply(dependencies, asked, { endpoint: 'commodities', pageQuery, request });
   },
 });
 
@@ -134,7 +134,6 @@ export const getCommodityItems = endpoint({
   },
   json: schemaOf(itemList),
   caching: 'public',
-  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {
@@ -151,7 +150,6 @@ export const getCommodityCities = endpoint({
   },
   json: schemaOf(cityList),
   caching: 'public',
-  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {

@@ -64,7 +64,6 @@ export const getCatalog = endpoint({
   },
   json: schemaOf(catalogList, { facets: facetsSchema(catalogFacets).optional() }),
   caching: 'public',
-  isKept: true,
   handler:
     (dependencies) =>
     ({ query, call }) => {

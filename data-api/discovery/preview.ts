@@ -11,7 +11,7 @@ import { combinationsThatPass, parseDims } from '../series/dims.ts';
 import { readNewest, type Selection } from '../series/points.ts';
 import { defaultPointFields, seriesJson } from '../series/series-envelope.ts';
 import { metaOf } from '../series/series-meta.ts';
-import { requireSeries } from '../series/series-read.ts';
+import { requireSeries, stateOf } from '../series/series-read.ts';
 import { dimsParam } from '../series/series-request.ts';
 import { renamedFromSchema, seriesSchemaWithMeta } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
@@ -78,7 +78,6 @@ export const getPreview = endpoint({
   },
   json: seriesSchemaWithMeta(previewFacts),
   caching: 'public',
-  isKept: true,
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
@@ -91,10 +90,9 @@ export const getPreview = endpoint({
     };
     const selection = newestOf(series, dimsNos, query.include_missing ? 'all' : 'values');
     return {
-      identity: ['preview', series.rowVersion, series.releases[0], dimsNos, preview, selection.wanted],
+      identity: ['preview', ...stateOf(series), dimsNos, preview, selection.wanted],
       lastModified: series.changedAt,
       format: 'json',
-      ofSeries: series,
       async read() {
         const points = await call.stage('sql', () => readNewest(dependencies.database, selection, pointsMax));
         const meta = { ...metaOf(series, selection, null), preview };

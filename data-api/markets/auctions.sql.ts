@@ -61,13 +61,13 @@ export const auctionsList: List = {
 };
 
 interface AuctionFilter {
-  instrument: string | undefined;
-  tenor: string | undefined;
+  instrument?: string | undefined;
+  tenor?: string | undefined;
   /** Auction days, both inclusive. */
-  from: string | undefined;
-  to: string | undefined;
-  status: string | undefined;
-  format: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  status?: string | undefined;
+  format?: string | undefined;
 }
 
 export function auctionsWhere(filter: AuctionFilter): Conditions {

@@ -33,7 +33,7 @@ export const getAuctions = endpoint({
   handler:
     (dependencies) =>
     ({ query, call }) => {
-      const { format, bidding, instrument, tenor, status } = query;
+      const { format, bidding } = query;
       const isBidding = format === 'competitive' || format === 'non_competitive';
       if (isBidding && bidding !== undefined && bidding !== format) {
         fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
@@ -41,7 +41,7 @@ export const getAuctions = endpoint({
         });
       }
       const asked = isBidding ? format : bidding;
-      const where = auctionsWhere({ instrument, tenor, ...windowOf(query), status, format: asked });
+      const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });
       const written = isBidding ? 'json' : format;
       return listReply(dependencies, call, {
         list: auctionsList,

@@ -60,18 +60,18 @@ export const securitiesList: List = {
 };
 
 interface SecurityFilter {
-  type: string | undefined;
+  type?: string | undefined;
   /** Part of the issuer's name, case-insensitive. */
-  issuer: string | undefined;
+  issuer?: string | undefined;
   /** This rating or a better one; securities that are unrated or not on the long-term scale are excluded. */
-  ratingMin: string | undefined;
+  rating_min?: string | undefined;
   maturityFrom: string | undefined;
   maturityTo: string | undefined;
-  shariah: boolean | undefined;
+  shariah?: boolean | undefined;
   /** Whether the newest price is from trades. */
-  traded: boolean | undefined;
-  status: string | undefined;
-  currency: string | undefined;
+  traded?: boolean | undefined;
+  status?: string | undefined;
+  currency?: string | undefined;
 }
 
 export function securitiesWhere(filter: SecurityFilter): Conditions {
@@ -79,7 +79,7 @@ export function securitiesWhere(filter: SecurityFilter): Conditions {
   return new Conditions()
     .and(filter.type, (p) => `s.type = ${p}`)
     .and(containing, (p) => `s.issuer ilike ${p}`)
-    .and(filter.ratingMin, (p) => `data.rating_rank(s.rating) <= data.rating_rank(${p})`)
+    .and(filter.rating_min, (p) => `data.rating_rank(s.rating) <= data.rating_rank(${p})`)
     .and(filter.maturityFrom, (p) => `s.maturity_date >= ${p}`)
     .and(filter.maturityTo, (p) => `s.maturity_date <= ${p}`)
     .and(filter.shariah, (p) => `s.shariah_compliant = ${p}`)
@@ -180,13 +180,13 @@ export const securityTradesList: List = {
 interface TradeFilter {
   code: string | undefined;
   /** Both inclusive. */
-  from: string | undefined;
-  to: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
   /** The type of the security. */
-  type: string | undefined;
-  venue: string | undefined;
+  type?: string | undefined;
+  venue?: string | undefined;
   /** The minimum amount paid. */
-  minAmount: string | undefined;
+  min_amount?: string | undefined;
 }
 
 export function securityTradesWhere(filter: TradeFilter): Conditions {
@@ -196,5 +196,5 @@ export function securityTradesWhere(filter: TradeFilter): Conditions {
     .and(filter.to, (p) => `t.trade_date <= ${p}`)
     .and(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
     .equals('venue', filter.venue, 't.venue')
-    .and(filter.minAmount, (p) => `t.amount >= ${p}`);
+    .and(filter.min_amount, (p) => `t.amount >= ${p}`);
 }

@@ -64,18 +64,7 @@ export const getSecurities = endpoint({
           param: 'maturity_from',
         });
       }
-      const { type, issuer, shariah, traded, status, currency, rating_min: ratingMin } = query;
-      const where = securitiesWhere({
-        type,
-        issuer,
-        ratingMin,
-        maturityFrom,
-        maturityTo,
-        shariah,
-        traded,
-        status,
-        currency,
-      });
+      const where = securitiesWhere({ ...query, maturityFrom, maturityTo });
       return listReply(dependencies, call, { list: securitiesList, query, where });
     },
 });
@@ -133,12 +122,12 @@ export const getSecurityTrades = endpoint({
   handler:
     (dependencies) =>
     async ({ query, call }) => {
-      const { type, venue, code: name, min_amount: minAmount } = query;
+      const { code: name } = query;
       const code =
         name === undefined
           ? undefined
           : ((await call.stage('lookup', () => findSecurityCode(dependencies.database, name))) ?? name);
-      const where = securityTradesWhere({ code, ...windowOf(query), type, venue, minAmount });
+      const where = securityTradesWhere({ ...query, ...windowOf(query), code });
       return listReply(dependencies, call, { list: securityTradesList, query, where });
     },
 });

@@ -75,20 +75,20 @@ export const tradeList: List = {
 };
 
 export interface TradeFilter {
-  flow: string | undefined;
+  flow?: string | undefined;
   /** Last days of periods, both inclusive. */
-  from: string | undefined;
-  to: string | undefined;
-  frequency: string | undefined;
-  reporter: string | undefined;
-  partner: string | undefined;
-  commodity: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+  frequency?: string | undefined;
+  reporter?: string | undefined;
+  partner?: string | undefined;
+  commodity?: string | undefined;
   /** Whether a commodity code is a prefix. */
   commodityIsBeginning: boolean;
-  classification: string | undefined;
-  level: number | undefined;
-  basis: string | undefined;
-  currency: string | undefined;
+  classification?: string | undefined;
+  level?: number | undefined;
+  basis?: string | undefined;
+  currency?: string | undefined;
 }
 
 export function tradeWhere(filter: TradeFilter): Conditions {

@@ -112,23 +112,15 @@ export const getTrade = endpoint({
           param: 'period',
         });
       }
-      const { flow, frequency, reporter, partner, commodity, classification, level, basis, currency } = query;
-      const kept = query.aggregate_by;
+      const { flow, partner, level, aggregate_by: kept } = query;
       const isBalance = flow === 'balance';
       const isSum = isBalance || kept !== undefined;
       const periods = periodGroup(query);
       const filter: TradeFilter = {
+        ...query,
         flow: isBalance ? undefined : flow,
         ...(query.period ?? windowOf(query)),
-        frequency,
-        reporter,
-        partner,
-        commodity,
         commodityIsBeginning: level !== undefined || kept !== undefined,
-        classification,
-        level,
-        basis,
-        currency,
       };
       const reply = query.count_only ? countReply : listReply;
       if (!isSum) return reply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });

@@ -7,7 +7,7 @@ import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
 /** The transforms that compare a value with earlier ones. */
 export type LegsTransform = 'yoy' | 'mom' | 'pct_change' | '3ma';
 
-/** Points as columns of equal length, by date ascending or descending; a missing value is ''. */
+/** Points as columns of equal length; a missing value is ''. */
 export interface Columns {
   dates: readonly string[];
   values: readonly string[];
@@ -16,12 +16,10 @@ export interface Columns {
 
 /** The points passed so far, and the legs of a point among them. */
 export interface Legs {
-  /** Adds points that follow all earlier ones in the order. */
+  /** Adds points that are not older than those added before, by date ascending. */
   add(points: Columns): void;
   /** The values on the earlier dates that the point needs, newest first; null if one is missing. The point itself was added. */
   of(dimsNo: number, date: string): readonly string[] | null;
-  /** Forgets the points before the date, or after it if the order is descending. */
-  forget(date: string): void;
 }
 
 /** How much older than the requested date a leg by date may be: weekends, holidays. */
@@ -33,24 +31,24 @@ export const previousWithinDays: Partial<Record<Frequency, number>> = {
   irregular: Infinity,
 };
 
-/** @param order of the points to be added. */
-export function createLegs(transform: LegsTransform, frequency: Frequency, order: 'asc' | 'desc'): Legs {
+/** For points of one frequency. */
+export function createLegs(transform: LegsTransform, frequency: Frequency): Legs {
   const months = monthsPerPeriod[frequency];
-  if (months !== undefined) return legsByPeriod(transform, months, order);
-  if (transform === 'yoy') return legsByDate(order, -12);
-  if (transform === 'mom') return legsByDate(order, -1);
+  if (months !== undefined) return legsByPeriod(transform, months);
+  if (transform === 'yoy') return legsByDate(-12);
+  if (transform === 'mom') return legsByDate(-1);
   const count = transform === '3ma' ? 2 : 1;
-  return previousLegs(order, count, previousWithinDays[frequency] ?? Infinity);
+  return previousLegs(count, previousWithinDays[frequency] ?? Infinity);
 }
 
 const periodsMax = 12 * 10_000;
 
 /** Monthly to annual: the preceding periods, counted by calendar. */
-function legsByPeriod(transform: LegsTransform, months: number, order: 'asc' | 'desc'): Legs {
+function legsByPeriod(transform: LegsTransform, months: number): Legs {
   const periodOf = (date: string): number =>
     Math.floor((Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1) / months);
   const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / months] : [1];
-  const values = new Map<number, string>(); // by combination and period, in the order of the points
+  const values = new Map<number, string>(); // by combination and period
   return {
     add({ dates, values: texts, dimsNos }) {
       for (let i = 0; i < dates.length; i += 1) {
@@ -68,25 +66,17 @@ function legsByPeriod(transform: LegsTransform, months: number, order: 'asc' | '
       }
       return legs;
     },
-    forget(date) {
-      const last = periodOf(date);
-      for (const key of values.keys()) {
-        const period = ((key % periodsMax) + periodsMax) % periodsMax;
-        if (order === 'asc' ? period >= last : period <= last) return;
-        values.delete(key);
-      }
-    },
   };
 }
 
-/** The values of one combination, by day in the order. */
+/** The values of one combination, by day. */
 interface Column {
   days: number[];
   values: string[];
 }
 
 /** Daily, weekly, irregular: the columns of the points passed so far. */
-function createColumns(order: 'asc' | 'desc') {
+function createColumns() {
   const columns = new Map<number, Column>();
   return {
     add({ dates, values, dimsNos }: Columns): void {
@@ -103,22 +93,12 @@ function createColumns(order: 'asc' | 'desc') {
       }
     },
     of: (dimsNo: number) => columns.get(dimsNo),
-    forget(date: string): void {
-      const day = dayNumber(date);
-      for (const { days, values } of columns.values()) {
-        const kept =
-          order === 'asc' ? firstWhere(days, (each) => each >= day) : firstWhere(days, (each) => each <= day);
-        if (kept === 0) continue;
-        days.splice(0, kept);
-        values.splice(0, kept);
-      }
-    },
   };
 }
 
 /** The last value on or before the date so many months away, at most the slack older. */
-function legsByDate(order: 'asc' | 'desc', months: number): Legs {
-  const columns = createColumns(order);
+function legsByDate(months: number): Legs {
+  const columns = createColumns();
   let [lastDate, target] = ['', 0]; // the points of one date follow each other
   return {
     add: columns.add,
@@ -127,21 +107,16 @@ function legsByDate(order: 'asc' | 'desc', months: number): Legs {
       if (column === undefined) return null;
       if (date !== lastDate) target = dayNumber(addMonths((lastDate = date), months));
       const { days, values } = column;
-      const at =
-        order === 'asc'
-          ? firstWhere(days, (each) => each > target) - 1
-          : firstWhere(days, (each) => each <= target);
+      const at = firstWhere(days, (each) => each > target) - 1;
       const day = days[at];
       return day === undefined || day < target - slackDays ? null : [entryAt(values, at)];
     },
-    forget: columns.forget,
   };
 }
 
 /** The preceding `count` values, each within `withinDays` of the next. */
-function previousLegs(order: 'asc' | 'desc', count: number, withinDays: number): Legs {
-  const columns = createColumns(order);
-  const back = order === 'asc' ? -1 : 1;
+function previousLegs(count: number, withinDays: number): Legs {
+  const columns = createColumns();
   return {
     add: columns.add,
     of(dimsNo, date) {
@@ -149,18 +124,16 @@ function previousLegs(order: 'asc' | 'desc', count: number, withinDays: number):
       if (column === undefined) return null;
       const { days, values } = column;
       const own = dayNumber(date);
-      let at =
-        order === 'asc' ? firstWhere(days, (each) => each >= own) : firstWhere(days, (each) => each <= own);
+      let at = firstWhere(days, (each) => each >= own);
       const legs: string[] = [];
       while (legs.length < count) {
         const newer = entryAt(days, at);
-        const older = days[(at += back)];
+        const older = days[(at -= 1)];
         if (older === undefined || newer - older > withinDays) return null;
         legs.push(entryAt(values, at));
       }
       return legs;
     },
-    forget: columns.forget,
   };
 }
 

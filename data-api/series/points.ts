@@ -41,7 +41,7 @@ export interface Selection {
   isUnchecked?: boolean;
 }
 
-/** Thrown by a read of an unchecked selection. */
+/** Thrown by a read of an unchecked selection: the call begins again with the current facts. */
 export class FactsChanged extends Error {}
 
 /** A load has rewritten the history of the series since the call began. A call that named no state starts again. */
@@ -75,9 +75,10 @@ export async function* readBlocks(
     return;
   }
   let { from, to } = selection;
-  const points = Math.min(pointsWanted, blockPoints);
-  const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
-  while (from <= to) {
+  for (let blockNo = 1; from <= to; blockNo += 1) {
+    // What is wanted is in the first two blocks, unless many points have no value: then in many more.
+    const points = blockNo > 2 ? blockPoints : Math.min(pointsWanted, blockPoints);
+    const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
     const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
     yield pointsOf(row, selection);
     const ended = row.lastComplete;

@@ -10,8 +10,6 @@ export interface SeriesFacts {
   known(id: string, vintage: string | null): Series | undefined;
   /** The current state of the series, or undefined. @param vintage fills the fields about a vintage. */
   find(id: string, vintage: string | null): Promise<Series | undefined>;
-  /** Whether the series is still at that version of its row. */
-  isCurrent(id: string, rowVersion: string): Promise<boolean>;
 }
 
 const seriesMax = 5_000;
@@ -28,13 +26,12 @@ export function createSeriesFacts(database: Queryable): SeriesFacts {
       const name = nameOf(id, vintage);
       const known = kept.get(name);
       // Every change of a fact changes the row: a load that changes points or a vintage, or new metadata.
-      const isCurrent = known !== undefined && (await this.isCurrent(id, known.rowVersion));
+      const isCurrent = known !== undefined && (await rowVersionOf(id)) === known.rowVersion;
       const series = isCurrent ? known : await findSeries(database, id, vintage);
       if (series === undefined || series.combinations.length > combinationsMax) kept.delete(name);
       else kept.set(name, series);
       return series;
     },
-    isCurrent: (id, rowVersion) => rowVersionOf(id).then((found) => found === rowVersion),
   };
 }
 

@@ -12,7 +12,6 @@ import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
 import {
   appendPoints,
-  FactsChanged,
   filterPoints,
   firstPoints,
   noPoints,
@@ -25,6 +24,7 @@ import {
 import { canonicalRequest, includesNotes, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
+import { isApplicable } from './transform.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
 /** The place of a point in the order. */
@@ -84,6 +84,15 @@ function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock:
   return { ...series, releases };
 }
 
+/** What determines an answer about the present state of a series, for its ETag. Series of one load have the same row version. */
+export const stateOf = ({ seriesNo, renamedFrom, rowVersion, changedAt, releases }: Series): unknown[] => [
+  seriesNo,
+  renamedFrom,
+  rowVersion,
+  changedAt,
+  releases[0],
+];
+
 /** The series with the notes on its points, both of one state, if the request includes them. @throws Failure `not_found`. */
 export async function withPointNotes(
   dependencies: Dependencies,
@@ -105,27 +114,26 @@ export async function withPointNotes(
 }
 
 /**
- * Reads with the facts in memory. The statement that reads the points says whether these still hold, so that a call takes one round trip
- * to PostgreSQL instead of two.
- * @param read reads the points of the page query; null if it is not to be read yet.
- * @returns null if it cannot be done, or came to a failure, which may be that of old facts: `requireSeries` has the current ones.
+ * The page query by the facts in memory. The statement that reads its points says whether they still hold, so that a call takes one round
+ * trip to PostgreSQL instead of two. Null if there are none, or the call would fail by them: `requireSeries` has the current ones.
  */
-export async function readWithKnown<Page>(
+export function knownPageQuery(
   { seriesFacts, cursors, clock }: Dependencies,
   call: Pick<ServiceCall, 'changesAt'>,
-  { id, request }: { id: string; request: SeriesRequest },
-  read: (pageQuery: PageQuery) => Promise<Page> | null,
-): Promise<{ series: Series; page: Page } | null> {
-  const known = seriesFacts.known(id, request.vintage);
+  id: string,
+  request: SeriesRequest,
+): PageQuery | null {
+  const { vintage, version, transform } = request;
+  const known = seriesFacts.known(id, vintage);
   if (known === undefined || known.deletedOn !== null || includesNotes(request)) return null;
-  if (known.merged && isBefore(known.merged, request.vintage, request.version)) return null;
+  if (known.merged && isBefore(known.merged, vintage, version)) return null;
+  if (transform !== null && !isApplicable(transform, known.frequency)) return null;
   try {
-    const { selection, ...pageQuery } = pageQueryOf(known, request, cursors);
+    const { selection, ...pageQuery } = pageQueryOf(comingOnly(known, call, clock), request, cursors);
     if (selection.dimsNos.length === 0) return null; // there is nothing to read that would say so
-    const page = await read({ ...pageQuery, selection: { ...selection, isUnchecked: true } });
-    return page === null ? null : { series: comingOnly(known, call, clock), page };
+    return { ...pageQuery, selection: { ...selection, isUnchecked: true } };
   } catch (error) {
-    if (error instanceof FactsChanged || error instanceof Failure) return null;
+    if (error instanceof Failure) return null;
     throw error;
   }
 }

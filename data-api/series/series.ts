@@ -12,12 +12,13 @@ import { blockPoints, reversePoints, type Points, type Selection } from './point
 import { seriesCsv, seriesJson } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import {
+  knownPageQuery,
   pageQueryOf,
   pointsOfQuery,
   readLatest,
   readPage,
-  readWithKnown,
   requireSeries,
+  stateOf,
   withPointNotes,
   type PageQuery,
 } from './series-read.ts';
@@ -54,16 +55,14 @@ export const getSeries = endpoint({
   params: seriesParam,
   query: seriesParams,
   json: seriesSchema,
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
     const request = toRequest(asked.query, asked.call, dependencies);
-    const found = await lookUp(dependencies, asked, request, (pageQuery) =>
-      isStream(request) ? null : readPageOf(dependencies, asked.call, pageQuery, request),
-    );
-    const reply = seriesReply(dependencies, asked, { endpoint: 'series', request, ...found });
-    return { ...reply, ofSeries: found.series };
+    // A stream is read by several statements, and what has been sent cannot be taken back.
+    const mayUseKnown = asked.mayUseKnown && !isStream(request);
+    const pageQuery = await lookUp(dependencies, { ...asked, mayUseKnown }, request);
+    return seriesReply(dependencies, asked, { endpoint: 'series', pageQuery, request });
   },
 });
 
@@ -73,21 +72,17 @@ interface Page {
   nextCursor: string | null;
 }
 
-/** The series, and what was read of it already. @param read returns null if it has to wait. */
+/** What the call asks of the series. @throws Failure `not_found`, and those of `pageQueryOf`. */
 async function lookUp(
   dependencies: Dependencies,
-  { params, call, isConditional }: Asked<unknown>,
+  { params, call, mayUseKnown }: Omit<Asked<unknown>, 'query'>,
   request: SeriesRequest,
-  read: (pageQuery: PageQuery) => Promise<Page> | null,
-): Promise<{ series: Series; page: Page | null }> {
+): Promise<PageQuery> {
   const id = memberOf(params, 'id');
-  const early = isConditional ? null : await readWithKnown(dependencies, call, { id, request }, read);
-  return (
-    early ?? {
-      series: await call.stage('lookup', () => requireNoted(dependencies, call, id, request)),
-      page: null,
-    }
-  );
+  const known = mayUseKnown ? knownPageQuery(dependencies, call, id, request) : null;
+  if (known !== null) return known;
+  const series = await call.stage('lookup', () => requireNoted(dependencies, call, id, request));
+  return pageQueryOf(series, request, dependencies.cursors);
 }
 
 /** The series, with the notes on its points if the request includes them. @throws Failure `not_found`. */
@@ -120,14 +115,14 @@ async function readPageOf(
   return { computation, ...page };
 }
 
-/** The points of a series: a page, or all of them for CSV without a limit. @param page if it was read already. */
+/** The points of a series: a page, or all of them for CSV without a limit. */
 export function seriesReply(
   dependencies: Dependencies,
   { call, url }: Pick<Asked<unknown>, 'call' | 'url'>,
-  asked: { endpoint: string; series: Series; request: SeriesRequest; page?: Page | null },
+  asked: { endpoint: string; pageQuery: PageQuery; request: SeriesRequest },
 ): Reply {
-  const { series, request } = asked;
-  const pageQuery = pageQueryOf(series, request, dependencies.cursors);
+  const { pageQuery, request } = asked;
+  const { series } = pageQuery.selection;
   const { version, limit, format, fields } = request;
   return {
     ...validityOf(url, pageQuery, request),
@@ -142,7 +137,7 @@ export function seriesReply(
           parts: csvParts(series, request, pointsOfQuery(longReads, pageQuery, computation, blockPoints)),
         };
       }
-      const page = asked.page ?? (await readPageOf(dependencies, call, pageQuery, request));
+      const page = await readPageOf(dependencies, call, pageQuery, request);
       return pageText(call, { selection: pageQuery.selection, request, ...page });
     },
   };
@@ -153,24 +148,20 @@ export const getLatest = endpoint({
   params: seriesParam,
   query: latestParams,
   json: seriesSchema,
-  isKept: true,
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
     const { query, call, url } = asked;
     const request: SeriesRequest = { ...toRequest(query, call, dependencies), sort: 'desc' };
-    const readNewestOf = (pageQuery: PageQuery) => readLatestOf(dependencies, call, pageQuery, request);
-    const { series, page } = await lookUp(dependencies, asked, request, readNewestOf);
-    const pageQuery = pageQueryOf(series, request, dependencies.cursors);
+    const pageQuery = await lookUp(dependencies, asked, request);
     const { version, format, fields } = request;
     return {
       ...validityOf(url, pageQuery, request),
       identity: ['latest', ...identityOf(pageQuery), query.sort, version, format, fields],
       format,
-      fileName: `${series.id}-latest`,
-      ofSeries: series,
+      fileName: `${pageQuery.selection.series.id}-latest`,
       async read() {
-        const { points, ...newest } = page ?? (await readNewestOf(pageQuery));
+        const { points, ...newest } = await readLatestOf(dependencies, call, pageQuery, request);
         const ordered = query.sort === 'desc' ? reversePoints(points) : points;
         return pageText(call, { selection: pageQuery.selection, request, ...newest, points: ordered });
       },
@@ -194,7 +185,6 @@ export const getManySeries = endpoint({
   summary: 'Several series in one call; counts as one call per series.',
   query: manySeriesParams,
   json: manySeriesSchema,
-  isKept: true,
   errors: seriesErrors,
   handler: (dependencies) => {
     const { cursors } = dependencies;
@@ -238,7 +228,7 @@ export const getManySeries = endpoint({
 
 /** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
 export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
-  return [query, after, series.renamedFrom, series.rowVersion, series.changedAt, version, series.releases[0]];
+  return [query, after, ...stateOf(series), version];
 }
 
 /** How long the answer is valid; for a past state that is not pinned yet, also its permanent URL. */

@@ -4,7 +4,14 @@ import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
 import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { decimal, type Decimal } from '../decimal.ts';
 import { segmentNo, type Columns } from './legs.ts';
-import { isApplicable, lookBack, transforms, transformValues, type Transform } from './transform.ts';
+import {
+  isApplicable,
+  lookBack,
+  lookBackEnd,
+  transforms,
+  transformValues,
+  type Transform,
+} from './transform.ts';
 
 const nothing: Columns = { dates: [], values: [], dimsNos: [] };
 
@@ -151,7 +158,7 @@ function datesOf(frequency: Frequency): fc.Arbitrary<string[]> {
   });
 }
 
-test('a value is the same wherever a block begins, in both orders, with no more history than lookBack says', (t) => {
+test('a value is the same wherever a block begins and ends, in both orders, with no more history than from lookBack to lookBackEnd', (t) => {
   fc.assert(
     fc.property(
       fc
@@ -160,7 +167,8 @@ test('a value is the same wherever a block begins, in both orders, with no more 
       fc.constantFrom(...transforms),
       fc.array(fc.integer({ min: -2, max: 9 }), { minLength: 60, maxLength: 60 }),
       fc.nat(59),
-      ([frequency, dates], transform, numbers, cutAt) => {
+      fc.integer({ min: 1, max: 60 }),
+      ([frequency, dates], transform, numbers, cutAt, length) => {
         fc.pre(isApplicable(transform, frequency));
         const rule = { transform, frequency, bases: new Map([[0, decimal('3')]]) };
         const points = dates.map((date, i) => [date, numbers[i] === -2 ? '' : `${numbers[i]}.5`] as const);
@@ -168,9 +176,14 @@ test('a value is the same wherever a block begins, in both orders, with no more 
         const backwards = transformValues(rule, nothing, columns(points.toReversed()));
         t.deepEqual(backwards.reverse(), whole);
         const cut = cutAt % dates.length;
+        const end = cut + length;
         const from = lookBack(transform, frequency, dates[cut] ?? '');
-        const history = points.slice(0, cut).filter(([date, value]) => date >= from && value !== '');
-        t.deepEqual(transformValues(rule, columns(history), columns(points.slice(cut))), whole.slice(cut));
+        const to = lookBackEnd(transform, dates[Math.min(end, dates.length) - 1] ?? '');
+        const isHistory = ([date, value]: readonly [string, string]) =>
+          date >= from && date <= to && value !== '';
+        const history = columns(points.slice(0, cut).filter(isHistory));
+        const block = columns(points.slice(cut, end));
+        t.deepEqual(transformValues(rule, history, block), whole.slice(cut, end));
       },
     ),
     { numRuns: 500 },

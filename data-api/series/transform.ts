@@ -4,15 +4,7 @@ import { addDays, addMonths } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
 import { decimal, mean, percentChange, percentOf, type Decimal } from '../decimal.ts';
-import {
-  createLegs,
-  previousWithinDays,
-  segmentNo,
-  slackDays,
-  type Columns,
-  type Legs,
-  type LegsTransform,
-} from './legs.ts';
+import { createLegs, previousWithinDays, segmentNo, slackDays, type Columns } from './legs.ts';
 
 export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
 export type Transform = (typeof transforms)[number];
@@ -48,58 +40,44 @@ export function lookBack(transform: Transform, frequency: Frequency, date: strin
   return days === Infinity ? '0001-01-01' : back(date, 0, days * periods);
 }
 
-/**
- * The transformed values of a block, in its order; '' if there is none.
- * @param history the points from `lookBack` of the block's oldest date up to the day before it, ascending.
- */
-export function transformValues(rule: TransformRule, history: Columns, block: Columns): string[] {
-  if (rule.transform === 'index') return valuesWith(rule, null, block);
-  const legs = legsOf({ ...rule, transform: rule.transform }, 'asc');
-  legs.add(history);
-  const last = block.dates.length - 1;
-  const isDescending = last > 0 && entryAt(block.dates, 0) > entryAt(block.dates, last);
-  legs.add(isDescending ? reversed(block) : block);
-  return valuesWith(rule, legs, block);
+/** The latest date whose points before a block the transform may need, if it compares in a window of time. @param date the newest of the block. */
+export function lookBackEnd(transform: Transform, date: string): string {
+  if (date < '0004' || (transform !== 'yoy' && transform !== 'mom')) return date;
+  return addDays(addMonths(date, transform === 'yoy' ? -12 : -1), 31);
 }
 
-/** The transformed values of a block, in its order; '' if there is none. @param legs to which its points and their legs were added; null for `index`. */
-export function valuesWith(rule: TransformRule, legs: Legs | null, block: Columns): string[] {
-  const { breaks = [] } = rule;
-  return block.values.map((text, i) => {
-    if (text === '') return '';
-    const dimsNo = entryAt(block.dimsNos, i);
-    if (legs === null) {
-      const base = rule.bases.get(segmentNo(breaks, dimsNo, entryAt(block.dates, i)));
-      return (base === undefined ? null : percentOf(decimal(text), base)) ?? '';
-    }
-    const found = legs.of(dimsNo, entryAt(block.dates, i));
+/**
+ * The transformed values of a block, in its order; '' if there is none.
+ * @param history the points before the block from `lookBack` of its oldest date to `lookBackEnd` of its newest, ascending.
+ */
+export function transformValues(rule: TransformRule, history: Columns, block: Columns): string[] {
+  const { transform, bases, breaks = [] } = rule;
+  const { dates, values } = block;
+  const segments = segmentsOf(breaks, block);
+  if (transform === 'index')
+    return values.map((text, i) => indexValue(text, bases.get(entryAt(segments, i))));
+  const legs = createLegs(transform, rule.frequency);
+  legs.add({ ...history, dimsNos: segmentsOf(breaks, history) });
+  const last = dates.length - 1;
+  const isDescending = last > 0 && entryAt(dates, 0) > entryAt(dates, last);
+  const own = { dates, values, dimsNos: segments };
+  legs.add(isDescending ? reversed(own) : own);
+  return values.map((text, i) => {
+    const found = text === '' ? null : legs.of(entryAt(segments, i), entryAt(dates, i));
     if (found === null) return '';
-    if (rule.transform === '3ma') return mean([text, ...found].map(decimal), meanDecimals);
+    if (transform === '3ma') return mean([text, ...found].map(decimal), meanDecimals);
     return percentChange(decimal(text), decimal(entryAt(found, 0))) ?? '';
   });
 }
 
-/** The legs of a transform, none of them beyond a break. @param order of the points to be added. */
-export function legsOf(
-  {
-    transform,
-    frequency,
-    breaks = [],
-  }: Omit<TransformRule, 'transform' | 'bases'> & { transform: LegsTransform },
-  order: 'asc' | 'desc',
-): Legs {
-  const legs = createLegs(transform, frequency, order);
-  if (breaks.length === 0) return legs;
-  return {
-    add: ({ dates, values, dimsNos }) =>
-      legs.add({
-        dates,
-        values,
-        dimsNos: dimsNos.map((dimsNo, i) => segmentNo(breaks, dimsNo, entryAt(dates, i))),
-      }),
-    of: (dimsNo, date) => legs.of(segmentNo(breaks, dimsNo, date), date),
-    forget: (date) => legs.forget(date),
-  };
+function indexValue(text: string, base: Decimal | undefined): string {
+  return text === '' || base === undefined ? '' : (percentOf(decimal(text), base) ?? '');
+}
+
+/** The combinations of the points, each between two breaks: no value has a leg or a base beyond one. */
+function segmentsOf(breaks: readonly string[], { dates, dimsNos }: Columns): readonly number[] {
+  if (breaks.length === 0) return dimsNos;
+  return dimsNos.map((dimsNo, i) => segmentNo(breaks, dimsNo, entryAt(dates, i)));
 }
 
 function reversed({ dates, values, dimsNos }: Columns): Columns {

@@ -1,13 +1,12 @@
 // The transformed points of a selection, in blocks: computed on the whole history, then cut to the selection.
-// Hides the extra read of the points before the selection: no page, order or format changes a value.
+// Hides the extra read of the points that a block is compared with: no page, order or format changes a value.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
-import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
+import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { decimal, type Decimal } from '../decimal.ts';
 import {
-  blockPoints,
   filterPoints,
   noPoints,
   readAll,
@@ -17,13 +16,12 @@ import {
   type Points,
   type Selection,
 } from './points.ts';
-import { segmentNo, slackDays, type Legs } from './legs.ts';
+import { segmentNo, slackDays, type Columns } from './legs.ts';
 import {
   isApplicable,
-  legsOf,
   lookBack,
+  lookBackEnd,
   transformValues,
-  valuesWith,
   type Transform,
   type TransformRule,
 } from './transform.ts';
@@ -91,174 +89,79 @@ async function requireData(
   );
 }
 
-/** The transformed points of a selection, block by block. */
+/** The most blocks that are kept while others follow: 50,000 points. */
+const formerMax = 10;
+
+/** The transformed points of a selection, block by block. Points that are no longer kept when they are compared with are read again. */
 export async function* transformedBlocks(
   database: Queryable,
   selection: Selection,
   computation: Computation,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  const rule = ruleOf(selection, computation);
-  for await (const transformed of blocksTransformed(database, selection, rule, pointsWanted)) {
-    const { values } = transformed;
+  const former: Points[] = [];
+  for await (const block of readBlocks(database, selection, pointsWanted)) {
+    if (block.dates.length === 0) continue;
+    const values = await transformedValues(database, selection, computation, block, former);
+    if (selection.order === 'asc') former.push(block);
+    if (former.length > formerMax) former.shift();
     const isWhole = selection.wanted === 'all' || !values.includes('');
-    yield isWhole ? transformed : filterPoints(transformed, (i) => values[i] !== '');
+    yield isWhole ? { ...block, values } : filterPoints({ ...block, values }, (i) => values[i] !== '');
   }
 }
 
-/** The points of a selection with transformed values, '' where there is none. Each point is read once, and those before the selection. */
-function blocksTransformed(
+/**
+ * The transformed values of points of the selection, in their order; '' for a point without one. Reads the earlier points that they need.
+ * @param former the blocks just before them, ascending, which are used if they reach back far enough.
+ */
+export async function transformedValues(
   database: Queryable,
-  selection: Selection,
-  rule: TransformRule,
-  pointsWanted: number,
-): AsyncGenerator<Points> {
-  const { transform } = rule;
-  if (transform === 'index' || !isWindowed(rule))
-    return blockByBlock(database, selection, rule, pointsWanted);
-  const legs = legsOf({ ...rule, transform }, selection.order);
-  return selection.order === 'asc'
-    ? ascending(database, selection, { rule, legs }, pointsWanted)
-    : descending(database, selection, { rule, legs }, pointsWanted);
-}
-
-interface LegsOfRule {
-  rule: TransformRule;
-  legs: Legs;
-}
-
-/** The transformed values of points of one date, in their order; '' for a point without one. Reads as far back as the transform looks. */
-export async function transformedOnDate(
-  database: Queryable,
-  selection: Selection,
-  { transform, bases }: Computation,
-  points: Points,
-): Promise<string[]> {
-  const rule = ruleOf(selection, { transform, bases });
-  const before = historyOf({ ...selection, dimsNos: points.dimsNos }, rule, entryAt(points.dates, 0));
-  if (before === null) return transformValues(rule, noPoints(), points);
-  const history = isWindowed(rule)
-    ? await readAll(database, before)
-    : await readNewest(database, before, legsMax);
-  return transformValues(rule, history, points);
-}
-
-/** The transform as a rule for the points of the selection. */
-function ruleOf(
   selection: Selection,
   { transform, bases }: Pick<Computation, 'transform' | 'bases'>,
-): TransformRule {
-  return { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
+  points: Points,
+  former: readonly Points[] = [],
+): Promise<string[]> {
+  const rule = { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
+  const history = await earlierPoints(database, selection, rule, { points, former });
+  return transformValues(rule, history, points);
 }
-
-/** Whether a transform compares with points in a window of time; otherwise with the last few points, of any age. */
-function isWindowed({ transform, frequency }: TransformRule): boolean {
-  return transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
-}
-
-/** Where a point needs at most the few before it: these are read for each block. */
-async function* blockByBlock(
-  database: Queryable,
-  selection: Selection,
-  rule: TransformRule,
-  pointsWanted: number,
-): AsyncGenerator<Points> {
-  for await (const block of readBlocks(database, selection, pointsWanted)) {
-    if (block.dates.length === 0) continue;
-    const before = historyOf(selection, rule, oldestOf(block, selection));
-    const history = before === null ? noPoints() : await readNewest(database, before, legsMax);
-    yield { ...block, values: transformValues(rule, history, block) };
-  }
-}
-
-/** Where a point needs one up to a year before it: the points of that time are kept while the blocks pass. */
-async function* ascending(
-  database: Queryable,
-  selection: Selection,
-  { rule, legs }: LegsOfRule,
-  pointsWanted: number,
-): AsyncGenerator<Points> {
-  let isFirst = true;
-  for await (const block of readBlocks(database, selection, pointsWanted)) {
-    if (block.dates.length === 0) continue;
-    const before = isFirst ? historyOf(selection, rule, oldestOf(block, selection)) : null;
-    if (before !== null)
-      for await (const history of readBlocks(database, before, blockPoints)) legs.add(history);
-    isFirst = false;
-    legs.add(block);
-    yield { ...block, values: valuesWith(rule, legs, block) };
-    legs.forget(lookBack(rule.transform, rule.frequency, entryAt(block.dates, block.dates.length - 1)));
-  }
-}
-
-/** The same, newest first: a block waits until the points before it have been read, which are the next blocks. */
-async function* descending(
-  database: Queryable,
-  selection: Selection,
-  { rule, legs }: LegsOfRule,
-  pointsWanted: number,
-): AsyncGenerator<Points> {
-  const waiting: Points[] = [];
-  for await (const block of olderBlocks(database, selection, rule, pointsWanted)) {
-    const oldest = oldestOf(block, selection);
-    if (oldest >= selection.from) waiting.push(block);
-    else if (waiting.length === 0) return;
-    legs.add(block);
-    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const nextOldest = oldestOf(next, selection);
-      if (lookBack(rule.transform, rule.frequency, nextOldest) < oldest) break;
-      waiting.shift();
-      yield { ...next, values: valuesWith(rule, legs, next) };
-      legs.forget(nextOldest);
-    }
-  }
-  for (const block of waiting) yield { ...block, values: valuesWith(rule, legs, block) };
-}
-
-/** The blocks of a descending selection, then those of its history; a block belongs to one of them. */
-async function* olderBlocks(
-  database: Queryable,
-  selection: Selection,
-  { transform, frequency }: TransformRule,
-  pointsWanted: number,
-): AsyncGenerator<Points> {
-  let to = selection.to;
-  for await (const block of readBlocks(database, selection, pointsWanted)) {
-    if (block.dates.length === 0) continue;
-    yield block;
-    to = addDays(oldestOf(block, selection), -1);
-    break;
-  }
-  if (to === selection.to) return;
-  // A short page needs no more than the history of its first block; all that follows is read in blocks of full size.
-  const ends = [lookBack(transform, frequency, addDays(to, 1)), selection.from];
-  for (const from of [...ends.toSorted().toReversed(), lookBack(transform, frequency, selection.from)]) {
-    if (from > to) continue;
-    const wanted = to < selection.from ? 'values' : selection.wanted;
-    for await (const block of readBlocks(database, { ...selection, from, to, wanted }, blockPoints))
-      if (block.dates.length > 0) yield block;
-    to = addDays(from, -1);
-  }
-}
-
-const breakDates = ({ series }: Selection): string[] => series.breaks.map(({ date }) => date);
 
 /** The most legs of a point. */
 const legsMax = 2;
 
-function oldestOf({ dates }: Points, { order }: Selection): string {
-  return entryAt(dates, order === 'asc' ? 0 : dates.length - 1);
-}
-
-/** The points before the date that its transformed value may need; null if none. */
-function historyOf(
+/** The points before the oldest of some points that these are compared with, by date ascending. */
+async function earlierPoints(
+  database: Queryable,
   selection: Selection,
   { transform, frequency }: TransformRule,
-  date: string,
-): Selection | null {
-  const from = lookBack(transform, frequency, date);
-  return from < date ? { ...selection, from, to: addDays(date, -1), order: 'asc', wanted: 'values' } : null;
+  { points: { dates }, former }: { points: Points; former: readonly Points[] },
+): Promise<Columns> {
+  const [oldest = '', newest = ''] = [dates[0] ?? '', dates.at(-1) ?? ''].toSorted();
+  const from = lookBack(transform, frequency, oldest);
+  if (from >= oldest) return noPoints();
+  const first = former.findLastIndex((block) => entryAt(block.dates, 0) <= from);
+  if (first >= 0) return joined(former.slice(first));
+  const before = { ...selection, from, to: addDays(oldest, -1), order: 'asc', wanted: 'values' } as const;
+  // Without a window of time, the few before each combination's oldest point are enough, of any age.
+  if (!isWindowed(transform, frequency)) return readNewest(database, before, legsMax);
+  const end = lookBackEnd(transform, newest);
+  return readAll(database, end < before.to ? { ...before, to: end } : before);
 }
+
+function joined(blocks: readonly Points[]): Columns {
+  return {
+    dates: blocks.flatMap((block) => block.dates),
+    values: blocks.flatMap((block) => block.values),
+    dimsNos: blocks.flatMap((block) => block.dimsNos),
+  };
+}
+
+/** Whether a transform compares with points in a window of time; otherwise with the last few points, of any age. */
+function isWindowed(transform: Transform, frequency: Frequency): boolean {
+  return transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
+}
+
+const breakDates = ({ series }: Selection): string[] => series.breaks.map(({ date }) => date);
 
 /**
  * Where to look for the base of an index, and from which end. A day means the period that contains it; if the

@@ -17,7 +17,7 @@ import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
 import { combinationsThatPass, parseDims } from '../series/dims.ts';
 import { metaOf } from '../series/series-meta.ts';
-import { requireSeries } from '../series/series-read.ts';
+import { requireSeries, stateOf } from '../series/series-read.ts';
 import { dimsParam, requireVintages } from '../series/series-request.ts';
 import { triangleSchema } from '../series/series-schema.ts';
 import { seriesParam } from '../series/series.ts';
@@ -83,15 +83,13 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
   return {
     identity: [
       'triangle',
-      series.rowVersion,
-      series.releases[0],
+      ...stateOf(series),
       [from, to, query.vintages_from, query.vintages_to, last],
       [dimsNos, layout, include_missing, format],
     ],
     lastModified: series.changedAt,
     format,
     fileName: `${series.id}-triangle`,
-    ofSeries: series,
     async read() {
       const { version } = series;
       const days = await call.stage('sql', () => readVintageDays(longReads, series.seriesNo, version));

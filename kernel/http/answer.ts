@@ -1,10 +1,9 @@
-// Answers a request of a service: validators and 304, the response cache, reading, Link, the file name, compression.
-// Hides the order of these steps. The endpoint says what its answer depends on; data is read only if that is not cached.
+// Answers a request of a service: validators and 304, reading, Link, the file name, compression.
+// Hides the order of these steps. The endpoint says what its answer depends on; data is read only if the client does not have that answer.
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';
-import { encodingFor, etagMatches, sendAnswer, sendBytes, sendStream, sendText, writeHead } from './reply.ts';
-import type { ResponseCache } from './response-cache.ts';
+import { encodingFor, etagMatches, sendBytes, sendStream, sendText, writeHead } from './reply.ts';
 
 const cacheControls = {
   /** A client may store the answer but must revalidate it, so the next call sees a load. */
@@ -43,28 +42,25 @@ export type Content =
   { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> } | { bytes: Buffer };
 
 /** The caching headers. */
-export type CachingHeaders = Record<string, string> & { etag: string };
+type CachingHeaders = Record<string, string> & { etag: string };
 
 /** What applies to all answers of an endpoint. */
 interface Keeping {
   caching: Caching;
   /** What every answer depends on besides its identity: the build, settings. */
   edition: string;
-  /** Caches the answers by ETag, if given. */
-  responseCache?: ResponseCache | undefined;
 }
 
-/** Answers the request. @returns the caching headers of the answer; null if it must not be stored. */
+/** Answers the request. */
 export async function answer(
   request: Request,
   response: Response,
   reply: Reply,
   keeping: Keeping,
-): Promise<CachingHeaders | null> {
-  const { responseCache } = keeping;
+): Promise<void> {
   if (keeping.caching === 'none') {
     await send(request, response, reply, await reply.read(), { ...uncached, ...reply.headers });
-    return null;
+    return;
   }
   if (reply.identity === undefined) {
     const content = await reply.read();
@@ -74,22 +70,15 @@ export async function answer(
       identity: [content.text, content.nextCursor],
     });
     if (!sendNotModified(request, response, headers)) await send(request, response, reply, content, headers);
-    return headers;
+    return;
   }
   const headers = cachingHeaders(request, keeping, reply);
-  if (sendNotModified(request, response, headers)) return headers;
-  const kept = responseCache?.get(headers.etag);
-  if (kept !== undefined) {
-    sendAnswer(response, kept);
-    return headers;
-  }
-  const sent = await send(request, response, reply, await reply.read(), headers);
-  if (sent !== null) responseCache?.keep(headers.etag, sent);
-  return headers;
+  if (sendNotModified(request, response, headers)) return;
+  await send(request, response, reply, await reply.read(), headers);
 }
 
 /** Answers 304 if the client already has the same bytes. @returns whether it did. */
-export function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
+function sendNotModified(request: Request, response: Response, headers: CachingHeaders): boolean {
   if (!etagMatches(request.headers['if-none-match'], headers.etag)) return false;
   writeHead(response, 304, Object.entries(headers).flat()).end();
   return true;
@@ -115,23 +104,19 @@ function cachingHeaders(
   };
 }
 
-/** @returns the body sent; null for a stream. */
 async function send(
   request: Request,
   response: Response,
   { status = 200, format, fileName }: Reply,
   content: Content,
   headers: Readonly<Record<string, string>>,
-) {
+): Promise<void> {
   const answered = {
     status,
     type: format === 'png' ? mediaTypes.png : `${mediaTypes[format]}; charset=utf-8`,
     headers: format === 'json' ? headers : { ...headers, ...dispositionOf(fileName, format) },
   };
-  if ('parts' in content) {
-    await sendStream(request, response, { ...answered, parts: content.parts });
-    return null;
-  }
+  if ('parts' in content) return sendStream(request, response, { ...answered, parts: content.parts });
   if ('bytes' in content) return sendBytes(response, { ...answered, bytes: content.bytes });
   const link = nextPageLink(request, content.nextCursor ?? null);
   return sendText(request, response, {

@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { Request, Response } from 'express';
 import { currentCall } from './call-context.ts';
-import type { CachedResponse } from './response-cache.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
@@ -48,49 +47,28 @@ export function sendJson(
   sendBytes(response, { status, type: 'application/json; charset=utf-8', headers, bytes });
 }
 
-/** Sends a whole text, compressed if the client accepts it and it is worthwhile. @returns what was sent. */
+/** Sends a whole text, compressed if the client accepts it and it is worthwhile. */
 export async function sendText(
   request: Request,
   response: Response,
   { status = 200, type, headers, text }: Answer & { text: string },
-): Promise<CachedResponse> {
+): Promise<void> {
   const whole = Buffer.from(text);
   const encoding =
     whole.length < compressBytesMin ? 'identity' : encodingFor(request.headers['accept-encoding']);
   const body =
     encoding === 'br' ? await brotli(whole, brotliOptions) : encoding === 'gzip' ? await gzip(whole) : whole;
-  const answer = {
-    status,
-    headers: listed({
-      ...headers,
-      'content-type': type,
-      'content-length': String(body.length),
-      ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
-    }),
-    body,
-  };
-  sendAnswer(response, answer);
-  return answer;
+  const encoded = encoding === 'identity' ? headers : { ...headers, 'content-encoding': encoding };
+  sendBytes(response, { status, type, headers: encoded, bytes: body });
 }
 
-/** Sends bytes as they are: those of an image are compressed already. @returns what was sent. */
+/** Sends bytes as they are: those of an image are compressed already. */
 export function sendBytes(
   response: Response,
   { status = 200, type, headers, bytes }: Answer & { bytes: Buffer },
-): CachedResponse {
-  const length = String(bytes.length);
-  const answer = {
-    status,
-    headers: listed({ ...headers, 'content-type': type, 'content-length': length }),
-    body: bytes,
-  };
-  sendAnswer(response, answer);
-  return answer;
-}
-
-/** Sends a cached answer. */
-export function sendAnswer(response: Response, { status, headers, body }: CachedResponse): void {
-  writeHead(response, status, headers).end(body); // for HEAD, Node sends only the headers
+): void {
+  const whole = { ...headers, 'content-type': type, 'content-length': String(bytes.length) };
+  writeHead(response, status, listed(whole)).end(bytes); // for HEAD, Node sends only the headers
 }
 
 /**

@@ -72,12 +72,9 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     seriesFacts: {
       known: () => undefined,
       find: (id, vintage) => findSeries(database, id, vintage),
-      isCurrent: () => Promise.resolve(false),
     },
-    responseCache: { get: () => undefined, keep: () => undefined },
     loads: createLoads(database, edition),
     edition,
-    urlValidatorCache: { get: () => undefined, holds: () => Promise.resolve(false), keep: () => undefined },
     synonyms: loadSynonyms(),
     chartPlaces: { drawn: (_image, draw) => draw() },
     clock,

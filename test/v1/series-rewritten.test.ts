@@ -158,7 +158,6 @@ async function startOvertaken(t: ExecutionContext) {
   const dependencies = {
     edition: 'e',
     loads: { known: () => undefined },
-    urlValidatorCache: { get: () => undefined },
   } as unknown as Dependencies;
   const running = await startService({
     log: silentLog,
