@@ -32,7 +32,7 @@ export async function requireFreshSearch(databaseUrl: string): Promise<void> {
   await client.connect();
   try {
     const { rows } = await client.query<{ there: boolean }>(
-      `select to_regproc('data.series_documents') is not null as there`,
+      `select to_regproc('data.refresh_search') is not null and to_regclass('data.series') is not null as there`,
     );
     const found = rows[0]?.there === true ? await staleEntries(client) : [];
     if (found.length > 0)
