@@ -64,9 +64,14 @@ test.after.always(async () => {
 /** Tables that work under the load lock writes, and a release of observations does not. */
 type Blocked = 'data.published_files' | 'data.audit_events' | 'data.amcs';
 
+const here = 'database = (select oid from pg_database where datname = current_database())';
+
 const waiting = async (table: string): Promise<number> =>
-  (await database.query(`select from pg_locks where relation = $1::regclass and not granted`, [table]))
-    .length;
+  (
+    await database.query(`select from pg_locks where relation = $1::regclass and not granted and ${here}`, [
+      table,
+    ])
+  ).length;
 
 /** Has work begin and wait for the table, with the load lock; calls `meanwhile`, and lets the work go on. @returns what the work comes to. */
 async function whileStuck<T>(
@@ -400,7 +405,7 @@ test.serial(
       const { made } = await prepared();
       const broken = t.throwsAsync(made);
       await database.query(
-        `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 4115221 and granted`,
+        `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = 4115221 and granted and ${here}`,
       );
       await until('PostgreSQL has ended the release', async () => !(await isReleaseUnderWay(database)));
       clock.set(at.toISOString()); // so that it notices
@@ -442,7 +447,7 @@ test.serial('a load that somebody else ends does not start again', async (t) => 
     async () => t.throwsAsync(loadingOf('A8')()),
     async () => {
       await database.query(
-        `select pg_terminate_backend(pid) from pg_locks where relation = 'data.amcs'::regclass and not granted`,
+        `select pg_terminate_backend(pid) from pg_locks where relation = 'data.amcs'::regclass and not granted and ${here}`,
       );
     },
   );

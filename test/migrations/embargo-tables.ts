@@ -134,11 +134,11 @@ function interruptions(): TableCases {
   const row = { release_no: '1', transaction: '3/17' };
   return {
     table: 'embargo.interruptions',
-    before: [one],
+    before: [one, one.replace('(1,', '(3,')],
     row,
     filled: ['at'],
     cases: [
-      key('interruptions_pkey', ['release_no', 'transaction'], row, { ...row, transaction: '3/18' }),
+      key('interruptions_pkey', ['release_no', 'transaction'], row, { release_no: '3', transaction: '3/18' }),
       ...checksOf('interruptions').pattern(
         'transaction',
         ['3/18', '10/123456'],

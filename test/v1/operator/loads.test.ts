@@ -246,7 +246,8 @@ test.serial(
         async () =>
           (
             await database.query(
-              `select from pg_locks where relation = 'data.audit_events'::regclass and not granted`,
+              `select from pg_locks where relation = 'data.audit_events'::regclass and not granted
+               and database = (select oid from pg_database where datname = current_database())`,
             )
           ).length > 0,
       );
