@@ -41,7 +41,7 @@ export const datasetKeys = {
     .optional()
     .describe("What is put before the ids of a wide file's columns; left out: nothing"),
   skip_rows: z
-    .int('is a whole number')
+    .int()
     .min(0, 'is 0 or more')
     .max(999_999, 'is at most 999999')
     .optional()

@@ -11,7 +11,7 @@ import { isUrl } from '../files/file-path.ts';
 export const descriptionFile = 'almanac.yml';
 
 const factor = z.union([z.string(), z.number().transform(String)]);
-const line = z.int('is a whole number').min(1, 'is the number of a line, 1 or more').max(100_000);
+const line = z.int().min(1, 'is the number of a line, 1 or more').max(100_000);
 const title = z.string().min(1).max(500);
 const titles = z.array(title).max(10_000);
 /** YAML reads a bare 2024-01-31 or 5 as what it looks like; a fact is text. */
