@@ -41,6 +41,9 @@ comment on table data.loads is
 create index loads_that_changed on data.loads (dataset, load_no)
   where points_new + points_revised + points_deleted > 0;
 
+-- A load updates the row of each series that it changes. Half of a page is left free, so that the new version of a row fits beside it and
+-- no index is written: of 70,000 updates all instead of 3 % are so, a load of a new point of every series writes 2.9 instead of 4.5 MB of
+-- log for 5,000 points, and the table keeps its size from the first load on instead of growing by half. Measured 2026-11-28, bench scale.
 create table data.series (
   series_no  integer generated always as identity primary key,
   series_id  text not null unique check (series_id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
@@ -75,7 +78,7 @@ create table data.series (
   methodology_url text check (methodology_url ~ '^https://[^[:space:]]+$' and length(methodology_url) <= 2000),
   -- A deleted series keeps its rows, and is served to nobody until it is restored.
   deleted_on date
-);
+) with (fillfactor = 50);
 comment on table data.series is
   'A row is a series with its metadata, and the counts that the loads keep so that no call has to count.';
 
@@ -93,6 +96,8 @@ comment on table data.series_dims is
 -- published_on was corrected within its own vintage: no vintage shows it, but a reader pinned to an older load still does. load_no and
 -- superseded_load_no name the loads that began and ended the row: the second time axis, for pinned readers. There are no foreign keys:
 -- loads take these numbers from the tables above in the same transaction, and a check per row would cost every load a fifth of its speed.
+-- A row that is ended is written anew elsewhere. By default the place that it leaves is used again once a fifth of all rows have left one:
+-- ten loads that each revise 1 % then take 84.4 bytes a row, with a twentieth 80.6, as at first. Measured 2026-11-28, bench scale.
 create table data.observations (
   series_no     integer not null,
   dims_no       integer not null,
@@ -105,7 +110,7 @@ create table data.observations (
   status        text check (length(status) <= 16),                            -- an observation status code, such as E or P
   check (superseded_on >= published_on),
   check ((superseded_on = 'infinity') = (superseded_load_no is null))
-);
+) with (autovacuum_vacuum_scale_factor = 0.05);
 comment on table data.observations is
   'A row is a published value: from published_on until the day before superseded_on it was the value of the point (series_no, dims_no, '
   'date). Rows are only added and ended.';
