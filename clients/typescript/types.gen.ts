@@ -7311,6 +7311,14 @@ export type PostOperatorLoadsByLoadRetractionResponses = {
             points_revised: number;
             points_unchanged: number;
             points_deleted: number;
+            /**
+             * The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.
+             */
+            interruptions?: Array<{
+                release: number;
+                at: string;
+                started_again_at: string;
+            }>;
         };
     };
 };
@@ -8383,6 +8391,14 @@ export type PostOperatorUploadsByIdPublicationResponses = {
              * The first twenty.
              */
             series_ids: Array<string>;
+            /**
+             * The releases that were due meanwhile: each interrupted it, and it started again when that was made. Absent: none.
+             */
+            interruptions?: Array<{
+                release: number;
+                at: string;
+                started_again_at: string;
+            }>;
             /**
              * Null for an embargo: `almanac publish` has none.
              */
