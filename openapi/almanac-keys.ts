@@ -2,7 +2,7 @@
 // JSON Schema for editors: both are made from ingest/publish/description.ts and ingest/entry/flags.ts.
 import path from 'node:path';
 import { projectRoot } from '../kernel/project.ts';
-import { entryFlags, isRepeatable, keyTexts } from '../ingest/entry/flags.ts';
+import { entryFlags, isRepeatable } from '../ingest/entry/flags.ts';
 import { jsonSchema } from '../ingest/publish/description.ts';
 
 export const keysSchemaFile = path.join(projectRoot, 'ingest/publish/almanac.schema.json');
@@ -32,3 +32,42 @@ const argumentOf = new Map([
   ['file', '`<file>`'],
   ['dataset', '`<dataset>`'],
 ]);
+
+interface KeySchema {
+  description?: string;
+  properties?: Record<string, KeySchema>;
+  items?: KeySchema;
+  anyOf?: KeySchema[];
+}
+
+/** What a key means, and what holds where it is left out; undefined: it is needed, or something else takes its place. */
+interface KeyText {
+  meaning: string;
+  unlessGiven: string | undefined;
+}
+
+/** The keys of an entry in the order of the schema; those of `date` one by one. @throws Error for a key without a description. */
+function keyTexts(): Map<string, KeyText> {
+  const schema = jsonSchema() as KeySchema;
+  const keys = Object.entries(schema.properties?.['tables']?.items?.properties ?? {});
+  return new Map(
+    keys.flatMap(([name, key]) => [
+      [name, textOf(name, key)] as const,
+      ...(name === 'date'
+        ? partsOf(key).map(([part, of]) => [`date.${part}`, textOf(part, of)] as const)
+        : []),
+    ]),
+  );
+}
+
+function textOf(name: string, { description }: KeySchema): KeyText {
+  if (description === undefined) throw new Error(`The key ${name} of almanac.yml has no description.`);
+  const [meaning = '', unlessGiven] = description.split('; left out: ');
+  return { meaning, unlessGiven };
+}
+
+/** Each part once, as the first of the forms that have it says it. */
+function partsOf({ anyOf = [] }: KeySchema): [string, KeySchema][] {
+  const parts = anyOf.flatMap(({ properties = {} }) => Object.entries(properties));
+  return parts.filter(([name], at) => parts.findIndex(([each]) => each === name) === at);
+}

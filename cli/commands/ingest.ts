@@ -4,14 +4,7 @@ import { statSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
 import { shellWord } from '../../ingest/datasets/shell-word.ts';
-import {
-  entryFlags,
-  entryOfFlags,
-  isRepeatable,
-  keyTexts,
-  planTyped,
-  type KeyText,
-} from '../../ingest/entry/flags.ts';
+import { entryFlags, entryOfFlags, isRepeatable, planTyped } from '../../ingest/entry/flags.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import type { LoadSummary } from '../../ingest/load/load-options.ts';
 import { inForce } from '../../ingest/load/load.ts';
@@ -61,7 +54,12 @@ type Flags = ReturnType<ReturnType<typeof declareFlags>['opts']>;
 
 /** Both arguments are missing with --describe. */
 function declareFlags(command: Command) {
-  const declared = command
+  for (const each of entryFlags) {
+    const words = `${each.flag} ${each.takes}`.trimEnd();
+    if (isRepeatable(each)) command.option(words, each.help, collect);
+    else command.option(words, each.help);
+  }
+  return command
     .addArgument(command.createArgument('[dataset]', 'what the file has').choices(datasetNames))
     .argument('[file]', 'a CSV file, also .gz, a workbook, or a datapackage.json; - is standard input')
     .option(
@@ -76,22 +74,6 @@ function declareFlags(command: Command) {
     .option('--report <file>', 'the file for all bad rows', 'almanac-rejects.csv')
     .option('--describe <dataset>', 'print the columns of a dataset, and load nothing')
     .option(...jsonFlag);
-  const texts = keyTexts();
-  for (const each of entryFlags) {
-    const words = `${each.flag} ${each.takes}`.trimEnd();
-    const help = helpOf(texts.get(each.key), isRepeatable(each));
-    if (isRepeatable(each)) command.option(words, help, collect);
-    else command.option(words, help);
-  }
-  return declared;
-}
-
-/** What the key means, as the help has it. */
-function helpOf(text: KeyText | undefined, isRepeated: boolean): string {
-  const { meaning = '', unlessGiven } = text ?? {};
-  const begun = meaning.replace(/^true: /, '').replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
-  const more = unlessGiven === undefined ? '' : `; left out: ${unlessGiven}`;
-  return `${begun}${more}${isRepeated ? '; may be repeated' : ''}`;
 }
 
 /** @param given the value of a flag by its attribute, such as `skipRows`. @throws UsageError if they make no entry. */

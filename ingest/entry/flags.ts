@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { misuse } from '../load/failure.ts';
-import { jsonSchema, tableSchema, type TableDescription } from '../publish/description.ts';
+import { tableSchema, type TableDescription } from '../publish/description.ts';
 import type { PlannedTable } from '../publish/plan.ts';
 
 /** What a flag takes: one text, a number, nothing, or texts that are the values of a list or a map. */
@@ -17,80 +17,94 @@ export interface EntryFlag {
   /** `skip_rows`, or `date.format`. */
   key: string;
   form: Form;
+  help: string;
 }
 
-const flag = (key: string, form: Form, takes = '', name = key.replaceAll('_', '-')): EntryFlag => ({
-  flag: `--${name}`,
-  ...{ takes, key, form },
-});
+const flag = (
+  [name, key]: readonly [name: string, key: string],
+  form: Form,
+  takes: string,
+  help: string,
+): EntryFlag => ({ flag: `--${name}`, ...{ takes, key, form, help } });
 
 /** In the order of the help. */
 export const entryFlags: readonly EntryFlag[] = [
-  flag('map', 'pairs', '<target=source,…>'),
-  flag('set', 'pairs', '<column=value,…>'),
-  flag('ignore', 'texts', '<column,…>'),
-  flag('create', 'true'),
-  flag('wide', 'true'),
-  flag('prefix', 'text', '<text>'),
-  flag('header', 'number', '<number>', 'header-line'),
-  flag('skip_rows', 'number', '<number>'),
-  flag('leave_out', 'choices', '<column=value>', 'skip-where'),
-  flag('map_value', 'replacements', '<column=value=other>'),
-  flag('date.format', 'text', '<format>', 'date-format'),
-  flag('decimal', 'text', '<mark>'),
-  flag('thousands', 'text', '<mark>'),
-  flag('missing', 'texts', '<text>'),
-  flag('multiply', 'pairs', '<column=number>'),
-  flag('sheet', 'text', '<name>'),
-  flag('encoding', 'text', '<name>'),
-  flag('delimiter', 'text', '<character>'),
-  flag('resource', 'text', '<name>'),
-  flag('vintage', 'text', '<date>'),
-  flag('full', 'true'),
-  flag('skip_invalid', 'true'),
+  flag(['map', 'map'], 'pairs', '<target=source,…>', "our column name = the file's"),
+  flag(
+    ['set', 'set'],
+    'pairs',
+    '<column=value,…>',
+    'a constant for every row; with --create also frequency, unit, source, name of a new series',
+  ),
+  flag(
+    ['ignore', 'ignore'],
+    'texts',
+    '<column,…>',
+    'columns of the file to ignore; other unknown columns become dimensions',
+  ),
+  flag(['create', 'create'], 'true', '', 'create series that do not exist yet'),
+  flag(['wide', 'wide'], 'true', '', 'one column per series (for nav: per fund), the dates in the first'),
+  flag(['skip-rows', 'skip_rows'], 'number', '<number>', 'lines below the header that are not data'),
+  flag(
+    ['skip-where', 'leave_out'],
+    'choices',
+    '<column=value>',
+    'leave out the rows with that value; may be repeated',
+  ),
+  flag(
+    ['map-value', 'map_value'],
+    'replacements',
+    '<column=value=other>',
+    'read that value as the other; may be repeated',
+  ),
+  flag(
+    ['date-format', 'date.format'],
+    'text',
+    '<format>',
+    'such as M/D/YYYY, D-MMM-YYYY, DD/MM/YYYY; default YYYY-MM-DD, YYYY-MM, YYYY, YYYY-Q1 and the forms 2024M01, Jan-24, Q1 2024, 2023/24, 30-Jan-2026',
+  ),
+  flag(
+    ['missing', 'missing'],
+    'texts',
+    '<text>',
+    'text that means missing, as the empty cell does; may be repeated',
+  ),
+  flag(['decimal', 'decimal'], 'text', '<mark>', 'the decimal mark; default .'),
+  flag(
+    ['thousands', 'thousands'],
+    'text',
+    '<mark>',
+    'the separator between groups of three digits; default none',
+  ),
+  flag(
+    ['multiply', 'multiply'],
+    'pairs',
+    '<column=number>',
+    'the factor of the numbers of a column, such as value=1000000',
+  ),
+  flag(['prefix', 'prefix'], 'text', '<text>', "put before the ids of a wide file's columns"),
+  flag(
+    ['header-line', 'header'],
+    'number',
+    '<number>',
+    'the line of the column names, if a title is above them',
+  ),
+  flag(['sheet', 'sheet'], 'text', '<name>', 'the sheet of a workbook; default the first'),
+  flag(['delimiter', 'delimiter'], 'text', '<character>', 'the delimiter; default detected'),
+  flag(['encoding', 'encoding'], 'text', '<name>', 'utf-8, utf-16le, windows-1252 …; default detected'),
+  flag(['resource', 'resource'], 'text', '<name>', 'the resource of a datapackage.json that has several'),
+  flag(['vintage', 'vintage'], 'text', '<date>', 'the day on which the file was published; default today'),
+  flag(
+    ['full', 'full'],
+    'true',
+    '',
+    'the file states its series completely: points it leaves out are deleted as of the vintage',
+  ),
+  flag(['skip-invalid', 'skip_invalid'], 'true', '', 'load the good rows even if there are bad ones'),
 ];
 
 /** Whether the flag may be given several times. */
 export const isRepeatable = ({ form }: EntryFlag): boolean => !['text', 'number', 'true'].includes(form);
-
-interface KeySchema {
-  description?: string;
-  properties?: Record<string, KeySchema>;
-  items?: KeySchema;
-  anyOf?: KeySchema[];
-}
-
-/** What a key means, and what holds where it is left out; undefined: it is needed, or something else takes its place. */
-export interface KeyText {
-  meaning: string;
-  unlessGiven: string | undefined;
-}
-
-/** The keys of an entry in the order of the schema; those of `date` one by one. @throws Error for a key without a description. */
-export function keyTexts(): Map<string, KeyText> {
-  const schema = jsonSchema() as KeySchema;
-  const keys = Object.entries(schema.properties?.['tables']?.items?.properties ?? {});
-  return new Map(
-    keys.flatMap(([name, key]) => [
-      [name, textOf(name, key)] as const,
-      ...(name === 'date'
-        ? partsOf(key).map(([part, of]) => [`date.${part}`, textOf(part, of)] as const)
-        : []),
-    ]),
-  );
-}
-
-function textOf(name: string, { description }: KeySchema): KeyText {
-  if (description === undefined) throw new Error(`The key ${name} of almanac.yml has no description.`);
-  const [meaning = '', unlessGiven] = description.split('; left out: ');
-  return { meaning, unlessGiven };
-}
-
-/** Each part once, as the first of the forms that have it says it. */
-function partsOf({ anyOf = [] }: KeySchema): [string, KeySchema][] {
-  const parts = anyOf.flatMap(({ properties = {} }) => Object.entries(properties));
-  return parts.filter(([name], at) => parts.findIndex(([each]) => each === name) === at);
-}
 
 /**
  * The entry that the flags state, as almanac.yml would have it.
