@@ -4,6 +4,7 @@ import { metadataNames } from '../../ingest/datasets/metadata.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import { planPublishing, type Plan, type PlannedTable } from '../../ingest/publish/plan.ts';
 import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/publisher/tasks.ts';
 import { tablesApart, type TablesApart } from '../../ingest/publisher/apart/tables.ts';
 import type { TableDescription } from '../../ingest/publish/description.ts';
 import { settleEntry } from '../../ingest/publish/description-file.ts';
@@ -70,7 +71,7 @@ export const publish: DeclareCommand = (command, terminal) => {
       const wish = { targets, facts: factsOf(options.set ?? []), yes, dryRun, again, json };
       await withData(terminal.env, 'publish', async (database, installation) => {
         const { databaseUrl, settings } = installation;
-        const apart = createApart({
+        const apart = createApart<Tasks>({
           ...{ databaseUrl, applicationName: 'almanac publish', log: createLog('publish', 'silent') },
           ...{ limits: settings.fileLimits, env: terminal.env, isKept: true, isQuiet: true, niceness: 0 },
         });

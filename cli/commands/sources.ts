@@ -2,6 +2,7 @@
 import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/publisher/tasks.ts';
 import { fetchDeps, loadingApart } from '../../ingest/publisher/sources/fetching.ts';
 import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
 import { sourceReport } from '../../ingest/publisher/sources/source-report.ts';
@@ -108,7 +109,7 @@ async function fetchOne(
   const log = createLog('sources', 'silent'); // what fails is thrown or printed
   const { env } = terminal;
   const limits = settings.fileLimits;
-  const apart = createApart({
+  const apart = createApart<Tasks>({
     databaseUrl,
     applicationName: 'almanac sources',
     env,

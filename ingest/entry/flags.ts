@@ -1,10 +1,8 @@
 // The flags of `almanac ingest` that say what a file is: each is a key of an entry of almanac.yml, and together they are an entry. Hides the
 // forms of their values, and which flag a fault in the entry is from.
-import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import { misuse } from '../load/failure.ts';
 import { tableSchema, type TableDescription } from '../publish/description.ts';
-import type { PlannedTable } from '../publish/plan.ts';
 
 /** What a flag takes: one text, a number, nothing, or texts that are the values of a list or a map. */
 type Form = 'text' | 'number' | 'true' | 'texts' | 'pairs' | 'choices' | 'replacements';
@@ -129,12 +127,6 @@ export function entryOfFlags(
   if (parsed.success) return parsed.data;
   return misuse(parsed.error.issues.map(faultOf).join('; '));
 }
-
-/** The plan of an entry that was typed: it is loaded, whatever was loaded before. @param input the bytes of a file that is `-`. */
-export const planTyped = (entry: TableDescription, file: string, input?: Readable): PlannedTable => ({
-  ...{ entry, path: file, file, bytes: 0, contentSha256: '', ...(input !== undefined && { input }) },
-  ...{ state: 'new', isGuessed: false, changes: [], loadedWith: null },
-});
 
 function faultOf(issue: z.core.$ZodIssue): string {
   // The last of the forms is that which flags state: one value, or a map.

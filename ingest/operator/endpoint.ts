@@ -6,6 +6,8 @@ import type { Cursors } from '../../kernel/http/cursor.ts';
 import { operatorAccountOf, operatorErrors } from '../../kernel/http/operator.ts';
 import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/http/service-endpoint.ts';
 import type { Apart } from '../publisher/apart/run-apart.ts';
+import type { PublishTasks } from '../publisher/uploads/publish-table.ts';
+import type { ReadTasks } from '../publisher/uploads/read-upload.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
 
 /** What the endpoints need. */
@@ -24,7 +26,7 @@ export interface OperatorDeps {
   /** The most that a file may have, in MB. */
   uploadMb: number;
   /** Reads files. */
-  apart: Apart;
+  apart: Apart<ReadTasks & PublishTasks>;
 }
 
 /** Declares an endpoint. `requester` of a call is the id of the operator's account. */

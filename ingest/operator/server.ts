@@ -11,6 +11,7 @@ import type { Metric } from '../../kernel/metrics/text.ts';
 import { openServiceClock } from '../../kernel/time/database-clock.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { createApart, type ApartOptions, type ReadLimits } from '../publisher/apart/run-apart.ts';
+import type { Tasks } from '../publisher/tasks.ts';
 import type { ReleaseClock } from '../publisher/release-clock.ts';
 import { toRoutes } from './routes.ts';
 
@@ -65,7 +66,7 @@ export async function startOperatorServer(
   const database = openDatabase(databaseUrl, log, { applicationName, connectionsMax: 4, slowStatementMs });
   const ownClock = await openServiceClock(given, (text) => database.query(text), log);
   const { clock } = ownClock;
-  const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env });
+  const apart = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
   const metrics = createServiceMetrics('publisher');
   try {
     const service = await startService({

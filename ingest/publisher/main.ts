@@ -10,6 +10,7 @@ import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { requireSchema, type Migration } from '../../kernel/schema.sql.ts';
 import { startOperatorServer, type OperatorServerOptions } from '../operator/server.ts';
 import { createApart, type ReadLimits } from './apart/run-apart.ts';
+import type { Tasks } from './tasks.ts';
 import { workingApart } from './inbox/load-apart.ts';
 import { inboxMetrics } from './inbox/metrics.ts';
 import { startInbox } from './inbox/watch.ts';
@@ -85,7 +86,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const publishing = startPublishing(deps);
   // Releases interrupt loads of its own, so they need not be as far behind as the calls of operators: on a busy machine they would never end.
   const niceness = 5;
-  const apart = createApart({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
+  const apart = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
   const ofInbox = options.inbox && { ...deps, ...options.inbox };
   const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
   const sources = options.sources && fetchDeps(deps, options.sources, loadingApart(apart));

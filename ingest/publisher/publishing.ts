@@ -17,8 +17,6 @@ export interface Publishing {
 
 const lookEveryMs = 1_000;
 const aliveEveryMs = 10_000;
-/** A publisher that was not seen for longer is not at work. */
-export const publisherUnseenSecondsMax = 30;
 /** A release that comes later than this is logged as late. */
 export const lateMs = 1_000;
 

@@ -1,7 +1,6 @@
 // How the releases stand, in words: for `almanac check`.
 import type { Queryable } from '../../kernel/database.ts';
 import { countReleases, readClock, secondsSinceSeen } from './embargo.sql.ts';
-import { publisherUnseenSecondsMax } from './publishing.ts';
 
 export interface Standing {
   detail: string;
@@ -12,6 +11,8 @@ export interface Standing {
 }
 
 const lateSecondsMax = 10;
+/** A publisher that was not seen for longer is not at work. */
+export const publisherUnseenSecondsMax = 30;
 
 /** Whether a publisher is at work, which makes releases. */
 export async function isPublisherAlive(on: Queryable): Promise<boolean> {

@@ -12,6 +12,7 @@ import { load } from '../../ingest/load/load.ts';
 import { isReleaseUnderWay, lockLoads } from '../../ingest/load/statements.sql.ts';
 import { actingFor } from '../../ingest/publisher/acting.sql.ts';
 import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/publisher/tasks.ts';
 import { findRelease } from '../../ingest/publisher/operate.ts';
 import { workingApart } from '../../ingest/publisher/inbox/load-apart.ts';
 import { InboxWatch } from '../../ingest/publisher/inbox/watch.ts';
@@ -46,7 +47,7 @@ const { database, clock, deps, accept, makeNext, prepared } = startReleasing(
 );
 const settings = settingsOf(testDatabase.url);
 const almanac = commandLine(settings);
-const apart = createApart({
+const apart = createApart<Tasks>({
   ...{ databaseUrl: serviceUrl(testDatabase.url, 'almanac_publisher'), log: silentLog },
   applicationName: 'test apart',
 });

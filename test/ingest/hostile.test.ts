@@ -7,6 +7,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { IngestFailure } from '../../ingest/load/failure.ts';
 import { createApart, ProcessEnded, type Apart } from '../../ingest/publisher/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/publisher/tasks.ts';
 import { databaseClock } from '../../ingest/publisher/release-clock.ts';
 import { fetchDeps, fetchDue, loadingApart } from '../../ingest/publisher/sources/fetching.ts';
 import { registerSources } from '../../ingest/publisher/sources/register.ts';
@@ -55,14 +56,14 @@ const folderOf = (name: string) => {
   return folder;
 };
 
-async function withApart(work: (apart: Apart, tasks: string[]) => Promise<void>): Promise<void> {
-  const apart = createApart({
+async function withApart(work: (apart: Apart<Tasks>, tasks: string[]) => Promise<void>): Promise<void> {
+  const apart = createApart<Tasks>({
     ...{ databaseUrl: role, applicationName: 'test apart', log: silentLog },
     limits: { memoryMb: 96, stepSeconds: 120 },
   });
   const tasks: string[] = [];
   try {
-    const run: Apart['run'] = (task, given, more) => {
+    const run: Apart<Tasks>['run'] = (task, given, more) => {
       tasks.push(task);
       return apart.run(task, given, more);
     };

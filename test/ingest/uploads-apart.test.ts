@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
 import { createApart, ProcessEnded } from '../../ingest/publisher/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/publisher/tasks.ts';
 import { storePieces } from '../../ingest/publisher/stored-file.ts';
 import { insertUpload, insertUploadPiece } from '../../ingest/publisher/uploads/uploads.sql.ts';
 import { IngestFailure } from '../../ingest/load/failure.ts';
@@ -13,8 +14,8 @@ import { createTestDatabase, silentLog } from '../services/harness.ts';
 const testDatabase = await createTestDatabase();
 const database = openDatabase(testDatabase.url, silentLog, { applicationName: 'test' });
 const shared = { databaseUrl: testDatabase.url, applicationName: 'test apart', log: silentLog };
-const apart = createApart(shared);
-const small = createApart({ ...shared, limits: { memoryMb: 48, stepSeconds: 120 } });
+const apart = createApart<Tasks>(shared);
+const small = createApart<Tasks>({ ...shared, limits: { memoryMb: 48, stepSeconds: 120 } });
 test.after.always(async () => {
   await Promise.all([apart.close(), small.close()]);
   await database.close();

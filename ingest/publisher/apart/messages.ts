@@ -1,11 +1,10 @@
 // The messages between the publisher and a process that reads files. Hides how an error is carried from one to the other.
 import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
 import { IngestFailure, type DueFault, type IngestFailureCode, type Reject } from '../../load/failure.ts';
-import type { TaskName } from './tasks.ts';
 
 /** A task for the process, which does one after another. */
 export interface Order {
-  task: TaskName;
+  task: string;
   given: unknown;
   databaseUrl: string;
   /** The program as pg_stat_activity and the record of loads name it. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { descriptorOf, type Log } from '../../../kernel/log/log.ts';
 import { fromSent, endOfTasks, type Order, type Sent, type TaskEnd } from './messages.ts';
-import type { TaskName, Tasks } from './tasks.ts';
+import type { TaskTypes } from './task.ts';
 
 export interface RunOptions<Event> {
   /** Of the task, not of waiting; default: as long as it takes, if it is not stuck. */
@@ -18,12 +18,13 @@ export interface RunOptions<Event> {
   onEvent?: (event: Event) => void;
 }
 
-export interface Apart {
+/** @typeParam Tasks those that its process can do, by name. */
+export interface Apart<Tasks extends TaskTypes<Tasks>> {
   /**
    * Does the task, after those that were asked for before.
    * @throws ProcessEnded; what the task throws; the reason of the signal.
    */
-  run<Name extends TaskName>(
+  run<Name extends keyof Tasks & string>(
     task: Name,
     given: Tasks[Name]['given'],
     options: RunOptions<Tasks[Name]['event']>,
@@ -68,7 +69,7 @@ export class ProcessEnded extends Error {
 const stderrKept = 2_000;
 const youngMb = 8;
 
-export function createApart(options: ApartOptions): Apart {
+export function createApart<Tasks extends TaskTypes<Tasks>>(options: ApartOptions): Apart<Tasks> {
   const { databaseUrl, applicationName, niceness = 10 } = options;
   let last: Promise<unknown> = Promise.resolve();
   let kept: Worker | undefined;
@@ -119,7 +120,7 @@ interface Worker {
 
 function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Worker {
   const { memoryMb, stepSeconds } = limits;
-  const child = fork(new URL('./process.ts', import.meta.url), {
+  const child = fork(new URL('../process.ts', import.meta.url), {
     // Not this process's own flags: with `--eval` the child would run that program. Young objects get half of the usual room: a tenth less memory,
     // at no cost in a folder of small files.
     execArgv: [`--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${youngMb}`],

@@ -13,7 +13,7 @@ import type { Inspected } from '../../publish/inspected.ts';
 import { withoutQuery } from '../../files/file-path.ts';
 import type { PlannedTable } from '../../publish/plan.ts';
 import { ProcessEnded, type Apart } from './run-apart.ts';
-import type { TaskContext } from './tasks.ts';
+import type { TaskContext } from './task.ts';
 
 export interface TableToLoad {
   planned: PlannedTable;
@@ -26,6 +26,12 @@ export type LoadEvent =
   | { waiting: LoadUnderWay | undefined; isRelease: boolean }
   | { interruption: InterruptedAt };
 
+export interface TableTasks {
+  'find-tables': { given: FindTables; answer: FoundTable[]; event: never };
+  'inspect-table': { given: TableToInspect; answer: Inspected; event: never };
+  'load-table': { given: TableToLoad; answer: LoadedTable; event: LoadEvent };
+}
+
 export interface TablesApart {
   find(given: FindTables): Promise<FoundTable[]>;
   /** Its rows as they will be served, and the choices of its guesses, as its entry is now. */
@@ -34,7 +40,7 @@ export interface TablesApart {
 }
 
 /** All of them @throws IngestFailure, also if a file has ended its process. */
-export function tablesApart(apart: Apart): TablesApart {
+export function tablesApart(apart: Apart<TableTasks>): TablesApart {
   return {
     find: (given) => named(given.source.path, apart.run('find-tables', given, {})),
     inspect: (table) => named(table.path, apart.run('inspect-table', table, {})),

@@ -1,7 +1,7 @@
 // Works on files of the watched folder in a child process. A file that ends that process is rejected at once: the next
 // process would end as well.
 import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
-import type { TaskContext } from '../apart/tasks.ts';
+import type { TaskContext } from '../apart/task.ts';
 import { relaxLimits } from '../../load/statements.sql.ts';
 import { databaseClock } from '../release-clock.ts';
 import { listTaken, moveToRejected, type TakenFile, type WaitingFile } from './folder.ts';
@@ -20,7 +20,11 @@ export interface FileOfInbox {
 /** `later`: for the reason of NotNow. */
 export type InboxAnswer = Outcome | { result: 'later'; reason: string };
 
-export function workingApart(deps: InboxDeps, apart: Apart): WatchDeps['work'] {
+export interface InboxTasks {
+  'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
+}
+
+export function workingApart(deps: InboxDeps, apart: Apart<InboxTasks>): WatchDeps['work'] {
   return async (file, begun, signal) => {
     const { directory, seriesTimeZone, bytesMax } = deps;
     const settings = { directory, seriesTimeZone, ...(bytesMax !== undefined && { bytesMax }) };

@@ -6,6 +6,7 @@ import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/
 import { repeat } from '../../../kernel/time/repeat.ts';
 import type { ReleaseClock } from '../release-clock.ts';
 import type { Apart } from '../apart/run-apart.ts';
+import type { SourceTasks } from './load-fetched.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
 import { leaseSources, renewLeases, type LeasedSource } from './sources.sql.ts';
 
@@ -40,7 +41,7 @@ export function fetchDeps(
 
 /** Loads in a process of its own, one source after another. */
 export const loadingApart =
-  (apart: Apart): FetchDeps['load'] =>
+  (apart: Apart<SourceTasks>): FetchDeps['load'] =>
   (fetched, signal) =>
     apart.run('load-source', fetched, { signal });
 

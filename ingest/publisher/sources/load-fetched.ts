@@ -23,6 +23,10 @@ export interface FetchedSource {
   validators: Validators;
 }
 
+export interface SourceTasks {
+  'load-source': { given: FetchedSource; answer: 'loaded' | 'lost'; event: never };
+}
+
 /** Thrown to undo a load. */
 class LeaseLost extends Error {}
 

@@ -25,7 +25,7 @@ import { inspectTable } from '../../publish/preview/inspect.ts';
 import type { Preview } from '../../publish/inspected.ts';
 import { findPublished } from '../../publish/published.sql.ts';
 import { acceptUnderEmbargo, type Due } from '../accept.ts';
-import type { TaskContext } from '../apart/tasks.ts';
+import type { TaskContext } from '../apart/task.ts';
 import { giveBackLoadNumbers, readLoadNumbers } from '../prepared-loads.sql.ts';
 import { pointCounts } from '../report.ts';
 import { clockFrom } from '../../../kernel/clock.ts';
@@ -74,6 +74,15 @@ export interface PublishedTable extends Counts {
   series_count: number;
   series_ids: string[];
   interruptions?: ReturnType<typeof interruptionsToJson>['interruptions'];
+}
+
+export interface PublishTasks {
+  'check-table': { given: TableToPublish; answer: CheckedTable; event: never };
+  'publish-table': {
+    given: TableToPublish & { due?: Due | undefined };
+    answer: PublishedTable;
+    event: never;
+  };
 }
 
 const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_deleted: 0 };

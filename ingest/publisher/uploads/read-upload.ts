@@ -19,7 +19,7 @@ import { valueAt } from '../../publish/preview/preview-text.ts';
 import type { Preview } from '../../publish/inspected.ts';
 import type { Choice } from '../../publish/preview/settle.ts';
 import { samplesOf, type Sample } from '../../publish/table-rows.ts';
-import type { TaskContext } from '../apart/tasks.ts';
+import type { TaskContext } from '../apart/task.ts';
 import { withFile, type UploadToRead } from './spool.ts';
 import { publishedEntries } from './uploads.sql.ts';
 
@@ -58,6 +58,10 @@ const asBefore = 'as it was published before';
 const rowsShown = 10;
 const cellsShown = 100;
 const charactersShown = 200;
+
+export interface ReadTasks {
+  'read-upload': { given: UploadToRead; answer: FoundInUpload; event: never };
+}
 
 /** @throws IngestFailure if the file cannot be read. */
 export function readUpload({ database }: TaskContext, upload: UploadToRead): Promise<FoundInUpload> {

@@ -1,11 +1,12 @@
 // The process that reads files: does the tasks that it is sent, one after another, and answers. It ends with its parent process; uncommitted
 // work is then rolled back.
 import { setPriority } from 'node:os';
-import { openDatabase, type Database } from '../../../kernel/database.ts';
-import { createLog, standardOutput } from '../../../kernel/log/log.ts';
-import { actAs } from '../acting.sql.ts';
-import { endOfTasks, toSent, type Order, type Sent } from './messages.ts';
-import { tasks, type TaskContext } from './tasks.ts';
+import { openDatabase, type Database } from '../../kernel/database.ts';
+import { createLog, standardOutput } from '../../kernel/log/log.ts';
+import { actAs } from './acting.sql.ts';
+import { endOfTasks, toSent, type Order, type Sent } from './apart/messages.ts';
+import type { TaskContext } from './apart/task.ts';
+import { tasks, type Tasks } from './tasks.ts';
 
 const beatEveryMs = 1_000;
 
@@ -53,6 +54,9 @@ async function perform({
         return work(on);
       }),
   };
-  const run = (await tasks[task]()) as (context: TaskContext, given: unknown) => Promise<unknown>;
+  const run = (await tasks[task as keyof Tasks]()) as (
+    context: TaskContext,
+    given: unknown,
+  ) => Promise<unknown>;
   return run({ database, log, emit: (event) => void send({ event }) }, given);
 }
