@@ -26,7 +26,7 @@ COPY --from=build /app ./
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/almanac NODE_COMPILE_CACHE=/app/.compiled
 # What Node compiles is stored now, by the user who will read it (Node keeps it by user), for nothing can be written there later.
 RUN mkdir -p .compiled /var/lib/almanac && chown 1000:1000 .compiled /var/lib/almanac \
-  && setpriv --reuid=1000 --regid=1000 --clear-groups node --input-type=module -e "for (const main of ['cli/commands/start', 'gateway/main', 'data-api/main', 'accounts-api/main', 'accounts-api/worker', 'ingest/publisher/main']) await import('/app/' + main + '.mjs')" \
+  && setpriv --reuid=1000 --regid=1000 --clear-groups node --input-type=module -e "for (const main of ['cli/commands/start', 'gateway/main', 'data-api/main', 'accounts-api/main', 'accounts-api/worker', 'ingest/main']) await import('/app/' + main + '.mjs')" \
   && chown -R root:root .compiled
 USER 1000:1000
 VOLUME /var/lib/almanac

@@ -1,12 +1,12 @@
 // What almanac publish says at its end: what was loaded and how to call it, and with which fault it ends.
 import { z } from 'zod';
-import { interruptionsToJson } from '../ingest/load/interruptible.ts';
-import type { LoadCounts } from '../ingest/load/statements.sql.ts';
-import type { Plan, PlannedTable } from '../ingest/publish/plan.ts';
-import type { LoadedTable } from '../ingest/publish/load-table-file.ts';
-import type { Published } from '../ingest/publish/publish.ts';
-import { pointCounts } from '../ingest/publisher/report.ts';
-import type { Registered } from '../ingest/publisher/sources/register.ts';
+import { interruptionsToJson } from '../ingest/load/store/interruptible.ts';
+import type { LoadCounts } from '../ingest/load/store/statements.sql.ts';
+import type { Plan, PlannedTable } from '../ingest/plan/plan.ts';
+import type { LoadedTable } from '../ingest/plan/load-table-file.ts';
+import type { Published } from '../ingest/due/command.ts';
+import { pointCounts } from '../ingest/load/report.ts';
+import type { Registered } from '../ingest/due/sources/register.ts';
 import { instantText } from '../kernel/clock.ts';
 import { entryAt } from '../kernel/entries.ts';
 import type { Settings } from '../kernel/settings/settings.ts';

@@ -1,29 +1,19 @@
 // The tables of docs/recognised.md between `<!-- recognised: dates -->` and `<!-- end -->`: the detector's own tables, each example with what the
 // detector makes of it. A test publishes every example, and compares what is stored with the page.
 import iconv from 'iconv-lite';
-import { otherFiles, otherFormats, tableEndings } from '../ingest/files/file-kind.ts';
-import { delimiters } from '../ingest/files/dialect.ts';
-import { decoderOf, detectedByLetters, detectEncoding, encodingsNamed } from '../ingest/files/encodings.ts';
-import { detectDates, markedExamples, type DatesFound } from '../ingest/publish/detect/dates.ts';
-import { detectFrequency } from '../ingest/publish/detect/frequency.ts';
-import { detectNumbers, factors } from '../ingest/publish/detect/numbers.ts';
-import { sdmxFrequencies } from '../ingest/publish/detect/sdmx.ts';
-import { boundExamples, currencySigns, markExamples } from '../ingest/publish/forms/cells.ts';
-import { dateTextReader } from '../ingest/publish/forms/date-reader.ts';
-import {
-  numberForms,
-  orderForms,
-  plainExamples,
-  type DatedText,
-} from '../ingest/publish/forms/date-texts.ts';
-import { languages } from '../ingest/words/month-names.ts';
-import {
-  numberExamples,
-  numberReader,
-  type NumberRead,
-  type NumberStyle,
-} from '../ingest/publish/forms/numbers.ts';
-import { scaleAbove, scaleExamples, scales } from '../ingest/publish/forms/scales.ts';
+import { otherFiles, otherFormats, tableEndings } from '../ingest/read/file-kind.ts';
+import { delimiters } from '../ingest/read/dialect.ts';
+import { decoderOf, detectedByLetters, detectEncoding, encodingsNamed } from '../ingest/read/encodings.ts';
+import { detectDates, markedExamples, type DatesFound } from '../ingest/detect/table/dates.ts';
+import { detectFrequency } from '../ingest/detect/table/frequency.ts';
+import { detectNumbers, factors } from '../ingest/detect/table/numbers.ts';
+import { sdmxFrequencies } from '../ingest/detect/sdmx.ts';
+import { boundExamples, currencySigns, markExamples } from '../ingest/cells/cell-forms.ts';
+import { dateTextReader } from '../ingest/cells/date-reader.ts';
+import { numberForms, orderForms, plainExamples, type DatedText } from '../ingest/cells/date-texts.ts';
+import { languages } from '../ingest/cells/month-names.ts';
+import { numberExamples, numberReader, type NumberRead, type NumberStyle } from '../ingest/cells/numbers.ts';
+import { scaleAbove, scaleExamples, scales } from '../ingest/cells/scales.ts';
 
 const block = /<!-- recognised: ([\w ]+) -->\n[^]*?<!-- end -->/g;
 

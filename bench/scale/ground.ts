@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { load } from '../../ingest/load/load.ts';
-import { retract } from '../../ingest/undo/retract.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { print } from '../instruments/figures.ts';

@@ -5,15 +5,15 @@ import { Option, type Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
 import { shellWord } from '../../ingest/datasets/shell-word.ts';
 import { entryFlags, entryOfFlags, isRepeatable } from '../../ingest/entry/flags.ts';
-import { planTyped } from '../../ingest/publish/plan-typed.ts';
-import { IngestFailure } from '../../ingest/load/failure.ts';
-import type { LoadSummary } from '../../ingest/load/load-options.ts';
+import { planTyped } from '../../ingest/plan/plan-typed.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
+import type { LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { inForce } from '../../ingest/load/load.ts';
-import { loadTableFile, type LoadSettings } from '../../ingest/publish/load-table-file.ts';
-import type { PlannedTable } from '../../ingest/publish/plan.ts';
-import type { Due } from '../../ingest/publisher/accept.ts';
-import { reportOf } from '../../ingest/publisher/report.ts';
-import type { LoadUnderWay } from '../../ingest/load/statements.sql.ts';
+import { loadTableFile, type LoadSettings } from '../../ingest/plan/load-table-file.ts';
+import type { PlannedTable } from '../../ingest/plan/plan.ts';
+import type { Due } from '../../ingest/due/releases/accept.ts';
+import { reportOf } from '../../ingest/load/report.ts';
+import type { LoadUnderWay } from '../../ingest/load/store/statements.sql.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import {
   UsageError,

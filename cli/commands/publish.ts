@@ -1,18 +1,18 @@
 // almanac publish: from a folder, files or URLs to series that are served. This file has the arguments, the preview and the questions; what is
-// found in the files, and how it is loaded, is in ingest/publish/.
+// found in the files, and how it is loaded, is in ingest/plan/.
 import { metadataNames } from '../../ingest/datasets/metadata.ts';
-import { IngestFailure } from '../../ingest/load/failure.ts';
-import { planPublishing, type Plan, type PlannedTable } from '../../ingest/publish/plan.ts';
-import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/publisher/tasks.ts';
-import { tablesApart, type TablesApart } from '../../ingest/publisher/apart/tables.ts';
-import type { TableDescription } from '../../ingest/publish/description.ts';
-import { settleEntry } from '../../ingest/publish/description-file.ts';
-import type { TableToInspect } from '../../ingest/publish/preview/inspect.ts';
-import type { Inspected } from '../../ingest/publish/inspected.ts';
-import { nameOf, previewOf, rowsOf } from '../../ingest/publish/preview/preview-text.ts';
-import { publish as publishPlan, toLoad, type Published } from '../../ingest/publish/publish.ts';
-import { withoutRows } from '../../ingest/publish/preview/rows.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
+import { planPublishing, type Plan, type PlannedTable } from '../../ingest/plan/plan.ts';
+import { createApart } from '../../ingest/due/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/due/tasks.ts';
+import { tablesApart, type TablesApart } from '../../ingest/due/apart/tables.ts';
+import type { TableDescription } from '../../ingest/entry/entry.ts';
+import { settleEntry } from '../../ingest/entry/entry-file.ts';
+import type { TableToInspect } from '../../ingest/preview/inspect.ts';
+import type { Inspected } from '../../ingest/entry/inspected.ts';
+import { nameOf, previewOf, rowsOf } from '../../ingest/plan/preview-text.ts';
+import { publish as publishPlan, toLoad, type Published } from '../../ingest/due/command.ts';
+import { withoutRows } from '../../ingest/preview/rows.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';

@@ -1,13 +1,13 @@
-// almanac sources: the URLs that keep themselves fresh, and what operators do with them. The rules are in ingest/publisher/sources/.
-import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
-import { databaseClock } from '../../ingest/publisher/release-clock.ts';
-import { createApart } from '../../ingest/publisher/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/publisher/tasks.ts';
-import { fetchDeps, loadingApart } from '../../ingest/publisher/sources/fetching.ts';
-import { fetchNow, findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
-import { sourceReport } from '../../ingest/publisher/sources/source-report.ts';
-import { selectSources, type Source } from '../../ingest/publisher/sources/sources.sql.ts';
-import { withoutQuery } from '../../ingest/files/file-path.ts';
+// almanac sources: the URLs that keep themselves fresh, and what operators do with them. The rules are in ingest/due/sources/.
+import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
+import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
+import { createApart } from '../../ingest/due/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/due/tasks.ts';
+import { fetchDeps, loadingApart } from '../../ingest/due/sources/fetching.ts';
+import { fetchNow, findSource, removeSource } from '../../ingest/due/sources/operate.ts';
+import { sourceReport } from '../../ingest/due/sources/source-report.ts';
+import { selectSources, type Source } from '../../ingest/due/sources/sources.sql.ts';
+import { withoutQuery } from '../../ingest/read/file-path.ts';
 import { instantText } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { createLog } from '../../kernel/log/log.ts';

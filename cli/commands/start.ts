@@ -7,7 +7,7 @@ import type { AccountsApiOptions } from '../../accounts-api/main.ts';
 import type { WorkerOptions } from '../../accounts-api/worker.ts';
 import type { DataApiOptions } from '../../data-api/main.ts';
 import type { GatewayOptions, RunningGateway } from '../../gateway/main.ts';
-import type { PublisherOptions } from '../../ingest/publisher/main.ts';
+import type { PublisherOptions } from '../../ingest/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
@@ -38,7 +38,7 @@ const imports = {
   dataApi: () => import('../../data-api/main.ts'),
   accountsApi: () => import('../../accounts-api/main.ts'),
   worker: () => import('../../accounts-api/worker.ts'),
-  publisher: () => import('../../ingest/publisher/main.ts'),
+  publisher: () => import('../../ingest/main.ts'),
   gateway: () => import('../../gateway/main.ts'),
   seed: () => import('./seed.ts'),
 };

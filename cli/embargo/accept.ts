@@ -1,12 +1,12 @@
 // The part of `almanac ingest` about loads under embargo: hands the file over, and says what was accepted.
-import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/publisher/accept.ts';
-import { reportOf } from '../../ingest/publisher/report.ts';
-import { isPublisherAlive } from '../../ingest/publisher/standing.ts';
-import { misuse } from '../../ingest/load/failure.ts';
-import { tableLoad } from '../../ingest/publish/load-table-file.ts';
-import type { PlannedTable } from '../../ingest/publish/plan.ts';
+import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/due/releases/accept.ts';
+import { reportOf } from '../../ingest/load/report.ts';
+import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
+import { misuse } from '../../ingest/failure.ts';
+import { tableLoad } from '../../ingest/plan/load-table-file.ts';
+import type { PlannedTable } from '../../ingest/plan/plan.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
-import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
+import type { LoadOptions, LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { printJson, type Terminal } from '../command.ts';
 import { withData, type Environment } from '../installation.ts';
 

@@ -1,5 +1,9 @@
 // What a command says of a release under embargo that has interrupted it.
-import { interruptionText, type Interruption, type LockOptions } from '../../ingest/load/interruptible.ts';
+import {
+  interruptionText,
+  type Interruption,
+  type LockOptions,
+} from '../../ingest/load/store/interruptible.ts';
 import type { Terminal } from '../command.ts';
 
 /** At once: it may be some time until the release is made. @param what is interrupted: `load`, `retraction`, `change`. */

@@ -1,8 +1,8 @@
 // Asks whoever sits at a terminal how guesses are to be settled: one question after the other, the same question of several tables once.
 import { createInterface, type Interface } from 'node:readline/promises';
-import type { TableDescription } from '../../ingest/publish/description.ts';
-import { nameOf } from '../../ingest/publish/preview/preview-text.ts';
-import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/publish/preview/settle.ts';
+import type { TableDescription } from '../../ingest/entry/entry.ts';
+import { nameOf } from '../../ingest/plan/preview-text.ts';
+import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/entry/settle.ts';
 import type { Terminal } from '../command.ts';
 
 /** Lines that somebody types. */

@@ -1,5 +1,5 @@
 // Shorthand constructors for the columns of datasets.
-import type { Column, ColumnType } from '../files/cells.ts';
+import type { Column, ColumnType } from '../cells/cells.ts';
 
 export const amountMax = 1e18;
 

@@ -1,6 +1,6 @@
 // Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and the names as they are.
-import type { Column } from '../files/cells.ts';
-import { IngestFailure, misuse } from '../load/failure.ts';
+import type { Column } from '../cells/cells.ts';
+import { IngestFailure, misuse } from '../failure.ts';
 import { shellWord } from './shell-word.ts';
 import type { Dataset } from './dataset.ts';
 

@@ -1,5 +1,5 @@
 // The type of a dataset: the shape of the rows in the table of datasets.
-import type { Column } from '../files/cells.ts';
+import type { Column } from '../cells/cells.ts';
 
 export interface Dataset {
   name: string;

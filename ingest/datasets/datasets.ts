@@ -1,9 +1,9 @@
 // The one table of datasets: for each, the columns a file may have, their types, the key, and the target of the rows.
 // Everything that `almanac ingest` knows about a dataset is here; a new dataset is a new row.
-import { plainCells, type Column } from '../files/cells.ts';
+import { plainCells, type Column } from '../cells/cells.ts';
 import { column, day, flag, required, text, word } from './column-types.ts';
 import type { Dataset } from './dataset.ts';
-import { misuse } from '../load/failure.ts';
+import { misuse } from '../failure.ts';
 import { fundDatasets } from './fund-datasets.ts';
 import { marketDatasets } from './market-datasets.ts';
 

@@ -9,7 +9,7 @@ import {
   tradeClassifications,
   tradeFlows,
 } from '../../domain/markets.ts';
-import type { Column } from '../files/cells.ts';
+import type { Column } from '../cells/cells.ts';
 import { amount, amountMax, column, day, flag, rate, required, text, word } from './column-types.ts';
 import type { Dataset, Reference } from './dataset.ts';
 

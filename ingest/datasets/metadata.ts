@@ -1,7 +1,7 @@
 // The metadata of series that a load creates (--create): from --set constants, and from columns of the file.
-import { plainCells, type CellReader, type Column } from '../files/cells.ts';
+import { plainCells, type CellReader, type Column } from '../cells/cells.ts';
 import { datasetNamed } from './datasets.ts';
-import { misuse } from '../load/failure.ts';
+import { misuse } from '../failure.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /** The metadata of a series to create, columns of data.series as given by `readCell`. */

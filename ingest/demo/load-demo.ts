@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { type Clock, dateIn } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
-import type { LoadSummary } from '../load/load-options.ts';
+import type { LoadSummary } from '../load/store/load-options.ts';
 import { load } from '../load/load.ts';
 import { demoFiles } from './demo.ts';
 

@@ -2,11 +2,11 @@
 // a release; those of a workbook or a web page are handed to it.
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { CsvBatch } from '../files/csv-batch.ts';
-import { fileKind } from '../files/file-kind.ts';
-import type { LoadOptions } from '../load/load-options.ts';
-import type { TableDescription } from '../publish/description.ts';
-import { tableRows } from '../publish/table-rows.ts';
+import type { CsvBatch } from '../read/csv-batch.ts';
+import { fileKind } from '../read/file-kind.ts';
+import type { LoadOptions } from '../load/store/load-options.ts';
+import type { TableDescription } from './entry.ts';
+import { tableRows } from '../read/table-rows.ts';
 
 export type DatasetLoad = Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
 

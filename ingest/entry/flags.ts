@@ -1,8 +1,8 @@
 // The flags of `almanac ingest` that say what a file is: each is a key of an entry of almanac.yml, and together they are an entry. Hides the
 // forms of their values, and which flag a fault in the entry is from.
 import type { z } from 'zod';
-import { misuse } from '../load/failure.ts';
-import { tableSchema, type TableDescription } from '../publish/description.ts';
+import { misuse } from '../failure.ts';
+import { tableSchema, type TableDescription } from './entry.ts';
 
 /** What a flag takes: one text, a number, nothing, or texts that are the values of a list or a map. */
 type Form = 'text' | 'number' | 'true' | 'texts' | 'pairs' | 'choices' | 'replacements';

@@ -1,7 +1,7 @@
 // Messages of a load name the flags of `almanac ingest`; to whoever has written an entry of almanac.yml they name its keys.
 import { shellWord } from '../datasets/shell-word.ts';
-import { IngestFailure } from '../load/failure.ts';
-import type { LoadSummary } from '../load/load-options.ts';
+import { IngestFailure } from '../failure.ts';
+import type { LoadSummary } from '../load/store/load-options.ts';
 import { entryFlags } from './flags.ts';
 
 const keyOf = new Map(entryFlags.map(({ flag, key }) => [flag.slice(2), key]));

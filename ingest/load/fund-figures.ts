@@ -24,8 +24,8 @@ import {
   type DueFund,
   type FundFigures,
 } from './fund-figures.sql.ts';
-import { tellOfRows } from '../events/load-events.ts';
-import { finishLoads, insertLoad } from './statements.sql.ts';
+import { tellOfRows } from './events/load-events.ts';
+import { finishLoads, insertLoad } from './store/statements.sql.ts';
 
 /** When a load runs, and what holds of funds for which nothing is stated. */
 export interface LoadDay {

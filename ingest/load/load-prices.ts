@@ -2,16 +2,16 @@
 // Points are stored by load-points.ts. Items and cities are looked up here, and created with --create.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
-import { cellReader, type CellReader } from '../files/cells.ts';
+import { cellReader, type CellReader } from '../cells/cells.ts';
 import { datasetCells, failLacking, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
-import type { CsvBatch } from '../files/csv-batch.ts';
+import type { CsvBatch } from '../read/csv-batch.ts';
 import { datasetNamed, notWide } from '../datasets/datasets.ts';
-import { misuse } from './failure.ts';
-import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
-import { loadPoints } from '../points/load-points.ts';
+import { misuse } from '../failure.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
+import { loadPoints } from './points/load-points.ts';
 import { findCities, findItems, insertCities, insertItems, type NewRow } from './load-prices.sql.ts';
-import { IdleFacts } from '../points/idle-facts.ts';
-import { cellText, hasCells, isEmpty } from '../points/points.ts';
+import { IdleFacts } from './points/idle-facts.ts';
+import { cellText, hasCells, isEmpty } from './points/points.ts';
 
 /** The cells of a row by the names of the dataset's columns; null where the cell is empty. */
 type Row = ReadonlyMap<string, string | null>;

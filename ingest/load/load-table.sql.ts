@@ -2,10 +2,10 @@
 import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import type { Column } from '../files/cells.ts';
+import type { Column } from '../cells/cells.ts';
 import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts';
-import { changeNeighboursOfStaged, shownBySeries } from './shown-facts.sql.ts';
-import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from '../undo/stated-rows.sql.ts';
+import { changeNeighboursOfStaged, shownBySeries } from './store/shown-facts.sql.ts';
+import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from './store/stated-rows.sql.ts';
 
 /** What the stage keeps as anything but text. */
 const sqlTypes: Partial<Record<Column['type'], string>> = {

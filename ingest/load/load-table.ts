@@ -3,15 +3,15 @@
 import type { Transaction } from '../../kernel/database.ts';
 import { usualFirstMonth } from '../../domain/funds/returns.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { tellOfRows } from '../events/load-events.ts';
-import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../files/cells.ts';
+import { tellOfRows } from './events/load-events.ts';
+import { cellReader, dateTypes, numberTypes, type CellReader, type Column } from '../cells/cells.ts';
 import { datasetCells, refuseIdleFactors, type DatasetCell } from '../datasets/columns.ts';
 import { notWide } from '../datasets/datasets.ts';
-import { dateReader, expectedDate, PointDates } from '../files/dates.ts';
+import { dateReader, expectedDate, PointDates } from '../cells/dates.ts';
 import type { Dataset, Rule } from '../datasets/dataset.ts';
-import { misuse } from './failure.ts';
+import { misuse } from '../failure.ts';
 import { refreshFundFigures } from './fund-figures.ts';
-import type { LoadInput, LoadOptions, LoadResult } from './load-options.ts';
+import type { LoadInput, LoadOptions, LoadResult } from './store/load-options.ts';
 import {
   countStaged,
   createTableStage,
@@ -32,12 +32,12 @@ import {
   takeUnknownSeries,
   upsert,
 } from './load-table.sql.ts';
-import { refreshSearchOfStaged } from './shown-facts.sql.ts';
-import { cellText, hasCells, isEmpty, notFuture } from '../points/points.ts';
-import { notDeleted } from '../points/series-directory.ts';
-import { unfolded, type TableInput } from '../points/wide-table.ts';
-import { CopyBuffer, CopyLine, copyText } from './stage.sql.ts';
-import { finishLoads, insertLoad } from './statements.sql.ts';
+import { refreshSearchOfStaged } from './store/shown-facts.sql.ts';
+import { cellText, hasCells, isEmpty, notFuture } from './points/points.ts';
+import { notDeleted } from './points/series-directory.ts';
+import { unfolded, type TableInput } from './points/wide-table.ts';
+import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
+import { finishLoads, insertLoad } from './store/statements.sql.ts';
 
 /** @throws IngestFailure where a row is refused and the load does not skip such. */
 export async function loadTable(

@@ -3,24 +3,24 @@
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dateIn, onOneDay, type DatedWork } from '../../kernel/clock.ts';
-import type { CsvBatch } from '../files/csv-batch.ts';
-import { readCsv } from '../files/csv.ts';
-import { isDataPackage } from '../files/file-kind.ts';
-import { packageOptions } from '../files/datapackage.ts';
-import { isPrintable } from '../files/cells.ts';
+import type { CsvBatch } from '../read/csv-batch.ts';
+import { readCsv } from '../read/csv.ts';
+import { isDataPackage } from '../read/file-kind.ts';
+import { packageOptions } from './datapackage.ts';
+import { isPrintable } from '../cells/cells.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
-import { isFactor } from '../files/values.ts';
-import { parseVintage } from '../files/dates.ts';
-import { selectRows } from '../files/row-selection.ts';
-import { IngestFailure, misuse } from './failure.ts';
-import { readCalendar } from '../files/ics.ts';
-import type { LoadOptions, LoadResult, LoadSummary } from './load-options.ts';
-import { loadPoints } from '../points/load-points.ts';
+import { isFactor } from '../cells/values.ts';
+import { parseVintage } from '../cells/dates.ts';
+import { selectRows } from '../read/row-selection.ts';
+import { IngestFailure, misuse } from '../failure.ts';
+import { readCalendar } from '../read/ics.ts';
+import type { LoadOptions, LoadResult, LoadSummary } from './store/load-options.ts';
+import { loadPoints } from './points/load-points.ts';
 import { loadPrices } from './load-prices.ts';
 import { loadTable } from './load-table.ts';
-import { NotAscending } from '../points/points.ts';
-import { Rejects } from './rejects.ts';
+import { NotAscending } from './points/points.ts';
+import { Rejects } from './store/rejects.ts';
 import {
   InterruptedByRelease,
   interruptionText,
@@ -29,7 +29,7 @@ import {
   type Interruption,
   type LockOptions,
   type Transacting,
-} from './interruptible.ts';
+} from './store/interruptible.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 

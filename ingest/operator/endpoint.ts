@@ -5,10 +5,10 @@ import { fail } from '../../kernel/errors.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import { operatorAccountOf, operatorErrors } from '../../kernel/http/operator.ts';
 import { endpointsFor, type Endpoint as ServiceEndpoint } from '../../kernel/http/service-endpoint.ts';
-import type { Apart } from '../publisher/apart/run-apart.ts';
-import type { PublishTasks } from '../publisher/uploads/publish-table.ts';
-import type { ReadTasks } from '../publisher/uploads/read-upload.ts';
-import type { ReleaseClock } from '../publisher/release-clock.ts';
+import type { Apart } from '../due/apart/run-apart.ts';
+import type { PublishTasks } from '../due/uploads/publish-table.ts';
+import type { ReadTasks } from '../due/uploads/read-upload.ts';
+import type { ReleaseClock } from '../due/releases/release-clock.ts';
 
 /** What the endpoints need. */
 export interface OperatorDeps {

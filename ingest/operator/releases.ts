@@ -7,10 +7,10 @@ import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { selectHistory, selectReleases, type Release } from '../publisher/embargo.sql.ts';
-import { cancelRelease, hastenRelease, WrongRelease } from '../publisher/operate.ts';
-import { historyReport, releaseReport } from '../publisher/release-report.ts';
-import { actingFor } from '../publisher/acting.sql.ts';
+import { selectHistory, selectReleases, type Release } from '../due/releases/embargo.sql.ts';
+import { cancelRelease, hastenRelease, WrongRelease } from '../due/releases/operate.ts';
+import { historyReport, releaseReport } from '../due/releases/release-report.ts';
+import { actingFor } from '../due/apart/acting.sql.ts';
 import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 
 const states = ['pending', 'held', 'released', 'failed', 'cancelled'] as const;

@@ -10,9 +10,9 @@ import { createServiceMetrics } from '../../kernel/metrics/service.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { openServiceClock } from '../../kernel/time/database-clock.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
-import { createApart, type ApartOptions, type ReadLimits } from '../publisher/apart/run-apart.ts';
-import type { Tasks } from '../publisher/tasks.ts';
-import type { ReleaseClock } from '../publisher/release-clock.ts';
+import { createApart, type ApartOptions, type ReadLimits } from '../due/apart/run-apart.ts';
+import type { Tasks } from '../due/tasks.ts';
+import type { ReleaseClock } from '../due/releases/release-clock.ts';
 import { toRoutes } from './routes.ts';
 
 export interface OperatorServerOptions {

@@ -1,8 +1,8 @@
 // What /v1/operator/uploads takes and answers.
 import { z } from 'zod';
-import type { Upload } from '../publisher/uploads/uploads.sql.ts';
+import type { Upload } from '../due/uploads/uploads.sql.ts';
 import { instantText } from '../../kernel/clock.ts';
-import { tableEnding, tableEndings } from '../files/file-kind.ts';
+import { tableEnding, tableEndings } from '../read/file-kind.ts';
 
 const findingSchema = z.object({
   path: z.string().describe('A key of the entry, such as `series.unit`.'),

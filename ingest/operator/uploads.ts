@@ -9,9 +9,9 @@ import { Failure, fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { IngestFailure } from '../load/failure.ts';
-import { ProcessEnded } from '../publisher/apart/run-apart.ts';
-import { storePieces } from '../publisher/stored-file.ts';
+import { IngestFailure } from '../failure.ts';
+import { ProcessEnded } from '../due/apart/run-apart.ts';
+import { storePieces } from '../due/releases/stored-file.ts';
 import {
   completeUpload,
   deleteUpload,
@@ -21,7 +21,7 @@ import {
   listUploads,
   type NewUpload,
   type Upload,
-} from '../publisher/uploads/uploads.sql.ts';
+} from '../due/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import {
   nameParam,

@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive } from '../../ingest/publisher/embargo.sql.ts';
+import { noteAlive } from '../../ingest/due/releases/embargo.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
-import { refreshSearch } from '../services/search-entries.ts';
+import { refreshSearch } from '../migrations/search-entries.ts';
 import { published } from '../ingest/loading.ts';
 import { commandLine, documentOf, ingestWords, settingsOf } from './terminal.ts';
 

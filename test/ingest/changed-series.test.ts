@@ -1,9 +1,9 @@
 // A series has changed when something has that its readers are shown with it: labels, notes, and the series that it goes on as.
 import test from 'ava';
-import { declareContinuation } from '../../ingest/series/continuation.ts';
-import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
-import { setFacts } from '../../ingest/series/set.ts';
+import { declareContinuation } from '../../ingest/history/series/continuation.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { setFacts } from '../../ingest/history/series/set.ts';
 import { fakeClock } from '../services/harness.ts';
 import { daily, loadCsv, openIngestDatabase, today } from './loading.ts';
 

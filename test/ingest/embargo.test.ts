@@ -1,13 +1,13 @@
 // Loads under embargo: invisible until their instant, whole after it, made exactly once, and what changes their plan. The clock is the test's.
 import test, { type ExecutionContext } from 'ava';
-import { selectReleases } from '../../ingest/publisher/embargo.sql.ts';
-import { makeNextReleases } from '../../ingest/publisher/make-releases.ts';
-import { cancelRelease, findRelease, releaseNow } from '../../ingest/publisher/operate.ts';
+import { selectReleases } from '../../ingest/due/releases/embargo.sql.ts';
+import { makeNextReleases } from '../../ingest/due/releases/make-releases.ts';
+import { cancelRelease, findRelease, releaseNow } from '../../ingest/due/releases/operate.ts';
 import { instantText } from '../../kernel/clock.ts';
 import { until } from '../run/until.ts';
 import { createTestDatabase, fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';
-import { refreshSearch } from '../services/search-entries.ts';
+import { refreshSearch } from '../migrations/search-entries.ts';
 import { daily, failureOf, loadCsv, published, rowCounts, seriesRow } from './loading.ts';
 import { startReleasing } from './releasing.ts';
 

@@ -1,9 +1,9 @@
 // Loads that are under way at midnight: the answers for a day do not change after its end.
 import test from 'ava';
-import type { LoadOptions } from '../../ingest/load/load-options.ts';
-import { declareBreak } from '../../ingest/series/break.ts';
-import { mergeSeries } from '../../ingest/series/merge.ts';
-import { retract } from '../../ingest/undo/retract.ts';
+import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
+import { declareBreak } from '../../ingest/history/series/break.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { startDataService } from '../services/data-service.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';

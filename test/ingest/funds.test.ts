@@ -1,7 +1,7 @@
 import test from 'ava';
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { periodReturns, returnBases, statedBases } from '../../domain/funds/returns.ts';
-import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { failureOf, loadCsv, openIngestDatabase, rejectsOf } from './loading.ts';
 
 const database = await openIngestDatabase(test);

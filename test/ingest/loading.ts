@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { TestFn } from 'ava';
-import { IngestFailure } from '../../ingest/load/failure.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
-import type { LoadOptions, LoadSummary } from '../../ingest/load/load-options.ts';
+import type { LoadOptions, LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { load } from '../../ingest/load/load.ts';
 import { createTestDatabase, fakeClock, silentLog } from '../services/harness.ts';
 

@@ -1,6 +1,6 @@
 // Whatever a file contains, a load either stores its rows or rejects them: it never fails with a database error.
 import test from 'ava';
-import type { Column } from '../../ingest/files/cells.ts';
+import type { Column } from '../../ingest/cells/cells.ts';
 import type { Dataset } from '../../ingest/datasets/dataset.ts';
 import { datasets } from '../../ingest/datasets/datasets.ts';
 import { failureOf, loadCsv, openIngestDatabase, rejectsOf, rowCounts } from './loading.ts';

@@ -1,6 +1,6 @@
 // The options of a load hold for every dataset, or are refused by name; what they do to no effect is said.
 import test from 'ava';
-import { dateTypes, numberTypes, type ColumnType } from '../../ingest/files/cells.ts';
+import { dateTypes, numberTypes, type ColumnType } from '../../ingest/cells/cells.ts';
 import { datasets } from '../../ingest/datasets/datasets.ts';
 import { failureOf, loadCsv, openIngestDatabase, published, rejectsOf } from './loading.ts';
 

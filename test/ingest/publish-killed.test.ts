@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import pg from 'pg';
-import { readDescription } from '../../ingest/publish/description-file.ts';
+import { readDescription } from '../../ingest/entry/entry-file.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { createRandom } from '../chaos/random.ts';

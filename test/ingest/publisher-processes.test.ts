@@ -1,11 +1,11 @@
 // Publishers as processes of their own, by their role: killed at the worst moments, stopped, and asked how they are.
 import path from 'node:path';
 import test from 'ava';
-import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/publisher/embargo.sql.ts';
-import { findRelease } from '../../ingest/publisher/operate.ts';
-import { databaseClock } from '../../ingest/publisher/release-clock.ts';
-import { acceptUnderEmbargo } from '../../ingest/publisher/accept.ts';
-import { isReleaseUnderWay } from '../../ingest/load/statements.sql.ts';
+import { noteAlive, noteGone, secondsSinceSeen } from '../../ingest/due/releases/embargo.sql.ts';
+import { findRelease } from '../../ingest/due/releases/operate.ts';
+import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
+import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
+import { isReleaseUnderWay } from '../../ingest/load/store/statements.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { serviceUrl } from '../../migrations/roles.ts';

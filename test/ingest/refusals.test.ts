@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
-import type { IngestFailureCode } from '../../ingest/load/failure.ts';
-import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import type { IngestFailureCode } from '../../ingest/failure.ts';
+import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { daily, failureOf, loadCsv, openIngestDatabase, rowCounts, today } from './loading.ts';
 
 type Reject = [line: number, column: string, value: string, expected: RegExp];

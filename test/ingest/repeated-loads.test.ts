@@ -1,8 +1,8 @@
 // Loads that repeat others, whole or in part: what a load states holds while it is in force, whichever load stated it first.
 import test from 'ava';
-import { retract } from '../../ingest/undo/retract.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import { datasetNamed, datasetNames } from '../../ingest/datasets/datasets.ts';
-import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { fakeClock } from '../services/harness.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { daily, loadCsv, openIngestDatabase, published, today } from './loading.ts';

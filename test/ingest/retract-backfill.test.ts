@@ -1,6 +1,6 @@
 // How much is folded anew after retractions: only what they concern.
 import test from 'ava';
-import { retract } from '../../ingest/undo/retract.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { fakeClock } from '../services/harness.ts';

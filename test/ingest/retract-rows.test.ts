@@ -1,7 +1,7 @@
 // Retractions of loads of tables: what remains of rows, what is derived from them, and what is refused and why.
 import test from 'ava';
 import fc from 'fast-check';
-import { retract, type RetractOptions } from '../../ingest/undo/retract.ts';
+import { retract, type RetractOptions } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';

@@ -1,6 +1,6 @@
 // Retractions, one by one: what is refused and why, what is recorded and told, and the cases that random histories reach seldom.
 import test from 'ava';
-import { retract, type RetractOptions, type Retraction } from '../../ingest/undo/retract.ts';
+import { retract, type RetractOptions, type Retraction } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';

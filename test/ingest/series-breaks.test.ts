@@ -1,8 +1,8 @@
 // Breaks of series by the command line: what is refused and why, and what is recorded and told.
 import test from 'ava';
-import { declareBreak, removeBreak, type BreakOptions } from '../../ingest/series/break.ts';
-import { deleteSeries } from '../../ingest/series/delete.ts';
-import { mergeSeries } from '../../ingest/series/merge.ts';
+import { declareBreak, removeBreak, type BreakOptions } from '../../ingest/history/series/break.ts';
+import { deleteSeries } from '../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';

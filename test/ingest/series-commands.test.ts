@@ -1,9 +1,9 @@
 // Changes of series by the command line, one by one: what is refused and why, what is recorded and told, and what loads do after.
 import test from 'ava';
-import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
-import { setFacts } from '../../ingest/series/set.ts';
-import type { ChangeOptions } from '../../ingest/series/change.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { setFacts } from '../../ingest/history/series/set.ts';
+import type { ChangeOptions } from '../../ingest/history/series/change.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';

@@ -1,10 +1,10 @@
 // Series that go on as others, of another frequency, by the command line: what is refused and why, and what is recorded and told.
 import test from 'ava';
-import { declareBreak, removeBreak } from '../../ingest/series/break.ts';
-import { declareContinuation, type ContinuationOptions } from '../../ingest/series/continuation.ts';
-import { deleteSeries } from '../../ingest/series/delete.ts';
-import { mergeSeries } from '../../ingest/series/merge.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
+import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
+import { declareContinuation, type ContinuationOptions } from '../../ingest/history/series/continuation.ts';
+import { deleteSeries } from '../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';

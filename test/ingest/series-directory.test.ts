@@ -1,5 +1,5 @@
 import test from 'ava';
-import { SeriesDirectory } from '../../ingest/points/series-directory.ts';
+import { SeriesDirectory } from '../../ingest/load/points/series-directory.ts';
 import { openIngestDatabase } from './loading.ts';
 
 const database = await openIngestDatabase(test);

@@ -1,9 +1,9 @@
 // A series merged into another: which points the other one gets, what is refused, what is on record, and how it is taken back.
 import test from 'ava';
-import { mergeSeries, type MergeOptions } from '../../ingest/series/merge.ts';
-import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
-import { retract } from '../../ingest/undo/retract.ts';
+import { mergeSeries, type MergeOptions } from '../../ingest/history/series/merge.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { fakeClock } from '../services/harness.ts';
 import { writtenEvents } from '../services/outbox.ts';

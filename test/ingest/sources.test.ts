@@ -1,8 +1,8 @@
 // Sources that keep themselves fresh: fetched when they are due, and loaded once and only if they have changed.
 import test from 'ava';
-import { findSource, removeSource } from '../../ingest/publisher/sources/operate.ts';
-import { leaseSources, renewLeases, selectSources } from '../../ingest/publisher/sources/sources.sql.ts';
-import { retract } from '../../ingest/undo/retract.ts';
+import { findSource, removeSource } from '../../ingest/due/sources/operate.ts';
+import { leaseSources, renewLeases, selectSources } from '../../ingest/due/sources/sources.sql.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import { february, january, revised, table, openSourceTests } from './fetching.ts';
 import { published } from './loading.ts';
 

@@ -1,13 +1,13 @@
 // An installation and the model that are told the same: loads, releases under embargo, retractions, and changes of series; and what each
 // says then: the stored history, and the answers of data-api by every id.
-import { cancelRelease } from '../../ingest/publisher/operate.ts';
-import { declareBreak, removeBreak } from '../../ingest/series/break.ts';
-import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
-import { mergeSeries } from '../../ingest/series/merge.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
-import { setFacts } from '../../ingest/series/set.ts';
-import { retract } from '../../ingest/undo/retract.ts';
-import { IngestFailure } from '../../ingest/load/failure.ts';
+import { cancelRelease } from '../../ingest/due/releases/operate.ts';
+import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { setFacts } from '../../ingest/history/series/set.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { Failure } from '../../kernel/errors.ts';
 import type { DataService } from '../services/data-service.ts';

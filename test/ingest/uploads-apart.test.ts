@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
-import { createApart, ProcessEnded } from '../../ingest/publisher/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/publisher/tasks.ts';
-import { storePieces } from '../../ingest/publisher/stored-file.ts';
-import { insertUpload, insertUploadPiece } from '../../ingest/publisher/uploads/uploads.sql.ts';
-import { IngestFailure } from '../../ingest/load/failure.ts';
+import { createApart, ProcessEnded } from '../../ingest/due/apart/run-apart.ts';
+import type { Tasks } from '../../ingest/due/tasks.ts';
+import { storePieces } from '../../ingest/due/releases/stored-file.ts';
+import { insertUpload, insertUploadPiece } from '../../ingest/due/uploads/uploads.sql.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
 

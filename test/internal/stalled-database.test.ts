@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { start as startAccounts } from '../../accounts-api/main.ts';
 import { start as startDataApi } from '../../data-api/main.ts';
-import { start as startPublisher } from '../../ingest/publisher/main.ts';
+import { start as startPublisher } from '../../ingest/main.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createDatabaseCircuit } from '../../kernel/database-circuit.ts';
 import { openDatabase, type Database } from '../../kernel/database.ts';

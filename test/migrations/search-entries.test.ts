@@ -2,7 +2,7 @@
 import test from 'ava';
 import pg from 'pg';
 import { createTestDatabase } from '../services/harness.ts';
-import { refreshSearch, staleEntries } from '../services/search-entries.ts';
+import { refreshSearch, staleEntries } from './search-entries.ts';
 import { createBench, type Bench } from './bench.ts';
 
 let database: { url: string; drop(): Promise<void> };

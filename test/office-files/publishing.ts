@@ -4,12 +4,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { IngestFailure } from '../../ingest/load/failure.ts';
-import type { NewEntry } from '../../ingest/publish/description-file.ts';
-import { findTables } from '../../ingest/publish/detect/find-tables.ts';
-import { loadTableFile } from '../../ingest/publish/load-table-file.ts';
-import { planPublishing, type Plan } from '../../ingest/publish/plan.ts';
-import { publish, type Published } from '../../ingest/publish/publish.ts';
+import { IngestFailure } from '../../ingest/failure.ts';
+import type { NewEntry } from '../../ingest/entry/entry-file.ts';
+import { findTables } from '../../ingest/preview/find-tables.ts';
+import { loadTableFile } from '../../ingest/plan/load-table-file.ts';
+import { planPublishing, type Plan } from '../../ingest/plan/plan.ts';
+import { publish, type Published } from '../../ingest/due/command.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../kernel/database.ts';
 import { fakeClock } from '../services/harness.ts';
 import type { StoredSeries } from './compare.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { createLog, type Log } from '../../kernel/log/log.ts';
 import { keepRows, logTrace } from '../run/traces.ts';
 import { eventsIn } from './outbox.ts';
-import { requireFreshSearch } from './search-entries.ts';
+import { requireFreshSearch } from '../migrations/search-entries.ts';
 
 const leaveTimeoutMs = 3_000;
 

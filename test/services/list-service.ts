@@ -1,6 +1,6 @@
 // Shared by the tests of list endpoints: a data-api with loaded files.
 import { openDatabase } from '../../kernel/database.ts';
-import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { startDataService, type Answer, type DataService } from './data-service.ts';
 import { silentLog } from './harness.ts';
 import { loadCsv } from '../ingest/loading.ts';

@@ -155,7 +155,7 @@ async function startInThisProcess(
   const { start: startDataApi } = await import('../../data-api/main.ts');
   const { start: startGateway } = await import('../../gateway/main.ts');
   const { startWorker } = await import('../../accounts-api/worker.ts');
-  const { start: startPublisher } = await import('../../ingest/publisher/main.ts');
+  const { start: startPublisher } = await import('../../ingest/main.ts');
   const accountsApi = await startAccountsApi(databaseUrl, {
     ...options,
     tracing: options.tracing?.['accounts-api'],

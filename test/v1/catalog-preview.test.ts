@@ -1,7 +1,7 @@
 // GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, for visitors.
 import test from 'ava';
 import { publicCaller, startDataService, type DataService } from '../services/data-service.ts';
-import { refreshSearch } from '../services/search-entries.ts';
+import { refreshSearch } from '../migrations/search-entries.ts';
 import { makeSeries, publish, type FixturePoint } from './series-fixture.ts';
 import type { Envelope } from './series-service.ts';
 

@@ -1,7 +1,7 @@
 // /v1/commodities/by-city: one price for each city, ranked, with its changes.
 import test from 'ava';
 import { price, startCommodities, type Envelope } from './commodities-fixture.ts';
-import { refreshSearch } from '../services/search-entries.ts';
+import { refreshSearch } from '../migrations/search-entries.ts';
 import { publish } from './series-fixture.ts';
 
 const { service, prices, byCity } = await startCommodities();

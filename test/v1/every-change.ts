@@ -1,12 +1,12 @@
 // One load of every kind: new rows, revised ones, deletions only, a status only, names and labels, dataset by dataset.
 // They build on the data of test/v1/every-dataset.ts, in this order.
-import type { ChangeOptions } from '../../ingest/series/change.ts';
-import { declareBreak } from '../../ingest/series/break.ts';
-import { declareContinuation } from '../../ingest/series/continuation.ts';
-import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
-import { mergeSeries } from '../../ingest/series/merge.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
-import { setFacts } from '../../ingest/series/set.ts';
+import type { ChangeOptions } from '../../ingest/history/series/change.ts';
+import { declareBreak } from '../../ingest/history/series/break.ts';
+import { declareContinuation } from '../../ingest/history/series/continuation.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { setFacts } from '../../ingest/history/series/set.ts';
 import type { Database } from '../../kernel/database.ts';
 import { tradeConstants, type Load } from './every-dataset.ts';
 

@@ -1,6 +1,6 @@
 // A few rows of every dataset, with gaps and equal values: the data for tests that cover all endpoints.
 // Hides how the rows are loaded: each entry is one load, as the command line would make it, on a day of its own.
-import type { LoadOptions } from '../../ingest/load/load-options.ts';
+import type { LoadOptions } from '../../ingest/load/store/load-options.ts';
 import { fakeClock } from '../services/harness.ts';
 import type { ListService } from '../services/list-service.ts';
 

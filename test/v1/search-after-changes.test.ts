@@ -1,11 +1,11 @@
 // The search follows every change of a series at once: it finds what is new, and no longer what was before.
 import test from 'ava';
-import { declareBreak, removeBreak } from '../../ingest/series/break.ts';
-import { deleteSeries, restoreSeries } from '../../ingest/series/delete.ts';
-import { mergeSeries } from '../../ingest/series/merge.ts';
-import { renameSeries } from '../../ingest/series/rename.ts';
-import { setFacts } from '../../ingest/series/set.ts';
-import { retract } from '../../ingest/undo/retract.ts';
+import { declareBreak, removeBreak } from '../../ingest/history/series/break.ts';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../ingest/history/series/merge.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { setFacts } from '../../ingest/history/series/set.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { fakeClock, silentLog } from '../services/harness.ts';
 import { startListService } from '../services/list-service.ts';

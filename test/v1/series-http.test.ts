@@ -1,6 +1,6 @@
 import { get } from 'node:http';
 import test from 'ava';
-import { refreshSearch } from '../services/search-entries.ts';
+import { refreshSearch } from '../migrations/search-entries.ts';
 import { makeSeries, publish } from './series-fixture.ts';
 import { startSeriesService, type Envelope } from './series-service.ts';
 

@@ -1,6 +1,6 @@
 // What readers see of a retracted load: the next call, the vintages of before, pinned readers, and every list that counts points.
 import test from 'ava';
-import { retract } from '../../ingest/undo/retract.ts';
+import { retract } from '../../ingest/history/retract/retract.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { loadCsv } from '../ingest/loading.ts';
 import { startDataService } from '../services/data-service.ts';

@@ -1,8 +1,8 @@
 // almanac loads: lists loads, shows one, retracts one.
 import { datasetNamed } from '../../../ingest/datasets/datasets.ts';
-import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/undo/load-list.sql.ts';
-import { findLoads, unretractableBecause } from '../../../ingest/undo/retractable.ts';
-import { retract, retractionReport, type Retraction } from '../../../ingest/undo/retract.ts';
+import { listLoads, seriesOfLoad, type LoadEntry } from '../../../ingest/history/retract/load-list.sql.ts';
+import { findLoads, unretractableBecause } from '../../../ingest/history/retract/retractable.ts';
+import { retract, retractionReport, type Retraction } from '../../../ingest/history/retract/retract.ts';
 import { dateIn, systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import { entryOf } from '../../../kernel/entries.ts';

@@ -1,13 +1,16 @@
 // almanac series: sets facts of a series; declares breaks; renames, merges, deletes and restores it.
-import { interruptionsToJson } from '../../../ingest/load/interruptible.ts';
-import type { ChangeOptions, SeriesChange } from '../../../ingest/series/change.ts';
-import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
-import { mergeSeries } from '../../../ingest/series/merge.ts';
-import { renameSeries } from '../../../ingest/series/rename.ts';
-import { declareBreak, removeBreak, type BreakOptions } from '../../../ingest/series/break.ts';
-import { declareContinuation, type ContinuationOptions } from '../../../ingest/series/continuation.ts';
-import { setFacts, type FactsChange } from '../../../ingest/series/set.ts';
-import type { FactChange } from '../../../ingest/series/set.sql.ts';
+import { interruptionsToJson } from '../../../ingest/load/store/interruptible.ts';
+import type { ChangeOptions, SeriesChange } from '../../../ingest/history/series/change.ts';
+import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../../ingest/history/series/merge.ts';
+import { renameSeries } from '../../../ingest/history/series/rename.ts';
+import { declareBreak, removeBreak, type BreakOptions } from '../../../ingest/history/series/break.ts';
+import {
+  declareContinuation,
+  type ContinuationOptions,
+} from '../../../ingest/history/series/continuation.ts';
+import { setFacts, type FactsChange } from '../../../ingest/history/series/set.ts';
+import type { FactChange } from '../../../ingest/history/series/set.sql.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { declareContinuation } from '../../../ingest/series/continuation.ts';
+import { declareContinuation } from '../../../ingest/history/series/continuation.ts';
 import { assert, assertSame } from '../people.ts';
 import { cellsOf, monthOf, readApi, readCsv, useKey, written, type Observation } from '../reading.ts';
 import type { Stage } from '../stage.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'ava';
 import fc from 'fast-check';
-import { retract } from '../../../ingest/undo/retract.ts';
+import { retract } from '../../../ingest/history/retract/retract.ts';
 import { Failure } from '../../../kernel/errors.ts';
 import { fakeClock } from '../../services/harness.ts';
 import { startServices } from '../../services/services.ts';

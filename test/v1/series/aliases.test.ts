@@ -1,6 +1,6 @@
 // What readers see of a renamed series: by its earlier id too, in every answer about one series, at once.
 import test from 'ava';
-import { renameSeries } from '../../../ingest/series/rename.ts';
+import { renameSeries } from '../../../ingest/history/series/rename.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';

@@ -1,7 +1,7 @@
 // What readers see of a break: it is in the metadata, from its declaration on, and no transform compares values across it.
 import test from 'ava';
-import { declareBreak, removeBreak } from '../../../ingest/series/break.ts';
-import { setFacts } from '../../../ingest/series/set.ts';
+import { declareBreak, removeBreak } from '../../../ingest/history/series/break.ts';
+import { setFacts } from '../../../ingest/history/series/set.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';

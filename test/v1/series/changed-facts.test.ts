@@ -1,6 +1,6 @@
 // What readers see of facts that were set: the new ones on the next call, for every vintage.
 import test from 'ava';
-import { setFacts } from '../../../ingest/series/set.ts';
+import { setFacts } from '../../../ingest/history/series/set.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';

@@ -1,9 +1,9 @@
 // What readers see where a series goes on as another one, of another frequency: each names the other, and no value is another.
 import test from 'ava';
-import { declareBreak, removeBreak } from '../../../ingest/series/break.ts';
-import { declareContinuation } from '../../../ingest/series/continuation.ts';
-import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
-import { renameSeries } from '../../../ingest/series/rename.ts';
+import { declareBreak, removeBreak } from '../../../ingest/history/series/break.ts';
+import { declareContinuation } from '../../../ingest/history/series/continuation.ts';
+import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
+import { renameSeries } from '../../../ingest/history/series/rename.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';

@@ -1,7 +1,7 @@
 // What readers see of a deleted series, by any of its ids, and of a restored one: at once, whatever the caches had.
 import test from 'ava';
-import { deleteSeries, restoreSeries } from '../../../ingest/series/delete.ts';
-import { renameSeries } from '../../../ingest/series/rename.ts';
+import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
+import { renameSeries } from '../../../ingest/history/series/rename.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';

@@ -1,8 +1,8 @@
 // What readers see of a merged series: what was published under its id before the merge, and the other series from then on.
 import test from 'ava';
-import { restoreSeries } from '../../../ingest/series/delete.ts';
-import { mergeSeries } from '../../../ingest/series/merge.ts';
-import { renameSeries } from '../../../ingest/series/rename.ts';
+import { restoreSeries } from '../../../ingest/history/series/delete.ts';
+import { mergeSeries } from '../../../ingest/history/series/merge.ts';
+import { renameSeries } from '../../../ingest/history/series/rename.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';

@@ -1,0 +1,469 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Sample } from '../read/table-rows.ts';
+import { detectDialect } from '../read/dialect.ts';
+import { dateInText } from '../cells/date-in-text.ts';
+import { numberReader } from '../cells/numbers.ts';
+import { detectDates } from './table/dates.ts';
+import { detectFrequency } from './table/frequency.ts';
+import { detectNumbers } from './table/numbers.ts';
+import { namesIn } from '../entry/file-name.ts';
+import { propose } from './propose.ts';
+
+const about = {
+  stem: 'table',
+  dateInName: null,
+  sheet: undefined,
+  folder: 'folder',
+  facts: {},
+  today: '2026-11-23',
+};
+
+function sampleOf(rows: string[][]): Sample {
+  return { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' };
+}
+
+const marksOf = (texts: string[]) => {
+  const { decimal, thousands } = detectNumbers(texts, ',');
+  return [decimal.value, thousands?.value ?? null, thousands?.isSure ?? null];
+};
+
+test('the marks of numbers are told by the numbers that have one reading', (t) => {
+  t.deepEqual(marksOf(['1.5', '1.234']), ['.', null, null]);
+  t.deepEqual(marksOf(['1,5', '1.234']), [',', '.', true]);
+  t.deepEqual(marksOf(['1,234.5', '12']), ['.', ',', true]);
+  t.deepEqual(marksOf(['0,123']), [',', null, null]);
+  t.deepEqual(marksOf(['1 234,5']), [',', ' ', true]);
+  t.deepEqual(marksOf(["1'234.5"]), ['.', "'", true]);
+  t.deepEqual(marksOf(['1,234']), ['.', ',', false], 'or three decimals: a guess');
+  t.deepEqual(marksOf(['1,234,567', '1,234']), ['.', ',', true]);
+  t.deepEqual(marksOf(['1.234.567']), [',', '.', true]);
+});
+
+test('flags after numbers and marks of missing ones are found, and taken off as found', (t) => {
+  const { flags, missing } = detectNumbers(['131,0 p', '12 e', '5', ':', ': c', '7.5%', '(p)', '3(r)'], ',');
+  t.deepEqual(flags?.value, { p: 'p', e: 'e', c: 'c', '%': null, '(p)': 'p', '(r)': 'r' });
+  t.deepEqual(missing?.value, [':']);
+  const read = numberReader({ decimal: ',', flags: { p: 'p', e: 'e', c: 'c', '%': null }, missing: [':'] });
+  t.deepEqual(read('131,0 p'), { value: '131.0', status: 'p' });
+  t.deepEqual(read('131,0p'), { value: '131.0', status: 'p' });
+  t.deepEqual(read('7,5%'), { value: '7.5', status: '' });
+  t.deepEqual(read(': c'), { value: null, status: 'c' });
+  t.deepEqual(read('131,0'), { value: '131.0', status: '' });
+  t.is(read('7.5'), undefined, 'a point is not a decimal mark here');
+  t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
+});
+
+test('a sign alone among numbers is a guess, as it may mean something else; two points are not', (t) => {
+  for (const sign of ['@', '^', '#', '*']) {
+    const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');
+    t.deepEqual([missing?.value, missing?.isSure], [[sign], false]);
+    t.regex(missing?.evidence ?? '', /is alone in 2 cells/);
+    const data = months.map((month, at) => [month, at === 3 ? sign : `${at}.5`]);
+    t.true(propose(sampleOf([['Date', 'A'], ...data]), about).entry.guessed?.includes('missing'));
+  }
+  t.true(detectNumbers(['1.5', '..', 'n/a'], ',').missing?.isSure);
+});
+
+test('day and month are told apart by a day above 12, or by regular steps, and are else a guess', (t) => {
+  const found = (texts: string[]) => {
+    const form = detectDates(texts);
+    return [form?.style.format, form?.isSure];
+  };
+  t.deepEqual(found(['03/01/2024', '13/01/2024']), ['D/M/YYYY', true]);
+  const firsts = Array.from({ length: 24 }, (_, at) => `${(at % 12) + 1}/1/${at < 12 ? 1959 : 1960}`);
+  t.deepEqual(found(firsts), ['M/D/YYYY', true]);
+  t.is(detectDates(firsts.slice(0, 5))?.isSure, false, 'five days of a month, or five months');
+  t.is(detectDates(['01/01/2024'])?.read('01/01/2024')?.from, '2024-01-01');
+  t.deepEqual(found(['2024-01-31', '2024-02-29']), [undefined, true]);
+  t.is(detectDates(['12', '13', '14']), null);
+});
+
+test('numbers that are dates in one way only are read in that way: parts of a year, lost noughts, seconds', (t) => {
+  const formOf = (texts: string[], isTitles = false) => {
+    const found = detectDates(texts, { allowsNumbers: true, isTitles });
+    return [found?.style.format, found?.kind, found?.isSure];
+  };
+  t.deepEqual(formOf(['2011.917', '2012.000', '2012.083', '2012.167', '2012.250']), [
+    'decimal year',
+    'month',
+    true,
+  ]);
+  t.deepEqual(formOf(['2012', '2012.25', '2012.5', '2012.75', '2013']), ['decimal quarter', 'quarter', true]);
+  t.deepEqual(formOf(['2016.09', '2016.1', '2016.11', '2016.12', '2017.01'], true), [
+    'YYYY.MM',
+    'month',
+    true,
+  ]);
+  const quarters = ['2019-03', '2019-04', '2020-01', '2020-02', '2020-03', '2020-04', '2021-01'];
+  for (const mark of ['', '(p)'])
+    t.like(detectDates([...quarters, `2021-02${mark}`], { title: '日期' }), {
+      kind: 'quarter',
+      isSure: false,
+    });
+  t.deepEqual(formOf(['899078400', '899164800', '899251200']), ['epoch seconds', 'day', true]);
+  t.deepEqual(
+    detectDates(['2001KW03', '2001KW04', '2002KW01', '2002KW02'], { title: 'Kwartaal' })?.kind,
+    'quarter',
+  );
+  t.like(detectDates(['2001KW01', '2001KW02', '2001KW03']), { kind: 'week', isSure: false });
+  t.like(detectDates(['KW 9 2001', 'KW 10 2001', 'KW 11 2001']), { kind: 'week', isSure: true });
+});
+
+test('years under a title that is not known are dates, and that is a guess; dates across may be few', (t) => {
+  const years = ['1995', '1996', '1997', '1998', '1999'];
+  const unknown = propose(sampleOf([['Region', 'Xyz', 'Price'], ...years.map((year, at) => ['Riga', year, `${at}.5`])]), about); // prettier-ignore
+  t.like(unknown.entry, { date: { column: 'Xyz' } });
+  t.true(unknown.entry.guessed?.includes('date'));
+  const known = propose(sampleOf([['Region', 'Gads', 'Price'], ...years.map((year, at) => ['Riga', year, `${at}.5`])]), about); // prettier-ignore
+  t.false(known.entry.guessed?.includes('date'));
+  const across = propose(
+    sampleOf([
+      ['Code', '2002-04', '2002-05', '2002-06'],
+      ['A', '5', '6', '5'],
+    ]),
+    about,
+  );
+  t.deepEqual([across.entry.date, across.entry.series?.frequency], [{ across: 'columns' }, 'monthly']);
+  const fourDigits = propose(
+    sampleOf([
+      ['Code', '1995', '1996', '1997'],
+      ['A', '3389', '3585', '3738'],
+    ]),
+    about,
+  );
+  t.deepEqual(fourDigits.entry.date, { across: 'columns' });
+});
+
+test('a date in a title or a name is read where it has one meaning', (t) => {
+  t.is(dateInText('as on 31-JULY-2014 (All figures in Rs. Crore)')?.date, '2014-07-31');
+  t.is(dateInText('Portfolio as on Jun 30,2025')?.date, '2025-06-30');
+  t.is(dateInText('2020-05.csv')?.date, '2020-05');
+  t.is(dateInText('AAUM as on September 30, 2014.xlsx')?.date, '2014-09-30');
+  t.is(dateInText('GDP 2020'), null);
+  t.is(dateInText('31 February 2024'), null);
+  t.deepEqual(namesIn('2012-09-20__f607da1__gdp.csv.gz'), { stem: 'gdp', dateInName: '2012-09-20' });
+});
+
+const stepOf = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 } as const;
+
+test('the frequency of regular dates is found, whatever day stands for the period', (t) => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom('monthly', 'quarterly', 'semiannual', 'annual'),
+      fc.integer({ min: 1950, max: 2020 }),
+      fc.integer({ min: 1, max: 28 }),
+      fc.integer({ min: 5, max: 60 }),
+      (frequency, year, day, count) => {
+        const spans = Array.from({ length: count }, (_, at) => {
+          const from = new Date(Date.UTC(year, at * stepOf[frequency], day)).toISOString().slice(0, 10);
+          return { kind: 'day' as const, from, to: from };
+        });
+        return detectFrequency(spans).value === frequency;
+      },
+    ),
+  );
+  const daysFrom = (step: number) =>
+    Array.from({ length: 100 }, (_, at) => {
+      const from = new Date(Date.UTC(2020, 0, 3 + at * step)).toISOString().slice(0, 10);
+      return { kind: 'day' as const, from, to: from };
+    });
+  t.is(detectFrequency(daysFrom(1)).value, 'daily');
+  t.is(detectFrequency(daysFrom(7)).value, 'weekly');
+  t.is(detectFrequency(daysFrom(40)).value, 'irregular');
+});
+
+test('a few days in a row are days, also within the first or the last week of one month', (t) => {
+  for (const first of [1, 2, 3, 28]) {
+    const days = [0, 1, 2, 3].map((more) => `2024-01-${String(first + more).padStart(2, '0')}`);
+    const { entry } = propose(
+      sampleOf([['date', 'oil', 'gas'], ...days.map((day, at) => [day, `1.${at}`, '2.5'])]),
+      about,
+    );
+    t.is(entry.skip, undefined);
+    t.is(entry.series?.frequency, 'daily');
+  }
+});
+
+test('months may be written 01.2024, 1-2024; numbers that look alike are no dates beside a column of dates', (t) => {
+  for (const [format, texts] of [
+    ['M/YYYY', ['01.2024', '02.2024', '03.2024', '12.2024']],
+    ['M/YYYY', ['1-2024', '2-2024', '3-2024', '12-2024']],
+  ] as const) {
+    const { entry } = propose(
+      sampleOf([['Monat', 'Preis'], ...texts.map((text, at) => [text, `1${at},5`])]),
+      about,
+    );
+    t.deepEqual(
+      [entry.date, entry.decimal, entry.series?.frequency],
+      [{ column: 'Monat', format }, ',', 'monthly'],
+    );
+  }
+  const rates = ['10.1823', '10.1788', '10.1801', '10.1900', '11.1990'];
+  const rows = rates.map((rate, at) => [`2024-01-0${at + 2}`, rate, rate]);
+  for (const table of [rows, rows.map(([day = '', ...others]) => [...others, day])]) {
+    const { entry } = propose(sampleOf([['a', 'b', 'c'], ...table]), about);
+    t.deepEqual(entry.date, { column: table === rows ? 'a' : 'c' });
+  }
+});
+
+test('the delimiter divides the lines alike, whatever stands in titles and within numbers', (t) => {
+  t.is(detectDialect('Report, made today\n\na;b\n2024;1,5\n2025;2,5\n').delimiter, ';');
+  t.is(detectDialect('a,b\n1,"x;y;z"\n2,"p;q;r"\n').delimiter, ',');
+  t.is(detectDialect('a\tb\n1\t2\n').delimiter, '\t');
+  t.is(detectDialect('only\n1\n').delimiter, ',');
+});
+
+const months = Array.from({ length: 14 }, (_, at) =>
+  new Date(Date.UTC(2020, at, 1)).toISOString().slice(0, 7),
+);
+const formsOfMonth: Readonly<Record<string, (month: string) => string>> = {
+  'YYYY-MM': (month) => month,
+  'M/D/YYYY': (month) => `${Number(month.slice(5))}/1/${month.slice(0, 4)}`,
+  'D/M/YYYY': (month) => `1.${Number(month.slice(5))}.${month.slice(0, 4)}`,
+  YYYYMM: (month) => month.replace('-', ''),
+};
+
+/** A known table, in one of the layouts that files have. */
+const rendered = fc.record({
+  layout: fc.constantFrom('long', 'wide', 'across'),
+  form: fc.constantFrom(...Object.keys(formsOfMonth)),
+  decimal: fc.constantFrom('.', ','),
+  titles: fc.integer({ min: 0, max: 3 }),
+  countries: fc.uniqueArray(fc.constantFrom('Chad', 'Peru', 'Fiji', 'Oman', 'Togo'), {
+    minLength: 2,
+    maxLength: 5,
+  }),
+});
+
+test('a known table is found in every layout: where it begins, its dates, its values and what tells its rows apart', (t) => {
+  fc.assert(
+    fc.property(rendered, ({ layout, form, decimal, titles, countries }) => {
+      const write = formsOfMonth[form] ?? String;
+      const value = (at: number, country: number) => `${10 * country + at + 1}.25`.replace('.', decimal);
+      const dates = months.map(write);
+      const above = Array.from({ length: titles }, (_, at) => [
+        ['Statistics Office', 'Output by country', 'Provisional'][at] ?? '',
+      ]);
+      const table: string[][] =
+        layout === 'long'
+          ? [
+              ['Date', 'Country', 'Output'],
+              ...countries.flatMap((country, c) => dates.map((date, at) => [date, country, value(at, c)])),
+            ]
+          : layout === 'wide'
+            ? [
+                ['Date', ...countries],
+                ...dates.map((date, at) => [date, ...countries.map((_, c) => value(at, c))]),
+              ]
+            : [
+                ['Country', ...dates],
+                ...countries.map((country, c) => [country, ...dates.map((_, at) => value(at, c))]),
+              ];
+      const { entry } = propose(sampleOf([...above, ...table]), about);
+      t.deepEqual([entry.header, entry.first], [titles + 1, titles + 2]);
+      t.is(entry.decimal ?? '.', decimal);
+      t.is(entry.series?.frequency, 'monthly');
+      t.deepEqual(entry.dimensions ?? {}, layout === 'wide' ? {} : { country: 'Country' });
+      t.deepEqual(entry.values, layout === 'long' ? 'Output' : layout === 'wide' ? '*' : undefined);
+      t.is(entry.date !== undefined && 'across' in entry.date, layout === 'across');
+      const format = entry.date !== undefined && 'format' in entry.date ? entry.date.format : undefined;
+      t.is(format, form === 'YYYY-MM' ? undefined : form);
+    }),
+  );
+});
+
+test('a line of units below the titles gives each series its unit; a line of codes does not', (t) => {
+  const data = months.map((month, at) => [month, `${at}.5`, `${at * 2}`]);
+  const units = propose(sampleOf([['Date', 'A', 'B'], ['', 'Percent', 'USD'], ...data]), about);
+  t.deepEqual([units.entry.series?.unit, units.entry.first], ['{line 2}', 3]);
+  const codes = propose(sampleOf([['Date', 'A', 'B'], ['Transform:', '5', '2'], ...data]), about);
+  t.deepEqual([codes.entry.series?.unit, codes.entry.first], ['not stated', 3]);
+  t.true(codes.entry.guessed?.includes('series.unit'));
+});
+
+test('a few rows that repeat a point are a guess, and many are refused', (t) => {
+  const rows = Array.from({ length: 120 }, (_, at) => [
+    new Date(Date.UTC(2010, at, 15)).toISOString().slice(0, 10),
+    '1.5',
+  ]);
+  const few = propose(sampleOf([['Date', 'Rate'], ...rows, ['2012-03-16', '9']]), about);
+  t.is(few.entry.repeated, 'first');
+  t.is(few.entry.skip_invalid, undefined, 'other rows that are not valid stop the load');
+  t.true(few.entry.guessed?.includes('repeated'));
+  t.regex(
+    few.evidence['repeated'] ?? '',
+    /^1 of 121 rows .*, 1 of them with another value: the first is kept, and 1 is left out$/,
+  );
+  const many = propose(
+    sampleOf([['Date', 'Rate'], ...rows, ['2012-03-16', '9'], ['2012-04-16', '9']]),
+    about,
+  );
+  t.regex(many.entry.skip ?? '', /^2 of 122 rows .* at most 1 % may: no column distinguishes them/);
+  t.deepEqual(many.entry.guessed, ['skip']);
+  const alike = propose(sampleOf([['Date', 'Rate'], ...rows, ...rows.slice(0, 5)]), about);
+  t.regex(
+    alike.evidence['repeated'] ?? '',
+    /^5 of 125 rows .*, 0 of them with another value: .* 5 are left out$/,
+  );
+  t.regex(
+    propose(sampleOf([['Date', 'Rate'], ...rows, ...rows]), about).entry.skip ?? '',
+    /^120 of 240 rows/,
+  );
+});
+
+test('SDMX-CSV is read by the names of its columns, without a guess', (t) => {
+  const header = ['DATAFLOW', 'FREQ', 'CURRENCY', 'TIME_PERIOD', 'OBS_VALUE', 'OBS_STATUS', 'UNIT_MEASURE'];
+  const row = (currency: string, period: string) => [
+    'ECB:EXR(1.0)',
+    'M',
+    currency,
+    period,
+    '1.5',
+    'A',
+    'EUR',
+  ];
+  const { entry } = propose(
+    sampleOf([header, row('USD', '2024-01'), row('USD', '2024-02'), row('GBP', '2024-01')]),
+    about,
+  );
+  t.like(entry, {
+    date: { column: 'TIME_PERIOD' },
+    values: 'OBS_VALUE',
+    dimensions: { currency: 'CURRENCY' },
+    status: 'OBS_STATUS',
+    series: { id: 'EXR', frequency: '{FREQ}', unit: '{UNIT_MEASURE}', source: 'ECB' },
+  });
+  t.is(entry.guessed, undefined);
+});
+
+test('a row above the others whose date has another form is one of the table, and not left out with the titles', (t) => {
+  const quarters = ['2023 Q1', '2023 Q2', '2023 Q3', '2023 Q4', '2024 Q1'].map((quarter) => [quarter, '3']);
+  const { entry } = propose(
+    sampleOf([['Period', 'Value'], ['2022', '10'], ['2023', '12'], ...quarters]),
+    about,
+  );
+  t.deepEqual(
+    [entry.date, entry.first, entry.leave_out],
+    [{ column: 'Period' }, 2, { Period: ['2022', '2023'] }],
+  );
+  t.true(entry.guessed?.includes('leave_out'));
+  const years = ['2021', '2022', '2023'].map((year) => [year, '1', '2']);
+  for (const numbers of [
+    ['(1)', '(2)', '(3)'],
+    ['1', '2', '3'],
+    ['Codes', '5', '2'],
+  ]) {
+    const numbered = propose(sampleOf([['Year', 'Exports', 'Imports'], numbers, ...years]), about);
+    t.is(numbered.entry.first, 3, 'numbers of the columns, or codes');
+    t.not(numbered.entry.series?.unit, '{line 2}');
+    t.true((numbered.evidence['first'] ?? '').includes('line 2 has no date and is left out'));
+  }
+});
+
+test('a table of few rows is found between its titles and its notes', (t) => {
+  const rows = [
+    ['Table 5'],
+    [],
+    ['Year', 'Exports'],
+    ['2021', '1'],
+    ['2022', '2'],
+    ['2023', '3'],
+    [],
+    ['1) of 2023'],
+    ['Source: the bank'],
+  ];
+  const { entry } = propose(sampleOf(rows), about);
+  t.like(entry, { header: 3, first: 4, date: { column: 'Year' }, values: 'Exports' });
+});
+
+test('what may be a multiple, a unit or a share is a guess, as are points that group or are decimal; a typeset minus is a minus', (t) => {
+  const flagsOf = (...texts: string[]) => detectNumbers(texts, ',').flags;
+  const multiplesOf = (...texts: string[]) => detectNumbers(texts, ',').multiples;
+  t.deepEqual([flagsOf('1.5 p', '2bp', '3 (r)', '4*', '5 A')?.isSure, flagsOf('1.5%')?.isSure], [true, true]);
+  for (const sign of ['M', 'K', 'bn', 'mio']) {
+    t.is(multiplesOf(`1.5 ${sign}`, '2')?.isSure, false, sign);
+    t.regex(multiplesOf(`1.5${sign}`, '2')?.evidence ?? '', /may be flags or units/);
+  }
+  t.is(flagsOf('1.5 kg', '2')?.isSure, false);
+  t.regex(flagsOf('1.5 kg', '2')?.evidence ?? '', /may be a unit, or multiply the number/);
+  const grouped = (...texts: string[]) => {
+    const { decimal, thousands } = detectNumbers(texts, ';');
+    return [decimal.value, thousands?.value, thousands?.isSure];
+  };
+  t.deepEqual(grouped('45.512', '46.012', '512'), [',', '.', false]);
+  t.deepEqual(
+    grouped('45.512', '1512'),
+    ['.', undefined, undefined],
+    'a number of four digits is not grouped',
+  );
+  t.deepEqual(grouped('0.512', '1.512'), ['.', undefined, undefined]);
+  for (const delimiter of ['\t', undefined])
+    t.like(detectNumbers(['4.506', '12.933'], delimiter).decimal, { value: '.', isSure: false });
+  t.true(detectNumbers(['4.506', '12.933'], ',').decimal.isSure, 'where commas divide the cells');
+  const isSureBeside = (title: string) =>
+    !propose(
+      sampleOf([
+        [title, 'Rate'],
+        ...['4.506', '12.933', '13.004'].map((value, at) => [months[at] ?? '', value]),
+      ]),
+      about,
+    ).entry.guessed?.includes('decimal');
+  t.deepEqual(['Date', '日付', 'Datum', 'Godina', 'Дата'].map(isSureBeside), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  t.deepEqual(marksOf(['\u22121,5', '\u22121.234']), [',', '.', true]);
+  const rates = (...values: string[]) =>
+    propose(sampleOf([['Date', 'Rate'], ...values.map((value, at) => [months[at] ?? '', value])]), about)
+      .entry;
+  t.false(rates('1.5%', '2%', '3%').guessed?.includes('flags'));
+  t.true(rates('1.5%', '0.02', '0.03').guessed?.includes('flags'));
+  t.deepEqual(rates('1.5', '#DIV/0!', '3').missing, ['#DIV/0!']);
+  t.true(rates('1.5', '#DIV/0!', '3').guessed?.includes('missing'));
+  t.false(rates('1.5', '#N/A', '3').guessed?.includes('missing'));
+});
+
+test('a year of two digits that is read as one far ahead is a guess, and so is what becomes of a second column of dates', (t) => {
+  const table = (...dates: string[]) =>
+    propose(sampleOf([['Month', 'Rate'], ...dates.map((date, at) => [date, `${at}.5`])]), about);
+  const early = table('Nov-68', 'Dec-68', 'Jan-69');
+  t.true(early.entry.guessed?.includes('date'));
+  t.regex(early.evidence['date'] ?? '', /"Nov-68" is read as 2068/);
+  t.false(table('Nov-98', 'Dec-98', 'Jan-99').entry.guessed?.includes('date'));
+  const rows = ['01', '02', '03'].map((month) => [`2024-${month}-15`, '1.5', `2023-${month}-28`, '2.5']);
+  const two = propose(sampleOf([['Date', 'A', 'Date', 'B'], ...rows]), about);
+  t.true(two.entry.guessed?.includes('ignore'));
+  t.regex(
+    two.evidence['ignore'] ?? '',
+    /Date \(2\): .* dates of its own, which may be those of the values beside it/,
+  );
+  const twice = propose(
+    sampleOf([
+      ['Date', 'A', 'Date', 'B'],
+      ...rows,
+      ...rows.map(([date = '', ...others]) => [date.replace('2024', '2025'), ...others]),
+    ]),
+    about,
+  );
+  t.true(twice.entry.guessed?.includes('dimensions'), 'where the dates go with several of the others');
+});
+
+test('a column that says the dates again is left out, and that is a guess; names that happen to have one date each are kept', (t) => {
+  const rows = (label: (month: string, at: number) => string) =>
+    propose(
+      sampleOf([
+        ['Month', 'Label', 'Rate'],
+        ...months.map((month, at) => [month, label(month, at), `${at}.5`]),
+      ]),
+      about,
+    ).entry;
+  const said = rows((month) => month.replace('-', ' M'));
+  t.deepEqual([said.dimensions, said.ignore], [undefined, ['Label']]);
+  t.true(said.guessed?.includes('ignore'));
+  t.is(said.series?.frequency, 'monthly');
+  t.deepEqual(rows((_, at) => `Town ${'ABCDEFGHIJKLMN'.charAt(at)}`).dimensions, { label: 'Label' });
+});

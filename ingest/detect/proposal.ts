@@ -1,0 +1,54 @@
+// What detection is given and what it proposes: the types that its steps share.
+import type { TableDescription } from '../entry/entry.ts';
+import type { Inspected } from '../entry/inspected.ts';
+import type { Columns } from './table/columns.ts';
+import type { Layout } from './table/layout.ts';
+
+/** What is known of a table beside its rows. */
+export interface About {
+  /** The name of the file without folder and endings, and without a date in it. */
+  stem: string;
+  /** The date in the name of the file. */
+  dateInName: string | null;
+  sheet: string | undefined;
+  /** The name of the folder; that of the publication if the file is an upload. */
+  folder: string;
+  /** Facts of new series by the command line. */
+  facts: Readonly<Record<string, string>>;
+  /** YYYY-MM-DD. */
+  today: string;
+}
+
+export interface Proposal {
+  /** Without the file. */
+  entry: Omit<TableDescription, 'file'>;
+  /** By the key of the entry, `series.unit` of a part. */
+  evidence: Record<string, string>;
+  /** The rows of data that were read. */
+  rows: number;
+  /** A list of the series of other tables: skipped without confirmation. */
+  isContents?: true;
+  /** The titles of its columns of values, if they are series of their own. */
+  columns?: readonly string[];
+  /** Why columns are not loaded, by their titles. */
+  ignored?: Readonly<Record<string, string>>;
+  /** Its rows as they will be served, and the choices of its guesses. */
+  inspected?: Inspected;
+}
+
+export type Entry = Proposal['entry'];
+/** A proposal in the making. */
+export type Draft = {
+  entry: Entry;
+  evidence: Record<string, string>;
+  guessed: string[];
+  /** Why columns are not loaded, by their titles. */
+  ignored?: Record<string, string>;
+};
+
+/** What is known of the table when its series are described. */
+export interface Seen {
+  layout: Layout;
+  columns: Columns;
+  rows: readonly string[][];
+}

@@ -1,0 +1,376 @@
+// From the rows of a table to the entry of almanac.yml that loads it: each part with its evidence, and whether it is a guess.
+// A pure function: it knows the rows, the name of the file, and what the command line says of all new tables.
+import { entryAt } from '../../kernel/entries.ts';
+import { metadataNames } from '../datasets/metadata.ts';
+import { isValueText } from '../cells/cell-forms.ts';
+import { addNumbers } from './add-numbers.ts';
+import { detectColumns, type Columns } from './table/columns.ts';
+import { isDoubtful } from './table/dimensions.ts';
+import { detectDates } from './table/dates.ts';
+import type { DatedText } from '../cells/date-texts.ts';
+import { frequencyOf } from './table/frequency.ts';
+import { cellsShown, isUntitled, namingDates } from './table/head.ts';
+import { dateColumns, dateText, detectLayout, distinctIn, filledDown, type Layout } from './table/layout.ts';
+import { possibleParts, withParts } from './table/parts.ts';
+import type { About, Draft, Entry, Proposal } from './proposal.ts';
+import { addRepeated } from './repeated-rows.ts';
+import { addUndated } from './undated-rows.ts';
+import { sdmxEntry } from './sdmx.ts';
+import { addFacts, addSeries } from './series-facts.ts';
+import type { Sample } from '../read/table-rows.ts';
+import { idPart } from '../entry/templates.ts';
+
+/** @returns an entry with `skip` if the rows are no table that can be loaded. */
+export function propose(sample: Sample, about: About): Proposal {
+  if (sample.fault !== undefined) return skipped(sample.fault);
+  const found = detectLayout(sample);
+  if (typeof found === 'string') return skipped(found);
+  const below = sample.rows.slice(found.firstRow);
+  const layout = withParts(found, below);
+  if (typeof layout === 'string') return skipped(layout);
+  const { dates } = layout;
+  const isFilled = (dates.kind === 'column' || dates.kind === 'across') && dates.isFilled;
+  const rows = isFilled ? filledDown(below, dateColumns(dates).slice(0, 1)) : below;
+  const draft = placesOf(sample, layout);
+  const sdmx = sdmxEntry(layout.titles, rows);
+  if (sdmx !== null) {
+    Object.assign(draft.entry, sdmx.entry);
+    Object.assign(draft.evidence, sdmx.evidence);
+    addDateForm(draft, layout);
+    if (draft.entry.series?.frequency === 'irregular') addFrequency(draft, layout, sdmx.dimensions, rows);
+    addFacts(draft, { ...sdmx.facts, ...about.facts }, about);
+    addNumbers(draft, sample, rows, sdmx.values);
+    return finished(draft, rows.length, layout);
+  }
+  if (!addDate(draft, layout, about))
+    return skipped(
+      `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
+    );
+  const columns = detectColumns(rows, layout.titles, {
+    dates: dateColumns(dates),
+    periods: dates.kind === 'across' ? dates.columns : [],
+  });
+  if (columns.values.length === 0)
+    return skipped(
+      `it has no column of numbers: ${firstLine(sample, layout)}. Name one under values, and its signs under decimal, thousands, missing and flags`,
+    );
+  if (isContents(layout, columns, rows))
+    return { ...skipped('its rows list series, with the first and the last date of each'), isContents: true };
+  const undivided = undividedMonths(layout, columns, rows);
+  if (undivided !== null) return skipped(undivided);
+  addColumns(draft, layout, columns);
+  doubtYears(draft, layout, rows, about);
+  doubtParts(draft, layout, columns, rows);
+  doubtDates(draft, layout, columns, rows);
+  const kinds = addUndated(draft, { layout, columns, rows });
+  if (typeof kinds === 'string') return skipped(kinds);
+  const unread = addNumbers(draft, sample, dated(rows, layout, columns), columns.values);
+  if (unread !== null) return skipped(unread);
+  addSeries(draft, {
+    layout,
+    columns,
+    kinds,
+    rows: filledDown(rows, columns.filled),
+    about,
+    above: sample.rows.slice(0, found.firstRow),
+  });
+  const contradicting = addRepeated(draft, { layout, columns, rows: filledDown(rows, columns.filled) });
+  if (contradicting !== null) return skipped(contradicting);
+  const titles = columns.values.map((at) => entryAt(layout.titles, at));
+  return { ...finished(draft, rows.length, layout), columns: titles };
+}
+
+const firstLine = ({ rows, lines }: Sample, { firstRow }: Layout): string =>
+  `line ${entryAt(lines, firstRow)} has ${cellsShown(entryAt(rows, firstRow))}`;
+
+/** SDMX-CSV without the column FREQ: as in any other table. */
+function addFrequency(
+  { entry, evidence, guessed }: Draft,
+  layout: Layout,
+  dimensions: number[],
+  rows: readonly string[][],
+): void {
+  const { value, evidence: why, isSure } = frequencyOf(layout, { key: null, dimensions }, rows);
+  if (entry.series !== undefined) entry.series.frequency = value;
+  evidence['series.frequency'] = why;
+  if (!isSure) guessed.push('series.frequency');
+}
+
+/** The rows that have a point: one with a date, or a number or mark in a column of values if the rows have none. */
+function dated(rows: readonly string[][], { dates }: Layout, { values }: Columns): string[][] {
+  if (dates.kind === 'column') return rows.filter((row) => dates.found.read(dateText(row, dates)) !== null);
+  return rows.filter((row) => values.some((at) => isValueText(row[at] ?? '')));
+}
+
+const startTitle =
+  /^(?:series |obs(?:ervation)? ?)?(?:start|begin|first)(?: date| period| obs(?:ervation)?)?$/i;
+const endTitle = /^(?:series |obs(?:ervation)? ?)?(?:end|last|latest)(?: date| period| obs(?:ervation)?)?$/i;
+
+/** A list of series, as on the first sheet of the ABS's workbooks: each row has the first and last date of a series. */
+function isContents({ titles }: Layout, { key }: Columns, rows: readonly string[][]): boolean {
+  if (
+    key === null ||
+    !titles.some((title) => startTitle.test(title)) ||
+    !titles.some((title) => endTitle.test(title))
+  )
+    return false;
+  const keys = rows.map((row) => (row[key] ?? '').trim()).filter((text) => text !== '');
+  return new Set(keys).size === keys.length;
+}
+
+/** Years beside a column that has one of twelve or four texts for each: the months or quarters of them, in words that are not known. */
+function undividedMonths(
+  { dates, titles }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+): string | null {
+  if (dates.kind !== 'column' || dates.found.kind !== 'year' || dates.columns.length > 1) return null;
+  const year = entryAt(dates.columns, 0);
+  const at = columns.dimensions.find((each) => {
+    const texts = distinctIn(rows, each);
+    return texts.length === 12 && possibleParts([each], titles, rows).length > 0 && each !== year;
+  });
+  if (at === undefined) return null;
+  return `the column ${entryAt(titles, at)} has twelve texts for each year, such as "${distinctIn(rows, at)[0] ?? ''}", which may be its months: give both columns under date, and their language`;
+}
+
+/** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
+const skipped = (skip: string): Proposal => ({ entry: { skip, guessed: ['skip'] }, evidence: {}, rows: 0 });
+
+function finished({ entry, evidence, guessed, ignored }: Draft, rows: number, layout: Layout): Proposal {
+  evidence['first'] = layout.evidence;
+  return {
+    ...{ entry: guessed.length === 0 ? entry : { ...entry, guessed }, evidence, rows },
+    ...(ignored !== undefined && { ignored }),
+  };
+}
+
+function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
+  const line = (row: number) => entryAt(sample.lines, row);
+  const header = headerRows.map(line);
+  const [only = 1] = header;
+  const entry: Entry = {
+    ...(sample.encoding !== undefined && { encoding: sample.encoding }),
+    ...(sample.delimiter !== undefined && sample.delimiter !== ',' && { delimiter: sample.delimiter }),
+    ...(sample.quote !== undefined && { quote: sample.quote }),
+    ...(sample.split !== undefined && { split: sample.split }),
+    header: header.length === 1 ? only : header,
+    first: line(firstRow),
+  };
+  const draft: Draft = { entry, evidence: {}, guessed: [] };
+  if (sample.encodingDoubt !== undefined) {
+    draft.evidence['encoding'] = sample.encodingDoubt;
+    draft.guessed.push('encoding');
+  }
+  return draft;
+}
+
+/** How the dates are written, and what remains a guess. */
+function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): void {
+  if ((dates.kind !== 'column' && dates.kind !== 'across') || entry.date === undefined) return;
+  const { style, isSure, kind } = dates.found;
+  const marks = style.marks === undefined ? {} : { marks: { ...style.marks } };
+  entry.date = {
+    ...entry.date,
+    ...(style.format !== undefined && { format: style.format }),
+    ...(style.language !== undefined && { language: style.language }),
+    ...marks,
+    ...(dates.isFilled && { fill: true }),
+  } as Entry['date'];
+  evidence['date'] = dates.found.evidence;
+  if (!isSure || kind === 'years') guessed.push('date');
+}
+
+/** @returns whether there are dates. */
+function addDate(draft: Draft, layout: Layout, about: About): boolean {
+  const { entry, evidence, guessed } = draft;
+  const { dates, titles } = layout;
+  if (dates.kind === 'column' || dates.kind === 'across') {
+    const [place = '', part] = dateColumns(dates).map((at) => entryAt(titles, at));
+    entry.date =
+      dates.kind === 'column'
+        ? { column: part === undefined ? place : [place, part] }
+        : { across: 'columns', ...(place !== '' && { year: place }) };
+    addDateForm(draft, layout);
+    if (dates.kind === 'column' && dates.others.length > 0 && part !== undefined) {
+      entry.leave_out = { [part]: dates.others };
+      evidence['leave_out'] = `${dates.others.join(', ')}: neither a month nor a quarter of the year`;
+      guessed.push('leave_out');
+    }
+    // A month in the name of a file is the month of its data as often as that of its publication.
+    if (about.dateInName !== null && about.dateInName.length === 10 && about.dateInName <= about.today) {
+      entry.vintage = { in: 'file name' };
+      evidence['vintage'] =
+        `the name of the file has the date ${about.dateInName}, and the rows have dates of their own`;
+      guessed.push('vintage');
+    }
+    return true;
+  }
+  if (dates.kind === 'none' && about.dateInName === null) return false;
+  entry.date = { in: dates.kind === 'title' ? 'title' : 'file name' };
+  evidence['date'] =
+    dates.kind === 'title'
+      ? `no column has dates; ${dates.evidence}`
+      : `no column has dates; the file's name has ${about.dateInName ?? ''}`;
+  guessed.push('date');
+  return true;
+}
+
+function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): void {
+  const { entry, evidence } = draft;
+  const title = (at: number) => entryAt(titles, at);
+  if (dates.kind !== 'across') {
+    const [only = 0, second] = columns.values;
+    // The star takes columns that a later file adds; it is for files whose columns are series.
+    const isWide =
+      columns.key === null &&
+      columns.dimensions.length === 0 &&
+      second !== undefined &&
+      dates.kind === 'column' &&
+      columns.vintage === null &&
+      !columns.statusBeside &&
+      !columns.values.some((at) => isUntitled(title(at), at));
+    entry.values = isWide ? '*' : second === undefined ? title(only) : columns.values.map(title);
+    evidence['values'] = isWide
+      ? `${columns.values.length} columns of numbers beside the dates: a series each`
+      : columns.values
+          .map((at) => `${title(at)}: ${columns.evidence.get(at) ?? 'it has numbers'}`)
+          .join('; ');
+  }
+  if (columns.dimensions.length > 0) {
+    entry.dimensions = namedDimensions(columns.dimensions.map(title));
+    evidence['dimensions'] = columns.dimensions
+      .map((at) => `${title(at)}: ${columns.evidence.get(at) ?? ''}`)
+      .join('; ');
+  }
+  const untitled = columns.values.filter((at) => dates.kind !== 'across' && isUntitled(title(at), at));
+  if (untitled.length > 0) {
+    evidence['values'] =
+      `${evidence['values'] ?? ''}; ${untitled.map(title).join(', ')} has numbers and no title`;
+    draft.guessed.push('values');
+  }
+  if (columns.status !== null) {
+    entry.status = title(columns.status);
+    evidence['status'] = 'its title';
+  }
+  if (columns.statusBeside) {
+    entry.status = { beside: 'values' };
+    evidence['status'] = 'the column to the right of each column of values has its flags';
+  }
+  if (columns.vintage !== null) {
+    const { at, format, isSure } = columns.vintage;
+    entry.vintage = { column: title(at), ...(format !== undefined && { format }) };
+    evidence['vintage'] = `${title(at)} has days, and its title means the day of publication`;
+    if (!isSure) draft.guessed.push('vintage');
+  }
+  if (columns.filled.length > 0) {
+    entry.fill = columns.filled.map(title);
+    evidence['fill'] = `${entry.fill.join(', ')}: each text is only in the first of its rows`;
+    draft.guessed.push('fill');
+  }
+  if (columns.only !== null) {
+    entry.only = { [title(columns.only.column)]: columns.only.expression };
+    evidence['only'] = columns.only.evidence;
+    draft.guessed.push('only');
+  }
+  if (columns.totals !== null) {
+    entry.leave_out = { ...entry.leave_out, [title(columns.totals.column)]: columns.totals.texts };
+    evidence['leave_out'] = [evidence['leave_out'], 'rows that sum up others']
+      .filter((why) => why !== undefined)
+      .join('; ');
+    if (!draft.guessed.includes('leave_out')) draft.guessed.push('leave_out');
+  }
+}
+
+/** Values by year that may be of the months of it are a guess: a series of each month would be another one. */
+function doubtParts(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column' || dates.columns.length > 1 || dates.found.kind !== 'year') return;
+  for (const key of ['values', 'dimensions'] as const) {
+    const parts = possibleParts(columns[key], titles, rows);
+    if (parts.length === 0) continue;
+    const named = parts.slice(0, 3).map((at) => entryAt(titles, at));
+    evidence[key] =
+      `${evidence[key] ?? ''}; but ${named.join(', ')} may say which months of the year the values are of`;
+    guessed.push(key);
+  }
+}
+
+/** Years that tables of figures look ahead. */
+const yearsAhead = 10;
+
+/** Years of two digits are of one century, whose limit the dates may cross. */
+function doubtYears(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  rows: readonly string[][],
+  { today }: About,
+): void {
+  if (dates.kind !== 'column' && dates.kind !== 'across') return;
+  const texts =
+    dates.kind === 'column'
+      ? rows.map((row) => dateText(row, dates))
+      : dates.columns.map((at) => entryAt(titles, at));
+  const last = String(Number(today.slice(0, 4)) + yearsAhead);
+  const late = texts.find(
+    (text) => !/\d{4}/.test(text) && (dates.found.read(text)?.from ?? '').slice(0, 4) > last,
+  );
+  if (late === undefined) return;
+  const year = dates.found.read(late)?.from.slice(0, 4) ?? '';
+  evidence['date'] =
+    `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
+  if (!guessed.includes('date')) guessed.push('date');
+}
+
+/** A second column of dates may belong to the values beside it, as where two tables stand side by side. */
+function doubtDates(
+  { evidence, guessed }: Draft,
+  { dates, titles }: Layout,
+  { dimensions, ignored }: Columns,
+  rows: readonly string[][],
+): void {
+  if (dates.kind !== 'column') return;
+  const doubt = 'has dates of its own, which may be those of the values beside it';
+  const isOther = (at: number) =>
+    hasOtherDates(rows.slice(0, 1_000), at, (row) => dates.found.read(dateText(row, dates)));
+  for (const [at, why] of ignored)
+    if (isDoubtful(why) && isOther(at)) ignored.set(at, `${why}; but it ${doubt}`);
+  const named = dimensions.filter(isOther).map((at) => entryAt(titles, at));
+  if (named.length === 0) return;
+  evidence['dimensions'] = `${evidence['dimensions'] ?? ''}; but ${named.join(', ')} ${doubt}`;
+  if (!guessed.includes('dimensions')) guessed.push('dimensions');
+}
+
+/** Whether the texts of the column are dates, and one of them lies outside of the period that its row is of. */
+function hasOtherDates(
+  rows: readonly string[][],
+  at: number,
+  spanOf: (row: readonly string[]) => DatedText | null,
+): boolean {
+  const texts = [...new Set(rows.map((row) => (row[at] ?? '').trim()))].filter((text) => text !== '');
+  if (texts.every((text) => /^\d+$/.test(text))) return false;
+  const form = detectDates(texts);
+  if (form === null) return false;
+  return rows.some((row) => {
+    const [own, span] = [form.read((row[at] ?? '').trim()), spanOf(row)];
+    return own !== null && span !== null && (own.to < span.from || own.from > span.to);
+  });
+}
+
+const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);
+
+/** The names under which readers select, made of the titles. */
+export function namedDimensions(titles: readonly string[]): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (const title of titles) {
+    let name = idPart(title.toLowerCase()).replaceAll(/[.-]/g, '_').slice(0, 50);
+    if (!/^[a-z_]/.test(name)) name = `d_${name}`;
+    while (reserved.has(name) || name in named) name += '_';
+    named[name] = title;
+  }
+  return named;
+}

@@ -1,0 +1,316 @@
+// What the series of a table are: their id, name, unit and frequency, from its columns, its titles and the name of its file.
+import { entryAt } from '../../kernel/entries.ts';
+import type { Columns } from './table/columns.ts';
+import { isDoubtful } from './table/dimensions.ts';
+import { isDetermined } from './table/profile.ts';
+import type { Layout } from './table/layout.ts';
+import { scaleAbove, scaleIn } from '../cells/scales.ts';
+import type { About, Draft, Seen } from './proposal.ts';
+import type { PeriodKind } from '../cells/date-texts.ts';
+import { frequencyOf, mixedFrequency } from './table/frequency.ts';
+import { isUntitled } from './table/head.ts';
+import { frequencyOfDate, idPart } from '../entry/templates.ts';
+
+const isCode = (title: string) =>
+  /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
+
+/** The id, the name, the frequency and the unit of the series, and the columns that say nothing more. */
+export function addSeries(
+  draft: Draft,
+  {
+    layout,
+    columns,
+    rows,
+    about,
+    above,
+    kinds,
+  }: Seen & {
+    about: About;
+    above: readonly string[][];
+    /** The rows by the lengths of their dates, if these are several frequencies. */
+    kinds: ReadonlyMap<PeriodKind, number> | null;
+  },
+): void {
+  const { entry, evidence } = draft;
+  const title = (at: number) => entryAt(layout.titles, at);
+  const parts = idColumns(columns, rows);
+  const isSeveral =
+    layout.dates.kind !== 'across' && (columns.values.length > 1 || layout.facts.id !== undefined);
+  const { id, why: idWhy } = idOf({ layout, columns, about, parts, isSeveral, above });
+  const mixed = kinds === null ? null : mixedFrequency(layout, columns, rows, kinds);
+  const { evidence: why, isSure, value: frequency } = mixed ?? frequencyOf(layout, columns, rows);
+  entry.series = {
+    id: mixed === null || mixed.isOfKey ? id : `${id}.{${frequencyOfDate}}`,
+    ...{ frequency, unit: 'not stated', source: about.folder },
+  };
+  evidence['series.id'] = idWhy;
+  evidence['series.frequency'] = why;
+  if (!isSure) draft.guessed.push('series.frequency');
+  if (
+    layout.dates.kind !== 'title' &&
+    layout.dates.kind !== 'none' &&
+    layout.dates.found.kind === 'fiscal year'
+  )
+    addFiscalYear(draft);
+  // What is in an id is no dimension.
+  if (entry.dimensions !== undefined) {
+    const inId = new Set(parts.map(title));
+    const left = Object.entries(entry.dimensions).filter(([, each]) => !inId.has(each));
+    if (left.length === 0) delete entry.dimensions;
+    else entry.dimensions = Object.fromEntries(left);
+  }
+  const facts = {
+    name:
+      columns.name !== null
+        ? `{${title(columns.name)}}`
+        : layout.facts.name !== undefined
+          ? lineTemplate(layout, 'name')
+          : [...parts.map((at) => `{${title(at)}}`), isSeveral ? '{column}' : '']
+              .filter((part) => part !== '')
+              .join(', ') || words(about.stem),
+    ...unitOf(layout, columns, rows, about),
+    ...multiplierOf(draft, layout, columns, rows, above),
+    ...(layout.facts.description !== undefined &&
+      layout.facts.description !== layout.facts.name && {
+        description: lineTemplate(layout, 'description'),
+      }),
+    ...about.facts,
+  };
+  addFacts(draft, facts, about);
+  if (isSeveral) {
+    addOwnUnits(draft, layout, columns);
+    addOwnScales(draft, layout, columns, above);
+  }
+  addIgnored(draft, layout, columns, parts);
+}
+
+function idOf({
+  layout,
+  columns,
+  about,
+  parts,
+  isSeveral,
+  above,
+}: Omit<Seen, 'rows'> & {
+  about: About;
+  parts: readonly number[];
+  isSeveral: boolean;
+  above: readonly string[][];
+}): {
+  id: string;
+  why: string;
+} {
+  const title = (at: number) => entryAt(layout.titles, at);
+  const end = isSeveral ? '.{column}' : '';
+  if (columns.key !== null) {
+    const key = title(columns.key);
+    return { id: `{${key}}${end}`, why: `the column ${key} names the series` };
+  }
+  const stem = idPart(about.stem) || idPart(about.folder) || 'table';
+  const ids =
+    layout.facts.id === undefined
+      ? []
+      : columns.values.map((at) => idPart(above[layout.facts.id ?? 0]?.[at] ?? ''));
+  if (ids.length > 0 && ids.every((text) => /^[A-Za-z0-9]/.test(text)) && new Set(ids).size === ids.length)
+    return { id: lineTemplate(layout, 'id'), why: 'a line above the data has the ids of the series' };
+  if (parts.length > 0) {
+    const place = parts.map((at) => `{${title(at)}}`).join('.');
+    return { id: `${stem}.${place}${end}`, why: 'the name of the file, and what the unit depends on' };
+  }
+  const codes = columns.values.filter((at) => isCode(title(at))).length;
+  if (isSeveral && codes >= columns.values.length * 0.8)
+    return { id: '{column}', why: 'the titles are codes' };
+  return { id: `${stem}${end}`, why: 'the name of the file' };
+}
+
+/** Names the columns that are not loaded, so that a column which a publisher adds is noticed. */
+function addIgnored(draft: Draft, { titles }: Layout, columns: Columns, parts: readonly number[]): void {
+  const { entry, evidence, guessed } = draft;
+  const title = (at: number) => entryAt(titles, at);
+  const named = new Set([
+    ...parts,
+    columns.key,
+    columns.name,
+    columns.unit,
+    columns.currency,
+    columns.status,
+    columns.vintage?.at ?? null,
+    ...columns.dimensions,
+    ...columns.values,
+  ]);
+  const ignored = [...columns.ignored].filter(([at]) => !named.has(at));
+  const mentioned = JSON.stringify(entry.series);
+  for (const at of [columns.frequency, columns.currency, columns.unit, columns.multiplier])
+    if (at !== null && !mentioned.includes(`{${title(at)}}`))
+      ignored.push([at, 'it says what the entry says']);
+  // A column without a title need not be named, unless it has numbers.
+  const listed = ignored.filter(([at, why]) => !isUntitled(title(at), at) || isDoubtful(why));
+  if (listed.length === 0) return;
+  entry.ignore = listed.map(([at]) => title(at));
+  draft.ignored = Object.fromEntries(listed.map(([at, why]) => [title(at), why]));
+  if (listed.some(([, why]) => isDoubtful(why))) guessed.push('ignore');
+  evidence['ignore'] = listed.map(([at, why]) => `${title(at)}: ${why}`).join('; ');
+}
+
+const currencies = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'INR'];
+
+/** A column of units or currencies was written for one of the columns of values: for the others it is a guess, or their title says another. */
+function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, columns: Columns): void {
+  if (columns.unit === null && columns.currency === null) return;
+  if (!guessed.includes('series.unit')) guessed.push('series.unit');
+  evidence['series.unit'] = 'columns of the file; they may not hold for every column of values';
+  for (const at of columns.values) {
+    const title = entryAt(titles, at);
+    const own = currencies.find((code) => title.toUpperCase().includes(code));
+    const { currency } = columns;
+    if (own === undefined || currency === null || entry.series === undefined) continue;
+    entry.columns = {
+      ...entry.columns,
+      [title]: { unit: entry.series.unit.replace(`{${entryAt(titles, currency)}}`, own) },
+    };
+    evidence['columns'] = 'the title has a currency';
+    guessed.push('columns');
+  }
+}
+
+/** A scale in the title of a column, or in its cell of the line of units, is that of the column. */
+function addOwnScales(
+  { entry, evidence }: Draft,
+  { titles, facts }: Layout,
+  columns: Columns,
+  above: readonly string[][],
+): void {
+  const stated: string[] = [];
+  for (const at of columns.values) {
+    const title = entryAt(titles, at);
+    const found = scaleAbove([title, facts.unit === undefined ? '' : (above[facts.unit]?.[at] ?? '')]);
+    if (found === null) continue;
+    const scaled = Object.assign({ ...entry.columns?.[title] }, { unit_multiplier: String(found.exponent) });
+    entry.columns = { ...entry.columns, [title]: scaled };
+    stated.push(`"${found.text.slice(0, 60)}"`);
+  }
+  if (stated.length > 0)
+    evidence['columns'] = [evidence['columns'], `scales: ${stated.slice(0, 5).join(', ')}`]
+      .filter((why) => why !== undefined)
+      .join('; ');
+}
+
+/** The unit belongs to a series: what it depends on is part of the id. */
+function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]): number[] {
+  if (key !== null || unit === null) return [];
+  const body = rows.filter((row) => (row[unit] ?? '').trim() !== '').slice(0, 20_000);
+  if (isDetermined(body, [], unit)) return [];
+  const one = dimensions.find((at) => isDetermined(body, [at], unit));
+  return one !== undefined ? [one] : isDetermined(body, dimensions, unit) ? [...dimensions] : [];
+}
+
+/** The facts of the series, those of the command line above what was found. */
+export function addFacts(
+  { entry, evidence, guessed }: Draft,
+  facts: Readonly<Record<string, string>>,
+  about: About,
+): void {
+  const { id = idPart(about.stem) || 'table', frequency = 'irregular' } = entry.series ?? {};
+  const given = about.facts;
+  const found: Record<string, string> = {
+    name: words(about.stem),
+    unit: 'not stated',
+    source: about.folder,
+    ...facts,
+  };
+  for (const name of Object.keys(given)) evidence[`series.${name}`] = 'the command line';
+  if (found['unit'] === 'not stated') {
+    evidence['series.unit'] = 'no line of the file says it';
+    guessed.push('series.unit');
+  } else if (given['unit'] === undefined && found['unit']?.includes('{') !== true)
+    guessed.push('series.unit');
+  if (facts['source'] === undefined) {
+    evidence['series.source'] =
+      'no line of the file says who publishes it: the name of the folder, or of the publication of an upload';
+    guessed.push('series.source');
+  }
+  const { name = '', unit = '', source = '', frequency: stated, ...others } = found;
+  const {
+    id: _,
+    name: __,
+    frequency: ___,
+    unit: ____,
+    source: _____,
+    ...known
+  } = { name: '', ...entry.series };
+  entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...known, ...others };
+}
+
+/** The placeholder for a line above the data. */
+function lineTemplate({ factLines }: Layout, fact: keyof Layout['facts']): string {
+  return `{line ${factLines[fact] ?? 0}}`;
+}
+
+/** Common ends of fiscal years: the file seldom states which one it uses. */
+function addFiscalYear({ entry, evidence, guessed }: Draft): void {
+  if (entry.series === undefined) return;
+  Object.assign(entry.series, { frequency: 'annual', fiscal_year_end: '06-30' });
+  evidence['series.fiscal_year_end'] =
+    'the dates are years that begin in one calendar year and end in the next, and no line states the day: 03-31, 06-30 and 09-30 are common';
+  guessed.push('series.fiscal_year_end');
+}
+
+/** The power of ten of the unit, from a column, or from words such as `in millions` and `(000)`. */
+function multiplierOf(
+  { evidence, guessed }: Draft,
+  { titles, facts, headerRows }: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+  above: readonly string[][],
+): { unit_multiplier?: string } {
+  if (columns.multiplier !== null) {
+    const title = entryAt(titles, columns.multiplier);
+    const at = columns.multiplier;
+    if (!rows.every((row) => (row[at] ?? '').trim() === '' || scaleIn(row[at] ?? '') !== null)) return {};
+    evidence['series.unit_multiplier'] = `the column ${title}`;
+    return { unit_multiplier: `{${title}}` };
+  }
+  const heads = new Set([...headerRows, ...Object.values(facts)]);
+  const single = columns.values.length === 1 ? [entryAt(titles, entryAt(columns.values, 0))] : [];
+  const found = scaleAbove([...above.filter((_, at) => !heads.has(at)).flat(), ...single]);
+  if (found === null) return {};
+  evidence['series.unit_multiplier'] = `"${found.text.slice(0, 80)}"`;
+  if (!found.isSure) guessed.push('series.unit_multiplier');
+  return { unit_multiplier: String(found.exponent) };
+}
+
+function unitOf(
+  layout: Layout,
+  columns: Columns,
+  rows: readonly string[][],
+  about: About,
+): { unit?: string } {
+  const { dates, titles } = layout;
+  const title = (at: number) => `{${entryAt(titles, at)}}`;
+  if (columns.unit !== null)
+    return {
+      unit:
+        columns.currency === null
+          ? title(columns.unit)
+          : `${title(columns.currency)} per ${title(columns.unit)}`,
+    };
+  if (layout.facts.unit !== undefined) return { unit: lineTemplate(layout, 'unit') };
+  if (columns.currency !== null) return { unit: title(columns.currency) };
+  const { name } = columns;
+  const names =
+    name === null ? [] : [...new Set(rows.slice(0, 1_000).map((row) => (row[name] ?? '').trim()))];
+  const [oneName = '', anotherName] = names.filter((text) => text !== '');
+  const named =
+    anotherName === undefined && oneName !== ''
+      ? oneName
+      : dates.kind === 'across'
+        ? about.stem
+        : columns.values.length === 1
+          ? entryAt(titles, entryAt(columns.values, 0))
+          : '';
+  const inBrackets = /\(([^()]+)\)\s*$/.exec(named)?.[1];
+  if (inBrackets !== undefined) return { unit: inBrackets };
+  return /percent|%|yield|inflation/i.test(named) ? { unit: '%' } : {};
+}
+
+const words = (stem: string) => stem.replaceAll(/[_\s]+/g, ' ').trim() || 'Table';

@@ -1,0 +1,177 @@
+// Which columns distinguish the rows of one date: the dimensions of the series. Found from the rows alone. Hides how a column is recognised that
+// repeats another one, is filled only once for a group of rows, or has the totals of other rows.
+import { entryAt, entryOf } from '../../../kernel/entries.ts';
+import { filledDown } from './layout.ts';
+import { isCodeTitle, isDetermined, profileOf } from './profile.ts';
+
+export interface Dimensions {
+  /** The columns that distinguish the rows of one date, besides the key. */
+  dimensions: number[];
+  /** Columns whose empty cells repeat the cell above. */
+  filled: number[];
+  /** A column of codes, and the form that they have: rows of another form are headings and totals. */
+  only: { column: number; expression: string; evidence: string } | null;
+  /** Texts of a key that are totals of other rows. */
+  totals: { column: number; texts: string[] } | null;
+  /** Positions of columns that are not loaded → why. */
+  ignored: Map<number, string>;
+  /** Why the columns are what they are, by position. */
+  evidence: Map<number, string>;
+}
+
+type Rows = readonly string[][];
+
+const isinForm = '^[A-Z]{2}[A-Z0-9]{9}[0-9]$';
+const isin = new RegExp(isinForm);
+
+/** Why numbers beside those of the periods are not loaded. */
+export const besidePeriods = 'numbers of no single period, beside those of the periods';
+/** Why a column that repeats the dates is not loaded. */
+const repeatingDates = 'it has one text for each date';
+
+/** Whether a column that is not loaded may be one to load after all. */
+export const isDoubtful = (whyIgnored: string): boolean =>
+  [besidePeriods, repeatingDates].some((why) => whyIgnored.startsWith(why));
+
+/**
+ * @param candidates the columns that are neither dates, values nor facts of the series. @param key the column that names the series.
+ * @param dates the columns of dates. @param rows those with a value.
+ */
+export function detectDimensions(
+  candidates: Iterable<number>,
+  { key, dates }: { key: number | null; dates: readonly number[] },
+  titles: readonly string[],
+  rows: Rows,
+): Dimensions {
+  const free = new Set(candidates);
+  const ignored = new Map<number, string>();
+  const leave = (at: number, why: string) => {
+    free.delete(at);
+    ignored.set(at, why);
+  };
+  for (const at of repeatedDates(free, dates, rows)) leave(at, repeatingDates);
+  const withIsin = rowsWithIsin(free, rows);
+  const { body, filled } = fillOrLeave(free, withIsin.rows, leave);
+  leaveDetermined(free, key, titles, body, leave);
+  const dimensions = [...free].toSorted((a, b) => a - b);
+  const evidence = new Map<number, string>();
+  for (const at of dimensions) {
+    const texts = new Set(body.map((row) => textAt(row, at)).filter((text) => text !== ''));
+    evidence.set(at, `it distinguishes rows of one date (${texts.size} texts)`);
+  }
+  const only = withIsin.only ?? unlabelled(dimensions, titles, body);
+  return { dimensions, filled, only, totals: totalsIn(dimensions, body), ignored, evidence };
+}
+
+const textAt = (row: readonly string[], at: number) => (row[at] ?? '').trim();
+
+/** Columns whose texts go with one date each, such as `January 2024`: as a dimension they would give each point a series of its own. */
+function repeatedDates(free: ReadonlySet<number>, dates: readonly number[], rows: Rows): number[] {
+  if (dates.length === 0) return [];
+  return [...free].filter((at) => {
+    const texts = new Set(rows.map((row) => textAt(row, at)));
+    if (texts.size < 3 || ![...texts].every((text) => /\d/.test(text))) return false;
+    return isDetermined(rows, dates, at) && dates.every((date) => isDetermined(rows, [at], date));
+  });
+}
+
+/** The rows with an ISIN, if most have one. */
+function rowsWithIsin(free: ReadonlySet<number>, rows: Rows): { rows: Rows; only: Dimensions['only'] } {
+  const matching = (at: number) => rows.filter((row) => isin.test(textAt(row, at)));
+  const column = [...free].find((at) => matching(at).length * 2 > rows.length);
+  if (column === undefined) return { rows, only: null };
+  const found = matching(column);
+  if (found.length === rows.length) return { rows, only: null };
+  const evidence = `${found.length} of ${rows.length} rows have an ISIN; the others are headings and totals`;
+  return { rows: found, only: { column, expression: isinForm, evidence } };
+}
+
+/** Fills the columns that have the text of a group of rows only once, and leaves others with many empty cells. */
+function fillOrLeave(
+  free: ReadonlySet<number>,
+  rows: Rows,
+  leave: (at: number, why: string) => void,
+): { body: Rows; filled: number[] } {
+  let body = rows;
+  const filled: number[] = [];
+  for (const at of [...free]) {
+    const count = body.filter((row) => textAt(row, at) !== '').length;
+    if (count >= body.length * 0.95) continue;
+    if (isStatedOnce(body, at)) {
+      filled.push(at);
+      body = filledDown(body, [at]);
+    } else leave(at, `it is empty in ${body.length - count} of ${body.length} rows with values`);
+  }
+  return { body, filled };
+}
+
+/** Whether the text of a group of rows is only in the first of them: another text begins where the cells are filled. */
+function isStatedOnce(body: Rows, at: number): boolean {
+  const texts = body.map((row) => textAt(row, at));
+  const stated = texts.filter((text) => text !== '');
+  return (
+    texts[0] !== '' &&
+    stated.length >= 2 &&
+    stated.length * 2 <= texts.length &&
+    new Set(stated).size === stated.length
+  );
+}
+
+/** Leaves the columns that follow from the others, those with few texts first. */
+function leaveDetermined(
+  free: ReadonlySet<number>,
+  key: number | null,
+  titles: readonly string[],
+  body: Rows,
+  leave: (at: number, why: string) => void,
+): void {
+  const profiles = new Map([...free].map((at) => [at, profileOf(body, at)]));
+  // Of columns that name the same, one of words is kept before one of numbers, and a short text before a long one.
+  const codes = (at: number) => {
+    const texts = [...entryOf(profiles, at).distinct.keys()];
+    return texts.filter((text) => /\d/.test(text)).length * 2 > texts.length ? 0 : 1;
+  };
+  const coarseFirst = [...free].toSorted(
+    (a, b) =>
+      entryOf(profiles, a).distinct.size - entryOf(profiles, b).distinct.size ||
+      codes(a) - codes(b) ||
+      entryOf(profiles, b).averageLength - entryOf(profiles, a).averageLength,
+  );
+  for (const at of coarseFirst) {
+    const rest = [...(key === null ? [] : [key]), ...free].filter((each) => each !== at);
+    if (rest.length === 0 || !isDetermined(body, rest, at)) continue;
+    const by = rest.find((each) => isDetermined(body, [each], at));
+    const of = by === undefined ? 'the others' : entryAt(titles, by);
+    const { words, filled } = entryOf(profiles, at);
+    const isNumbers = words.size === 0 && filled > 0 && !isCodeTitle(entryAt(titles, at));
+    leave(at, isNumbers ? `${besidePeriods}, which follow from ${of}` : `it follows from ${of}`);
+  }
+}
+
+/** Few rows have values and no text in a dimension: sums below the table. */
+function unlabelled(
+  dimensions: readonly number[],
+  titles: readonly string[],
+  body: Rows,
+): Dimensions['only'] {
+  for (const column of dimensions) {
+    const empty = body.filter((row) => textAt(row, column) === '').length;
+    if (empty > 0)
+      return {
+        column,
+        expression: String.raw`\S`,
+        evidence: `${empty} of ${body.length} rows with values have no text in ${entryAt(titles, column)}`,
+      };
+  }
+  return null;
+}
+
+const total = /^\W*(?:\(?[a-z]{1,3}\)\s*)?(?:grand[- ]?|sub[- ]?)*totals?\b/i;
+
+function totalsIn(dimensions: readonly number[], body: Rows): Dimensions['totals'] {
+  for (const column of dimensions) {
+    const texts = [...new Set(body.map((row) => textAt(row, column)).filter((text) => total.test(text)))];
+    if (texts.length > 0) return { column, texts };
+  }
+  return null;
+}

@@ -1,0 +1,385 @@
+// Where the parts of a table are: the lines of its column names, its first line of data, and its dates (down a column, across the
+// columns, or one for the whole table). Every place that dates may be in is a candidate; the one that dates the most numbers wins.
+import { entryAt } from '../../../kernel/entries.ts';
+import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
+import { dateAbove } from '../../cells/date-in-text.ts';
+import { isDateTitle } from '../../cells/date-titles.ts';
+import type { Sample } from '../../read/table-rows.ts';
+import { detectDates, type DatesFound } from './dates.ts';
+import {
+  cellsShown,
+  hasNumber,
+  headAbove,
+  namingDates,
+  isUnitRow,
+  periodTitle,
+  titlesOf,
+  widthOf,
+  type Head,
+  type LineFact,
+} from './head.ts';
+
+export interface Layout extends Head {
+  /** The position of the first row of data. */
+  firstRow: number;
+  dates: TableDates;
+  /** The lines of the file that state a fact of each column. */
+  factLines: Partial<Record<LineFact, number>>;
+  evidence: string;
+}
+
+export type TableDates =
+  | {
+      kind: 'column';
+      /** The column of the dates; or that of the years, and that of their months or quarters. */
+      columns: number[];
+      found: DatesFound;
+      /** Whether an empty cell repeats the one above it. */
+      isFilled: boolean;
+      /** Texts of the column of parts that are not a part of a year, such as `M13` and `Annual`. */
+      others: string[];
+    }
+  | {
+      kind: 'across';
+      columns: number[];
+      /** The column of the years, if the titles are only months or quarters. */
+      year: number | null;
+      found: DatesFound;
+      isFilled: boolean;
+    }
+  | { kind: 'title'; date: string; evidence: string }
+  | { kind: 'none' };
+
+const headRows = 40;
+const profiledRows = 3_000;
+const columnsForDates = 60;
+const distinctMax = 5_000;
+/** Dates that describe the row, such as the maturity of a bond: no points are dated by them. */
+const otherTitle = /maturity|expir|inception|birth|redemption|\bdue\b|\bcall date|issue[ _]?date|issued/i;
+/** Dates of publication, and the last day of a vintage: not the dates of the values. */
+export const vintageTitle =
+  /^(?:realtime_?(?:start|end)|vintages?(?:[ _]?dates?)?|(?:date[ _]of[ _])?(?:publication|publish(?:ed)?|release[d]?|issued?|updated?|last[ _]updated?)(?:[ _](?:on|at|dates?))?|(?:first|last)[ _](?:published|released|updated?)|as[ _]of(?:[ _]date)?|known[ _](?:on|since)|revision[ _]?date)$/i;
+
+/** @returns the reason in words if the rows are no table that can be read. */
+export function detectLayout({ rows, lines, continued }: Sample): Layout | string {
+  const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
+  if (filled.length < 2)
+    return `it has ${filled.length === 1 ? 'one line' : 'no line'} with content; a table has a line of column names and lines of data`;
+  const across = datesAcross(rows);
+  const column = dateColumn(rows);
+  const firstDated = column === null ? -1 : firstDatedRow(rows, column);
+  // Numbers of a row of data may look like years in order; titles are above the data, or one of them is the only date of its column.
+  if (
+    across !== null &&
+    (firstDated < 0 ||
+      across.rows[0] < firstDated ||
+      (across.rows[0] === firstDated && across.dates.columns.length > 2))
+  )
+    return finishAcross(rows, lines, across);
+  if (column !== null && firstDated >= 0)
+    return finish(rows, lines, firstDated, {
+      kind: 'column',
+      columns: [column.column],
+      found: column.found,
+      isFilled: false,
+      others: [],
+    });
+  const firstRow = rows.findIndex(
+    (row, at) =>
+      !continued.has(lines[at] ?? 0) &&
+      row.some((cell) => isNumberText(cell)) &&
+      row.some((cell) => /\p{L}/u.test(cell) && cellOf(cell).kind === 'word'),
+  );
+  if (firstRow < 0) return withoutDates(rows, lines);
+  const titled = dateAbove(rows.slice(0, firstRow).flat());
+  const dates: TableDates =
+    titled === null
+      ? { kind: 'none' }
+      : { kind: 'title', date: titled.date, evidence: `"${titled.text}" stands above the data` };
+  return finish(rows, lines, firstRow, dates);
+}
+
+/** Why no place of dates was found, with the line that is most like data. */
+function withoutDates(rows: readonly string[][], lines: readonly number[]): string {
+  const at = rows.findIndex(hasNumber);
+  if (at >= 0)
+    return `no column has dates, and no line has both words and a number: line ${entryAt(lines, at)} has ${cellsShown(entryAt(rows, at))}. ${namingDates}`;
+  const longest = rows.reduce((most, row, each) => (row.length > (rows[most]?.length ?? 0) ? each : most), 0);
+  return `no line has a number: line ${entryAt(lines, longest)} has ${cellsShown(entryAt(rows, longest))}. Name signs beside numbers under flags, and the encoding if letters are wrong`;
+}
+
+/** The first row that has a date in the column, and a value or a mark beside it. */
+function firstDatedRow(
+  rows: readonly string[][],
+  { column, found }: { column: number; found: DatesFound },
+): number {
+  return rows.findIndex(
+    (row) =>
+      found.read((row[column] ?? '').trim()) !== null &&
+      row.some((cell, at) => at !== column && cell.trim() !== ''),
+  );
+}
+
+function finishAcross(rows: readonly string[][], lines: readonly number[], across: Across): Layout | string {
+  const last = across.rows.at(-1) ?? 0;
+  const titles = titlesOf(
+    across.rows.map((at) => entryAt(rows, at)),
+    widthOf(rows),
+  );
+  return complete(rows, lines, last + 1, across.dates, { headerRows: [...across.rows], titles, facts: {} });
+}
+
+function finish(
+  rows: readonly string[][],
+  lines: readonly number[],
+  firstRow: number,
+  dates: TableDates,
+): Layout | string {
+  const head = headAbove(rows, firstRow, dates.kind === 'column' ? entryAt(dates.columns, 0) : null);
+  if (head === null)
+    return `no line above the data names the columns: line ${entryAt(lines, firstRow)} is data, with ${cellsShown(entryAt(rows, firstRow))}. Add a line of names to the file, or name its line under header`;
+  return complete(rows, lines, firstRow, dates, head);
+}
+
+function complete(
+  rows: readonly string[][],
+  lines: readonly number[],
+  firstRow: number,
+  dates: TableDates,
+  head: Head,
+): Layout | string {
+  const { titles, facts } = head;
+  const last = Math.max(...head.headerRows, ...Object.values(facts));
+  const dataRow = rows.findIndex(
+    (row, at) => at >= Math.max(firstRow, last + 1) && row.some((cell) => cell.trim() !== ''),
+  );
+  if (dataRow < 0)
+    return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
+  const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
+  const unitRow = facts.unit ?? between.find((at) => isUnitRow(entryAt(rows, at), titles));
+  // A row whose date has another form than most is one of the table: the load says that it is not valid.
+  const dated =
+    dates.kind !== 'column'
+      ? -1
+      : between.findIndex((at) => isOddRow(entryAt(rows, at), entryAt(dates.columns, 0)));
+  const first = dated < 0 ? dataRow : entryAt(between, dated);
+  const passed = between.filter((at) => at < first && at !== unitRow && hasNumber(entryAt(rows, at)));
+  const names = head.headerRows.map((at) => entryAt(lines, at)).join(' and ');
+  const stated: Head['facts'] = unitRow === undefined ? facts : { ...facts, unit: unitRow };
+  return {
+    ...head,
+    facts: stated,
+    factLines: Object.fromEntries(Object.entries(stated).map(([fact, at]) => [fact, entryAt(lines, at)])),
+    firstRow: first,
+    dates,
+    evidence:
+      `the columns are named on line ${names}, and the data begins on line ${entryAt(lines, first)}` +
+      passed.map((at) => `; line ${entryAt(lines, at)} has no date and is left out`).join(''),
+  };
+}
+
+/** A row with something like a date and a number beside it, other than the numbers of the columns, 1 2 3 or (1) (2) (3). */
+function isOddRow(row: readonly string[], dates: number): boolean {
+  if (!/\d/.test(row[dates] ?? '') || !hasNumber(row.filter((_, at) => at !== dates))) return false;
+  const numbers = row
+    .map((cell) => cell.trim())
+    .filter((cell) => cell !== '')
+    .map((cell) => /^[([]?(\d{1,3})[)\]]?$/.exec(cell)?.[1] ?? '');
+  return !numbers.every((text, at) => text !== '' && Number(text) === Number(numbers[0]) + at);
+}
+
+/** The text of a row's date: only a year if the titles have the months; empty without a date. */
+export function dateText(row: readonly string[], dates: TableDates): string {
+  return dateColumns(dates)
+    .map((each) => (row[each] ?? '').trim())
+    .join(' ')
+    .trim();
+}
+
+/** The columns that date the rows: one, or that of the year and that of its months. */
+export const dateColumns = (dates: TableDates): number[] =>
+  dates.kind === 'column'
+    ? dates.columns
+    : dates.kind === 'across' && dates.year !== null
+      ? [dates.year]
+      : [];
+
+/** The rows with empty cells of these columns filled by the cell above. */
+export function filledDown(rows: readonly string[][], columns: readonly number[]): string[][] {
+  const last = new Map<number, string>();
+  return rows.map((row) => {
+    const full = [...row];
+    for (const at of columns) {
+      const text = (full[at] ?? '').trim();
+      if (text !== '') last.set(at, text);
+      else if (row.some((cell) => cell.trim() !== '')) {
+        while (full.length < at) full.push('');
+        full[at] = last.get(at) ?? '';
+      }
+    }
+    return full;
+  });
+}
+
+interface Across {
+  rows: [number, ...number[]];
+  dates: Extract<TableDates, { kind: 'across' }>;
+}
+
+/** The line with the most cells that are dates in order, by itself or with the years in the line above it. */
+function datesAcross(rows: readonly string[][]): Across | null {
+  let best: Across | null = null;
+  for (const [row, cells] of rows.slice(0, headRows).entries()) {
+    const joined = row === 0 ? null : withYears(rows[row - 1] ?? [], cells);
+    const two = joined === null ? null : periodsIn(rows, row, joined, 2);
+    const one = periodsIn(
+      rows,
+      row,
+      cells.map((cell) => (/\d{2}/.test(cell) ? cell : '')),
+      2,
+    );
+    for (const [dates, lines] of [
+      [two, [row - 1, row]],
+      [one, [row]],
+    ] as const)
+      if (dates !== null && dates.columns.length > (best?.dates.columns.length ?? 0))
+        best = { rows: [...lines], dates };
+  }
+  return best;
+}
+
+/** The texts of a line of months or quarters, each after its year, which is above it or further left in the line above. */
+function withYears(above: readonly string[], cells: readonly string[]): string[] | null {
+  const years = above.map((cell) => cell.trim());
+  const named = years.filter((text) => text !== '');
+  const bare = named.filter((text) => /^\d{4}\D{0,6}$/.test(text));
+  const parts = cells.filter((cell) => /^[^\d]*\d{0,2}[^\d]*$/.test(cell.trim()) && cell.trim() !== '');
+  if (bare.length < 1 || bare.length * 2 < named.length || parts.length < 3) return null;
+  let year = '';
+  return cells.map((cell, at) => {
+    const text = years[at] ?? '';
+    if (text !== '') year = /^\d{4}\D{0,6}$/.test(text) ? text : '';
+    return year === '' || cell.trim() === '' ? '' : `${year} ${cell.trim()}`;
+  });
+}
+
+function periodsIn(
+  rows: readonly string[][],
+  row: number,
+  cells: readonly string[],
+  least: number,
+): Extract<TableDates, { kind: 'across' }> | null {
+  const columns = cells.flatMap((cell, at) => (/\d{2}/.test(cell) && cell.trim().length <= 32 ? [at] : []));
+  const named = (rows[row] ?? []).filter((cell) => cell.trim() !== '').length;
+  if (columns.length < least) return null;
+  const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
+  const found = detectDates([...new Set(texts)], { allowsNumbers: true, isTitles: true });
+  if (found === null) return null;
+  const spans = texts.map((text) => found.read(text));
+  const periods = columns.filter((_, at) => spans[at] !== null);
+  const isRun = periods.every((at, place) => place === 0 || at - entryAt(periods, place - 1) <= 2);
+  if (periods.length < least || (!isRun && periods.length * 2 < named)) return null;
+  const days = spans.filter((span) => span !== null).map(({ from }) => from);
+  const isOrdered =
+    days.every((day, at) => at === 0 || day > (days[at - 1] ?? '')) ||
+    days.every((day, at) => at === 0 || day < (days[at - 1] ?? ''));
+  if (!isOrdered) return null;
+  const below = rows.slice(row + 1, row + 1 + profiledRows);
+  const values = below
+    .flatMap((cellsBelow) => periods.map((at) => (cellsBelow[at] ?? '').trim()))
+    .filter((cell) => cell !== '');
+  if (!values.some((cell) => isNumberText(cell)) || values.filter(isValueText).length < values.length * 0.7)
+    return null;
+  // Whole years in ascending order might be the first row of data of a table without a header: then the rows below are years, too.
+  const isYear = (text: string) => /^(?:1[5-9]|2[01])\d{2}$/.test(text);
+  if (texts.every(isYear) && values.every(isYear)) return null;
+  // A line with few dates may be a row of data: a line of titles has no numbers besides its dates.
+  if (periods.length < 3 && (rows[row] ?? []).some((cell, at) => !periods.includes(at) && isNumberText(cell)))
+    return null;
+  return {
+    kind: 'across',
+    columns: periods,
+    year: null,
+    isFilled: false,
+    found: {
+      ...found,
+      evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}${found.isSure ? '' : `; ${found.others.join('; ')}`}`,
+    },
+  };
+}
+
+/** The column of dates: the one whose title says so, else the first. Bare years and numbers need such a title, or the first place. */
+function dateColumn(rows: readonly string[][]): { column: number; found: DatesFound } | null {
+  // Titles and notes above and below a table are single cells.
+  const table = rows.filter((row) => row.filter((cell) => cell.trim() !== '').length > 1);
+  const lower = table.slice(Math.floor(table.length / 2)).slice(0, profiledRows);
+  const width = Math.min(columnsForDates, widthOf(rows));
+  let best: { column: number; found: DatesFound; score: number } | null = null;
+  for (let column = 0; column < width; column++) {
+    const titles = rows.slice(0, headRows).map((row) => (row[column] ?? '').trim());
+    const title = titles.find((text) => isDateTitle(text) || vintageTitle.test(text)) ?? '';
+    if (titles.some((text) => otherTitle.test(text) && text.length < 40)) continue;
+    const found =
+      datesDown(lower, column, title) ?? (lower.length > 40 ? null : datesDown(table, column, title));
+    if (found === null) continue;
+    const texts = distinctIn(lower, column);
+    const isTitled = title !== '' && !vintageTitle.test(title);
+    const isNumber = texts.every((text) => /^\d+(?:\.\d+)?$/.test(text));
+    const isOnlyYears = isNumber && !isTitled && column > 0;
+    if (isOnlyYears && !areYears(distinctIn(table, column).filter((text) => /\d/.test(text)))) continue;
+    const score = (isTitled ? 2 : title === '' ? 0 : -2) + (isNumber ? 0 : 1) + (texts.length > 1 ? 1 : 0);
+    if (best === null || score > best.score)
+      best = {
+        ...{ column, score },
+        found: isOnlyYears ? doubtfulYears(found, texts) : (wholeColumn(table, column, title) ?? found),
+      };
+  }
+  return best === null ? null : { column: best.column, found: best.found };
+}
+
+/** Four years or more, one after the other. */
+function areYears(texts: readonly string[]): boolean {
+  if (!texts.every((text) => /^(?:1[5-9]|20|21)\d{2}$/.test(text))) return false;
+  const years = texts.map(Number);
+  return years.length >= 4 && Math.max(...years) - Math.min(...years) === years.length - 1;
+}
+
+const doubtfulYears = (found: DatesFound, [text = '']: readonly string[]): DatesFound => ({
+  ...found,
+  isSure: false,
+  evidence: `${found.evidence}; "${text}" may be a number, as no title is known that says it is a year`,
+});
+
+function datesDown(rows: readonly string[][], column: number, title: string): DatesFound | null {
+  const texts = distinctIn(rows, column);
+  if (texts.length === 0) return null;
+  const filled = rows.filter((row) => (row[column] ?? '').trim() !== '').length;
+  // A year may be only in the first row of its days.
+  const isStatedOnce =
+    isDateTitle(title) && texts.every((text) => text === title || /^\d{4}\D{0,3}$/.test(text));
+  const least = isStatedOnce ? 0 : rows.filter((row) => row.some((cell) => cell.trim() !== '')).length / 5;
+  if (filled < least) return null;
+  const found = detectDates(texts, { title, allowsNumbers: title !== '' || column === 0 });
+  if (found === null) return null;
+  // Few rows may be totals and notes: the others are dated.
+  const dated = rows.filter((row) => found.read((row[column] ?? '').trim()) !== null).length;
+  return dated * 2 >= filled ? found : null;
+}
+
+/** The form again, from the whole column: its first dates may be the only ones that distinguish day and month. */
+function wholeColumn(rows: readonly string[][], column: number, title: string): DatesFound | null {
+  return detectDates(
+    distinctIn(rows, column).filter((text) => /\d/.test(text)),
+    { title, allowsNumbers: title !== '' || column === 0 },
+  );
+}
+
+export function distinctIn(rows: readonly string[][], column: number): string[] {
+  const texts = new Set<string>();
+  for (const row of rows) {
+    const text = (row[column] ?? '').trim();
+    if (text !== '') texts.add(text);
+    if (texts.size >= distinctMax) break;
+  }
+  return [...texts];
+}

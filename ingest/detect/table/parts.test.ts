@@ -1,0 +1,141 @@
+import test from 'ava';
+import { propose } from '../propose.ts';
+
+const proposed = (rows: string[][]) =>
+  propose(
+    { rows, lines: rows.map((_, at) => at + 1), isWhole: true, continued: new Set(), delimiter: ',' },
+    { stem: 'table', dateInName: null, sheet: undefined, folder: 'folder', facts: {}, today: '2026-11-23' },
+  );
+
+const twoYears = ['2022', '2023'];
+const monthNames = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
+
+test('months and quarters in a column beside that of the years are parts of the dates', (t) => {
+  const table = (title: string, parts: readonly string[], countries = ['Chad', 'Peru']) => [
+    ['Country', 'Year', title, 'Value'],
+    ...countries.flatMap((country) =>
+      twoYears.flatMap((year) => parts.map((part, at) => [country, year, part, `${at}.5`])),
+    ),
+  ];
+  const numbers = monthNames.map((_, at) => String(at + 1));
+  for (const [title, parts, format, frequency] of [
+    ['Month', monthNames, undefined, 'monthly'],
+    ['Period', monthNames.map((name) => name.slice(0, 3)), undefined, 'monthly'],
+    ['Month', numbers, 'YYYY/M', 'monthly'],
+    ['Quarter', ['Q1', 'Q2', 'Q3', 'Q4'], undefined, 'quarterly'],
+    ['Quarter', ['1', '2', '3', '4'], 'YYYY/Q', 'quarterly'],
+    ['Xahar', numbers, 'YYYY/M', 'monthly'],
+  ] as const) {
+    const { entry } = proposed(table(title, parts));
+    t.deepEqual(entry.date, { column: ['Year', title], ...(format !== undefined && { format }) });
+    t.deepEqual([entry.series?.frequency, entry.dimensions], [frequency, { country: 'Country' }]);
+  }
+  const codes = numbers.map((number) => `M${number.padStart(2, '0')}`);
+  const withAnnual = proposed(table('Period', [...codes, 'M13']));
+  t.like(withAnnual.entry, {
+    date: { column: ['Year', 'Period'] },
+    leave_out: { Period: ['M13'] },
+  });
+  t.true(withAnnual.entry.guessed?.includes('leave_out'));
+  const coded = proposed(table('Group', ['1', '2', '3']));
+  t.regex(coded.entry.skip ?? '', /no column distinguishes them/, 'numbers under another title are codes');
+  const peaks = ['May', 'June', 'May', 'July'].map((month, at) => [String(2020 + at), month, `${at}.5`]);
+  t.deepEqual(
+    proposed([['Year', 'Peak', 'Price'], ...peaks]).entry.date,
+    { column: 'Year' },
+    'a fact of the year',
+  );
+});
+
+test('months and quarters as titles beside a column of years are parts of the dates; what sums the year up is left out, and that is a guess', (t) => {
+  const rows = (titles: readonly string[]) =>
+    twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);
+  for (const [titles, format, frequency] of [
+    [monthNames, undefined, 'monthly'],
+    [monthNames.map((_, at) => String(at + 1)), 'YYYY/M', 'monthly'],
+    [['Q1', 'Q2', 'Q3', 'Q4'], undefined, 'quarterly'],
+  ] as const) {
+    const { entry } = proposed([['Year', ...titles, 'Average'], ...rows([...titles, 'Average'])]);
+    t.deepEqual(entry.date, { across: 'columns', year: 'Year', ...(format !== undefined && { format }) });
+    t.deepEqual(entry.ignore, ['Average']);
+    t.is(entry.series?.frequency, frequency);
+    t.deepEqual(entry.guessed, ['series.unit', 'series.source', 'ignore']);
+  }
+  // From July to June: whose months the first ones are, no line says.
+  const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
+  const { entry } = proposed([['Year', ...fiscal], ...rows(fiscal)]);
+  t.regex(
+    entry.skip ?? '',
+    /months from July to June, and no line states the calendar year of the first ones/,
+  );
+});
+
+test('a year that is only in the first row of its months is repeated, and a month is one though its name sums up a year elsewhere', (t) => {
+  const rows = twoYears.flatMap((year) =>
+    monthNames.map((name, at) => [at === 0 ? year : '', name.toUpperCase(), `${at}.5`]),
+  );
+  t.like(proposed([['Bliain', 'Mí', 'Price'], ...rows]).entry, {
+    date: { column: ['Bliain', 'Mí'], fill: true },
+    series: { frequency: 'monthly' },
+  });
+  const short = 'jan feb mar apr maj jun jul avg sep okt nov dec'.split(' ');
+  const slovene = twoYears.flatMap((year) => short.map((part, at) => [year, part, `${at}.5`]));
+  const { entry } = proposed([['Leto', 'Mesec', 'Cena'], ...slovene]);
+  t.deepEqual([entry.date, entry.leave_out], [{ column: ['Leto', 'Mesec'], language: 'sl' }, undefined]);
+});
+
+test('months, quarters and years in one column are a series of each frequency; a few sums are left out', (t) => {
+  const kinds: [string, number][] = [];
+  for (const year of ['2021', '2022', '2023']) {
+    kinds.push([year, 1]);
+    for (let quarter = 1; quarter <= 4; quarter++) kinds.push([`${year} Q${quarter}`, 2]);
+    for (const name of monthNames) kinds.push([`${year} ${name.slice(0, 3).toUpperCase()}`, 3]);
+  }
+  const rows = kinds.map(([date, value], at) => [date, `${value}${at}.5`]);
+  const { entry, evidence } = proposed([['Date', 'CPI'], ...rows]);
+  t.like(entry.series, { id: 'table.{frequency of date}', frequency: '{frequency of date}' });
+  t.regex(evidence['series.frequency'] ?? '', /3 years, 12 quarters, 36 months: a series of each frequency/);
+  t.true(entry.guessed?.includes('series.frequency'));
+  const named = kinds.map(([date, value], at) => [date, ['', 'A', 'Q', 'M'][value] ?? '', `${value}${at}.5`]);
+  t.false(proposed([['Date', 'Frequency', 'CPI'], ...named]).entry.guessed?.includes('series.frequency'));
+  const keyed = kinds.map(([date, value], at) => [
+    date,
+    ['', 'KA', 'KQ', 'KM'][value] ?? '',
+    `${value}${at}.5`,
+  ]);
+  t.is(
+    proposed([['Date', 'Series ID', 'CPI'], ...keyed]).entry.series?.id,
+    '{Series ID}',
+    'which has one each',
+  );
+  const few = proposed([
+    ['Date', 'CPI'],
+    ...rows.filter(([date = '']) => /[A-Z]{3}$|^2022$/.test(date)),
+  ]).entry;
+  t.deepEqual([few.leave_out, few.series?.frequency], [{ Date: ['2022'] }, 'monthly']);
+});
+
+test('a title that is a month in one language and an average in another is what its neighbours make it', (t) => {
+  const across = (titles: readonly string[]) =>
+    proposed([
+      ['Year', ...titles],
+      ...['2020', '2021', '2022'].map((year) => [year, ...titles.map((_, at) => `${at}.5`)]),
+    ]).entry;
+  const slovenian = 'jan feb mar apr maj jun jul avg sep okt nov dec'.split(' ');
+  t.like(across(slovenian), { date: { across: 'columns', language: 'sl' }, ignore: undefined });
+  const averaged = [...'jan feb mar apr'.split(' '), 'avg'];
+  t.like(across(averaged), { date: { across: 'columns', language: undefined }, ignore: ['avg'] });
+});

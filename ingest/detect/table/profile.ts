@@ -1,0 +1,63 @@
+// What one column of a table shows by itself: its cells, counted by kind, and whether its title names codes; and whether its cells follow from
+// those of other columns.
+import { cellOf } from '../../cells/cell-forms.ts';
+
+export interface Profile {
+  filled: number;
+  /** Numbers, with flags or without. */
+  numbers: number;
+  /** Bounds, and marks in the place of numbers. */
+  marks: number;
+  /** Numbers without a letter beside them: `3m` in every row is a word. */
+  plain: number;
+  /** Words, each with its count. */
+  words: Map<string, number>;
+  distinct: Map<string, number>;
+  averageLength: number;
+}
+
+/** Rows beyond so many are not examined. */
+export const examinedRows = 20_000;
+
+export function profileOf(rows: readonly string[][], column: number): Profile {
+  const profile: Profile = {
+    ...{ filled: 0, numbers: 0, marks: 0, plain: 0, averageLength: 0 },
+    ...{ words: new Map<string, number>(), distinct: new Map<string, number>() },
+  };
+  let length = 0;
+  for (const row of rows) {
+    const text = (row[column] ?? '').trim();
+    if (text === '') continue;
+    profile.filled++;
+    length += text.length;
+    const cell = cellOf(text);
+    if (cell.kind === 'number') {
+      profile.numbers++;
+      if (!cell.signs.some((sign) => /^[a-z]+$/i.test(sign))) profile.plain++;
+    } else if (cell.kind === 'word') profile.words.set(text, (profile.words.get(text) ?? 0) + 1);
+    else profile.marks++;
+    if (profile.distinct.size < examinedRows)
+      profile.distinct.set(text, (profile.distinct.get(text) ?? 0) + 1);
+  }
+  profile.averageLength = profile.filled === 0 ? 0 : length / profile.filled;
+  return profile;
+}
+
+const codeTitle =
+  /(?:^|[\s_.-])(?:codes?|ids?|no\.?|nr\.?|num(?:ber)?|lat(?:itude)?|lon(?:g(?:itude)?)?|rank|row|line|vector|dguid|guid|key|year|month|day|quarter|decimals|coordinate|precision|sl\.? ?no\.?)$/i;
+const camelCodeTitle = /[a-z](?:ID|Id|Code|No|Nr|Key)s?$/;
+
+export const isCodeTitle = (title: string): boolean => codeTitle.test(title) || camelCodeTitle.test(title);
+
+/** Whether rows with the same texts in the columns `by` always have the same text in `column`. */
+export function isDetermined(rows: readonly string[][], by: readonly number[], column: number): boolean {
+  const texts = new Map<string, string>();
+  for (const row of rows) {
+    const key = by.map((at) => (row[at] ?? '').trim()).join('\u001f');
+    const text = (row[column] ?? '').trim();
+    const other = texts.get(key);
+    if (other === undefined) texts.set(key, text);
+    else if (other !== text) return false;
+  }
+  return true;
+}

@@ -1,0 +1,59 @@
+// The messages between the publisher and a process that reads files. Hides how an error is carried from one to the other.
+import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
+import { IngestFailure, type DueFault, type IngestFailureCode, type Reject } from '../../failure.ts';
+
+/** A task for the process, which does one after another. */
+export interface Order {
+  task: string;
+  given: unknown;
+  databaseUrl: string;
+  /** The program as pg_stat_activity and the record of loads name it. */
+  applicationName: string;
+  /** For whom its transactions act; null: for nobody. */
+  accountId: string | null;
+  /** It logs nothing: on standard output are the results of a command. */
+  isQuiet: boolean;
+  /** Of the process: lower priority than a publisher, whose releases are due at their instants, or the same as a waiting command. */
+  niceness: number;
+}
+
+/** Instead of a task: the process ends. */
+export const endOfTasks = 'end';
+
+/** How a task ended. */
+export type TaskEnd = { answer: unknown } | { failed: SentFailure };
+/** From the process: a heartbeat between steps, an event of the task, or its end. */
+export type Sent = { beat: true } | { event: unknown } | TaskEnd;
+
+export type SentFailure =
+  | {
+      kind: 'ingest';
+      code: IngestFailureCode;
+      message: string;
+      rejects: readonly Reject[];
+      rowsRejected: number;
+      due: DueFault | undefined;
+    }
+  | { kind: 'failure'; code: ErrorCode; message: string; headers: Record<string, string> }
+  | { kind: 'fault'; message: string; stack: string | undefined; code: string | undefined };
+
+export function toSent(error: unknown): SentFailure {
+  if (error instanceof IngestFailure) {
+    const { code, message, rejects, rowsRejected, due } = error;
+    return { kind: 'ingest', code, message, rejects, rowsRejected, due };
+  }
+  if (error instanceof Failure)
+    return { kind: 'failure', code: error.code, message: error.message, headers: error.headers };
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return { kind: 'fault', message, stack, code };
+}
+
+export function fromSent(sent: SentFailure): Error {
+  if (sent.kind === 'ingest') return new IngestFailure(sent.code, sent.message, sent);
+  if (sent.kind === 'failure' && Object.hasOwn(errorTable, sent.code))
+    return new Failure(sent.code, sent.message, { headers: sent.headers });
+  const error = new Error(sent.message);
+  if (sent.kind === 'fault') Object.assign(error, { stack: sent.stack, code: sent.code });
+  return error;
+}

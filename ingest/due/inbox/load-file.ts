@@ -1,0 +1,274 @@
+// Works on one file of the watched folder: takes it, plans and loads it as almanac publish does, and moves it to where it belongs. Hides that
+// all of it is one transaction, with the lock: a process that is killed has loaded the file or not, and the next one goes on from there.
+import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
+import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
+import type { Log } from '../../../kernel/log/log.ts';
+import { tableEnding, tableEndings } from '../../read/file-kind.ts';
+import { IngestFailure } from '../../failure.ts';
+import { interruptible, startingAgain, type Interruption } from '../../load/store/interruptible.ts';
+import { relaxLimits } from '../../load/store/statements.sql.ts';
+import {
+  addEntries,
+  emptyDescription,
+  readDescription,
+  removeLeftDrafts,
+  writeDescription,
+} from '../../entry/entry-file.ts';
+import { bytesMaxUsual } from '../../read/fetch.ts';
+import { entriesFor } from '../../entry/entries-for.ts';
+import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
+import { planMovedFile, type Plan } from '../../plan/plan.ts';
+import { mayPass } from '../releases/passing-faults.ts';
+import { dropStage } from '../releases/prepared-loads.sql.ts';
+import type { ReleaseClock } from '../releases/release-clock.ts';
+import {
+  countAttempt,
+  inspect,
+  isUnchanged,
+  listTaken,
+  moveToDone,
+  moveToRejected,
+  take,
+  type TakenFile,
+  type WaitingFile,
+} from './folder.ts';
+import { tryLockInbox } from './inbox.sql.ts';
+import { internalFault, refusal, reportText, unconfirmed, type Rejection } from './report.ts';
+
+export interface InboxDeps {
+  database: Database;
+  clock: ReleaseClock;
+  log: Log;
+  /** INBOX_DIR, absolute. */
+  directory: string;
+  seriesTimeZone: string;
+  /** The most bytes of a file; default: those of a file that almanac publish fetches. */
+  bytesMax?: number;
+}
+
+/** The files, by their ids, that a process of a publisher has begun to read. */
+export interface Begun {
+  has(id: string): boolean;
+  add(id: string): void;
+}
+
+/** `unchanged`: it was loaded before. `left out`: almanac.yml says so. */
+export type DoneAs = 'loaded' | 'unchanged' | 'left out';
+
+/** `busy`: another publisher is at work. `gone`: the file is not as it was seen. */
+export type Outcome =
+  | { result: 'busy' | 'gone' }
+  | {
+      result: DoneAs;
+      movedTo: string | null;
+      tables: LoadedTable[];
+      interruptions: readonly Interruption[];
+    }
+  | { result: 'rejected'; movedTo: string | null; reason: string };
+
+/** So many processes may end while they read a file; then it is rejected. */
+export const attemptsMax = 3;
+
+/** Thrown when the process is to stop, or somebody writes to the file: it stays taken, and is worked on later. */
+export class NotNow extends Error {}
+
+/** Thrown to undo what was stored of a file. */
+class Rejected extends Error {
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.reason);
+    this.rejection = rejection;
+  }
+}
+
+/**
+ * @param begun the files that this process has begun to read: it adds to them. @param signal gives up what is not committed.
+ * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and it may be tried again.
+ */
+export async function workOn(
+  deps: InboxDeps,
+  file: WaitingFile | TakenFile,
+  begun: Begun,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { database, directory } = deps;
+  let known = file;
+  const worked = await startingAgain(database, {}, async (interruptions) => {
+    // Another publisher may have gone on with it meanwhile.
+    if (interruptions.length > 0) known = (await takenAgain(directory, known)) ?? known;
+    const outcome = await interruptible(database, false, (on) =>
+      attempt(deps, on, { file: known, begun, signal, onTaken: (taken) => void (known = taken) }),
+    );
+    return 'taken' in outcome ? { ...outcome, interruptions } : outcome;
+  });
+  if (!('taken' in worked)) return worked;
+  // After the commit: if this process is killed now, the next one finds it loaded.
+  const { result, tables, taken, at, interruptions } = worked;
+  return { result, tables, interruptions, movedTo: await moveToDone(directory, taken, at) };
+}
+
+async function takenAgain(directory: string, known: WaitingFile | TakenFile): Promise<TakenFile | undefined> {
+  if (!('id' in known)) return undefined;
+  return (await listTaken(directory)).find(({ id }) => id === known.id);
+}
+
+interface Given {
+  file: WaitingFile | TakenFile;
+  begun: Begun;
+  signal: AbortSignal;
+  onTaken: (taken: TakenFile) => void;
+}
+
+/** One transaction, which a release may interrupt. */
+async function attempt(
+  deps: InboxDeps,
+  on: Transaction,
+  { file, begun, signal, onTaken }: Given,
+): Promise<Outcome | Loaded> {
+  const { clock, directory } = deps;
+  if (!(await tryLockInbox(on))) return { result: 'busy' };
+  await relaxLimits(on);
+  const at = await clock.now(on);
+  const found = 'takenAt' in file ? file : await take(directory, file, at);
+  if (found === null) return { result: 'gone' };
+  onTaken(found);
+  const taken = begun.has(found.id) ? found : await countAttempt(directory, found);
+  begun.add(found.id);
+  onTaken(taken);
+  try {
+    const [clock, { seriesTimeZone }] = [clockFrom(at), deps];
+    const { result, tables } = await onOneDay({ clock, seriesTimeZone }, (dated) =>
+      inSavepoints(on).transaction(() => loadTaken(deps, on, taken, { clock, dated }, signal)),
+    );
+    return { result, tables, taken, at };
+  } catch (error) {
+    const rejection = rejectionOf(error, taken);
+    if (rejection === null) throw error;
+    // It is still held, unless the connection broke: then the error may be of that, and another publisher at work.
+    await tryLockInbox(on);
+    if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
+      deps.log.error(
+        { event: 'inbox_fault', file: taken.name, err: error },
+        'A file of INBOX_DIR cannot be loaded',
+      );
+    const report = (name: string) => reportText(rejection, { taken, name, directory, at });
+    const movedTo = await moveToRejected(directory, taken, at, report);
+    return { result: 'rejected', movedTo, reason: rejection.reason };
+  }
+}
+
+interface Loaded {
+  result: DoneAs;
+  tables: LoadedTable[];
+  taken: TakenFile;
+  at: Date;
+}
+
+function rejectionOf(error: unknown, taken: TakenFile): Rejection | null {
+  if (error instanceof Rejected) return error.rejection;
+  if (error instanceof IngestFailure) return refusal(error, taken);
+  return error instanceof NotNow || mayPass(error) || isOfSystem(error) ? null : internalFault(error);
+}
+
+/** Such as a disk that is full or away. */
+const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
+
+/** @throws Rejected, or IngestFailure, if the file is at fault. */
+async function loadTaken(
+  deps: InboxDeps,
+  on: Transaction,
+  taken: TakenFile,
+  { clock, dated }: { clock: Clock; dated: DatedWork },
+  signal: AbortSignal,
+): Promise<Pick<Loaded, 'result' | 'tables'>> {
+  if (!tableEnding.test(taken.name))
+    throw new IngestFailure(
+      'invalid_file',
+      `The ending of its name is none of ${tableEndings.join(', ')}, which are read.`,
+    );
+  if (taken.attempts > attemptsMax)
+    throw new Rejected({
+      reason: `${attemptsMax} processes have ended while they read it, for lack of memory perhaps.`,
+      detail:
+        'Divide it into smaller files, save the sheets of a workbook as CSV, or give the publisher more memory.',
+    });
+  const content = await inspect(taken.file, deps.bytesMax ?? bytesMaxUsual);
+  const plan = await planFor(deps, on, taken, content.sha256, dated.begin());
+  const tables = await loadTables(deps, on, plan, clock, signal);
+  if (!(await isUnchanged(taken.file, content)))
+    throw new NotNow(`${taken.name} was written to while it was read`);
+  if (tables.length > 0) dated.end();
+  saveNewEntries(plan, taken.name);
+  const isLeftOut = plan.tables.every(({ state }) => state === 'skipped');
+  return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables };
+}
+
+/** @throws Rejected if the file cannot be read, or something of it is only guessed. */
+async function planFor(
+  { directory }: InboxDeps,
+  on: Transaction,
+  taken: TakenFile,
+  sha256: string,
+  today: string,
+): Promise<Plan> {
+  const source = { path: taken.name, file: taken.file, sha256 };
+  const plan = await planMovedFile(on, directory, source, { facts: {}, again: false, today }).catch(
+    // The file itself is at fault only as the plan says: this is almanac.yml, which was right when the folder was looked into.
+    (error: unknown) => {
+      throw error instanceof IngestFailure ? new NotNow(error.message) : error;
+    },
+  );
+  const [unreadable] = plan.unreadable;
+  if (unreadable !== undefined) throw new IngestFailure('invalid_file', unreadable.reason);
+  const guessed = plan.tables.filter(
+    ({ isGuessed, state }) => state === 'no table' || (isGuessed && state !== 'unchanged'),
+  );
+  if (guessed.length > 0) throw new Rejected(unconfirmed(plan, guessed));
+  return plan;
+}
+
+/** Loads what the plan says, all or nothing. */
+async function loadTables(
+  { seriesTimeZone, log }: InboxDeps,
+  on: Transaction,
+  plan: Plan,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<LoadedTable[]> {
+  const loaded: LoadedTable[] = [];
+  const giveUpIfStopped = () => {
+    if (signal.aborted) throw new NotNow('the publisher is stopped');
+  };
+  for (const table of plan.tables) {
+    giveUpIfStopped();
+    if (table.state === 'unchanged' || table.state === 'skipped') continue;
+    loaded.push(
+      await loadTableFile(inSavepoints(on), table, {
+        ...{ seriesTimeZone, dryRun: false, publication: plan.description.description.name },
+        clock,
+        onProgress: giveUpIfStopped,
+        onWaiting: () =>
+          log.info(
+            { event: 'inbox_waits', file: table.path },
+            'Another load is under way; the file waits for it',
+          ),
+      }),
+    );
+    await dropStage(on);
+  }
+  return loaded;
+}
+
+/** Adds the entries that were found, as they are all sure, to almanac.yml as it is now: somebody may have edited it during the load. */
+function saveNewEntries(plan: Plan, name: string): void {
+  if (plan.newEntries.length === 0) return;
+  const { descriptionPath } = plan;
+  const present = readDescription(descriptionPath) ?? emptyDescription(plan.description.description.name);
+  const described = new Set(entriesFor(name, present.description.tables).map(({ sheet }) => sheet));
+  const lacking = plan.newEntries.filter(({ entry }) => !described.has(entry.sheet));
+  if (lacking.length === 0) return;
+  removeLeftDrafts(descriptionPath);
+  addEntries(present, lacking);
+  writeDescription(descriptionPath, present);
+}

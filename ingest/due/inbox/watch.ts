@@ -1,0 +1,179 @@
+// Watches the folder INBOX_DIR: looks into it every two seconds, and works on the files that are complete, one after the other, until it is
+// stopped. Polling is the only way that works on every file system. Several publishers may watch one folder: one works at a time.
+import path from 'node:path';
+import { interruptionsToJson } from '../../load/store/interruptible.ts';
+import { descriptionFile } from '../../entry/entry.ts';
+import { readDescription } from '../../entry/entry-file.ts';
+import type { LoadedTable } from '../../plan/load-table-file.ts';
+import {
+  countRejected,
+  listFolder,
+  listTaken,
+  prepareFolder,
+  type Listing,
+  type TakenFile,
+  type WaitingFile,
+} from './folder.ts';
+import { NotNow, type Begun, type DoneAs, type InboxDeps, type Outcome } from './load-file.ts';
+import { Sightings } from './sightings.ts';
+
+export interface Inbox {
+  /** The files that this process has dealt with since it started. */
+  readonly counts: Readonly<Record<DoneAs | 'rejected', number>>;
+  /** How the folder stands now. @throws Error if it cannot be read. */
+  standing(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }>;
+}
+
+export interface WatchDeps extends InboxDeps {
+  /** `workOn`, in a process of its own. */
+  work: (file: WaitingFile | TakenFile, begun: Begun, signal: AbortSignal) => Promise<Outcome>;
+}
+
+export interface WatchedInbox extends Inbox {
+  /** Gives up what is not committed, and resolves when nothing is under way. */
+  close(): Promise<void>;
+}
+
+const lookEveryMs = 2_000;
+/** A file that could not be worked on, for a fault that may pass, is left alone for so long. */
+const retryAfterMs = 30_000;
+
+/** The watch, a look at a time. */
+export class InboxWatch implements Inbox {
+  readonly counts = { loaded: 0, unchanged: 0, 'left out': 0, rejected: 0 };
+  readonly #deps: WatchDeps;
+  readonly #sightings = new Sightings();
+  /** The files, by their ids, that this process has begun to read. */
+  readonly #begun = new Set<string>();
+  /** Until when a file is left alone, by its name, in ms since 1970. */
+  readonly #notBefore = new Map<string, number>();
+  #toldLeftAlone = new Set<string>();
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** Works on what is complete. @throws Error if the folder or the database is away, or almanac.yml cannot be used; files stay then. */
+  async look(signal: AbortSignal): Promise<void> {
+    const { directory, database, clock } = this.#deps;
+    await prepareFolder(directory);
+    const nowMs = (await clock.now(database)).getTime();
+    const listing = await listFolder(directory);
+    this.#tellLeftAlone(listing);
+    const complete = this.#sightings.note(listing.files, nowMs);
+    const files = [...(await listTaken(directory)), ...complete].filter(
+      ({ name }) => nowMs >= (this.#notBefore.get(name) ?? 0),
+    );
+    if (files.length === 0) return;
+    readDescription(path.join(directory, descriptionFile)); // a fault there is no fault of a file
+    for (const file of files) {
+      if (signal.aborted) return;
+      const outcome = await this.#workOn(file, nowMs, signal);
+      if (outcome.result === 'busy') return;
+    }
+  }
+
+  async #workOn(file: WaitingFile | TakenFile, nowMs: number, signal: AbortSignal): Promise<Outcome> {
+    try {
+      const outcome = await this.#deps.work(file, this.#begun, signal);
+      this.#notBefore.delete(file.name);
+      this.#tell(file.name, outcome);
+      return outcome;
+    } catch (error) {
+      this.#notBefore.set(file.name, nowMs + retryAfterMs);
+      if (!(error instanceof NotNow)) throw error;
+      this.#deps.log.info(
+        { event: 'inbox_later', file: file.name, reason: error.message },
+        'A file of INBOX_DIR is left for later',
+      );
+      return { result: 'gone' };
+    }
+  }
+
+  #tell(file: string, outcome: Outcome): void {
+    if (!('movedTo' in outcome) || outcome.movedTo === null) return;
+    const { log } = this.#deps;
+    this.counts[outcome.result] += 1;
+    const line = { event: `inbox_${outcome.result.replace(' ', '_')}`, file, moved_to: outcome.movedTo };
+    if (outcome.result === 'rejected') {
+      log.warn(
+        { ...line, reason: outcome.reason },
+        'A file of INBOX_DIR was rejected; its report is beside it',
+      );
+      return;
+    }
+    const sum = (count: (table: LoadedTable) => number) =>
+      outcome.tables.reduce((total, table) => total + count(table), 0);
+    const counts = {
+      series: sum(({ series }) => series),
+      points_new: sum(({ summary }) => summary.pointsNew),
+      points_revised: sum(({ summary }) => summary.pointsRevised),
+      points_deleted: sum(({ summary }) => summary.pointsDeleted),
+      rows_rejected: sum(({ summary }) => summary.rowsRejected),
+    };
+    const of = { ...line, ...interruptionsToJson(outcome.interruptions) };
+    log.info(outcome.result === 'loaded' ? { ...of, ...counts } : of, 'A file of INBOX_DIR is done');
+  }
+
+  /** Once for each, as long as it is there. */
+  #tellLeftAlone({ leftAlone }: Listing): void {
+    for (const { name, reason } of leftAlone)
+      if (!this.#toldLeftAlone.has(name))
+        this.#deps.log.warn(
+          { event: 'inbox_left_alone', file: name, reason },
+          'INBOX_DIR has something that is not taken',
+        );
+    this.#toldLeftAlone = new Set(leftAlone.map(({ name }) => name));
+  }
+
+  async standing(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }> {
+    const { directory, database, clock } = this.#deps;
+    const nowMs = (await clock.now(database)).getTime();
+    const { files } = await listFolder(directory);
+    const taken = await listTaken(directory);
+    const since = [
+      ...files.map(({ name }) => this.#sightings.firstMs(name) ?? nowMs),
+      ...taken.map(({ takenAt }) => takenAt.getTime()),
+    ];
+    const oldestMs = Math.max(0, ...since.map((ms) => nowMs - ms));
+    return {
+      waiting: since.length,
+      oldestSeconds: oldestMs / 1000,
+      rejected: await countRejected(directory),
+    };
+  }
+}
+
+export function startInbox(deps: WatchDeps): WatchedInbox {
+  const watch = new InboxWatch(deps);
+  const stopping = new AbortController();
+  let toldFault = '';
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        await watch.look(stopping.signal);
+        toldFault = '';
+      } catch (error) {
+        const fault = error instanceof Error ? error.message : String(error);
+        if (fault !== toldFault)
+          deps.log.error(
+            { event: 'inbox_fault', err: error },
+            'INBOX_DIR cannot be worked on; its files stay, and it is tried again',
+          );
+        toldFault = fault;
+      }
+      await deps.clock.pause(lookEveryMs, stopping.signal);
+    }
+  }
+
+  const working = work();
+  return {
+    counts: watch.counts,
+    standing: () => watch.standing(),
+    async close() {
+      stopping.abort();
+      await working;
+    },
+  };
+}

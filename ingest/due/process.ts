@@ -1,0 +1,62 @@
+// The process that reads files: does the tasks that it is sent, one after another, and answers. It ends with its parent process; uncommitted
+// work is then rolled back.
+import { setPriority } from 'node:os';
+import { openDatabase, type Database } from '../../kernel/database.ts';
+import { createLog, standardOutput } from '../../kernel/log/log.ts';
+import { actAs } from './apart/acting.sql.ts';
+import { endOfTasks, toSent, type Order, type Sent } from './apart/messages.ts';
+import type { TaskContext } from './apart/task.ts';
+import { tasks, type Tasks } from './tasks.ts';
+
+const beatEveryMs = 1_000;
+
+const send = (message: Sent) =>
+  new Promise<void>((resolve) => {
+    // A parent that is gone needs no answer, and this process ends.
+    if (process.connected) process.send?.(message, () => resolve());
+    else resolve();
+  });
+
+process.once('disconnect', () => process.exit(0));
+// A terminal and systemd send these to all processes of a service: its own process decides what becomes of this one.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+setInterval(() => void send({ beat: true }), beatEveryMs);
+process.on('message', (order: Order | typeof endOfTasks) => {
+  if (order === endOfTasks) process.exit(0);
+  setPriority(order.niceness);
+  void perform(order)
+    .then((answer): Sent => ({ answer }))
+    .catch((error: unknown): Sent => ({ failed: toSent(error) }))
+    .then(send);
+});
+
+let opened: Database | undefined;
+
+async function perform({
+  task,
+  given,
+  databaseUrl,
+  applicationName,
+  accountId,
+  isQuiet,
+}: Order): Promise<unknown> {
+  // A load, its check within it, and the pieces of its file.
+  const open = () =>
+    openDatabase(databaseUrl, log, { applicationName, connectionsMax: 3, statementTimeoutMs: 0 });
+  // On standard output are the results of commands.
+  const log = createLog('publisher', isQuiet ? 'silent' : 'warn', standardOutput());
+  const shared = (opened ??= open());
+  const database: Database = {
+    ...shared,
+    transaction: (work) =>
+      shared.transaction(async (on) => {
+        if (accountId !== null) await actAs(on, accountId);
+        return work(on);
+      }),
+  };
+  const run = (await tasks[task as keyof Tasks]()) as (
+    context: TaskContext,
+    given: unknown,
+  ) => Promise<unknown>;
+  return run({ database, log, emit: (event) => void send({ event }) }, given);
+}

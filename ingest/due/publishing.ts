@@ -1,0 +1,95 @@
+// The work of the publisher: makes releases as they become due, one group after another, until it is stopped. Several may run: one prepares
+// at a time, and another goes on when that one is gone.
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { repeat } from '../../kernel/time/repeat.ts';
+import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './releases/embargo.sql.ts';
+import { deleteOldInterruptions } from '../load/store/interruptions.sql.ts';
+import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
+import { makeNextReleases, type Made, type ReleaseDeps } from './releases/make-releases.ts';
+
+export interface Publishing {
+  /** What this process has made since it started. */
+  readonly counts: Readonly<{ released: number; failed: number }>;
+  /** Gives up what is being prepared, and resolves when nothing is under way. */
+  close(): Promise<void>;
+}
+
+const lookEveryMs = 1_000;
+const aliveEveryMs = 10_000;
+/** A release that comes later than this is logged as late. */
+export const lateMs = 1_000;
+
+export function startPublishing(deps: ReleaseDeps): Publishing {
+  const { database, clock, log } = deps;
+  const stopping = new AbortController();
+  const counts = { released: 0, failed: 0 };
+  const instance = `${hostname().slice(0, 100)} ${randomUUID()}`;
+  let isSweepDue = true; // what another process has made and not swept
+  let heldBefore = '';
+
+  async function beat(): Promise<void> {
+    await noteAlive(database, instance);
+    await deleteExpiredUploads(database, await clock.now(database));
+    await deleteOldInterruptions(database);
+    const held = (await selectReleases(database)).filter((release) => release.held !== null);
+    const text = held.map((release) => `${release.releaseNo}: ${release.held}`).join('; ');
+    if (text !== heldBefore && text !== '')
+      log.warn({ event: 'releases_held', releases: text }, 'Releases under embargo are held');
+    heldBefore = text;
+  }
+
+  /** @returns whether there may be more to do at once. */
+  async function step(): Promise<boolean> {
+    const made = await makeNextReleases(deps, stopping.signal);
+    if (made.result === 'failed') counts.failed += 1;
+    if (made.result === 'released') {
+      counts.released += made.releases.length;
+      for (const release of made.releases) tell(release);
+      isSweepDue = true;
+    }
+    if (isSweepDue) {
+      await deleteFilesOfReleased(database);
+      isSweepDue = false;
+    }
+    return made.result !== 'none' && made.result !== 'busy';
+  }
+
+  function tell({ releaseNo, at, endedAt }: Extract<Made, { result: 'released' }>['releases'][number]): void {
+    const lateByMs = endedAt.getTime() - at.getTime();
+    const line = { event: 'released', release: releaseNo, due: at.toISOString(), late_ms: lateByMs };
+    if (lateByMs > lateMs) log.warn(line, 'A release under embargo was made late');
+    else log.info(line, 'A release under embargo was made');
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let isMore = false;
+      try {
+        isMore = await step();
+      } catch (error) {
+        log.error({ err: error }, 'Releases could not be made; it will be tried again');
+      }
+      if (!isMore) await clock.pause(lookEveryMs, stopping.signal);
+    }
+  }
+
+  // Beside the work, which lasts as long as what it prepares.
+  const beating = repeat(beat, {
+    ...{ everyMs: aliveEveryMs, atOnce: true },
+    onError: (error) =>
+      log.warn({ err: error }, 'that this publisher is at work could not be noted; it will be tried again'),
+  });
+  const working = work();
+  return {
+    counts,
+    async close() {
+      stopping.abort();
+      await working;
+      await beating.close();
+      await noteGone(database, instance).catch((error: unknown) =>
+        log.warn({ err: error }, 'the end of this publisher could not be noted'),
+      );
+    },
+  };
+}

@@ -1,0 +1,310 @@
+// The statements on schema embargo: releases, the pieces of their files, and who did what with them.
+import type { Queryable, Transaction } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+
+export type ReleaseState = 'pending' | 'released' | 'failed' | 'cancelled';
+
+/** A release that is to be made. */
+export interface DueRelease {
+  releaseNo: number;
+  dataset: string;
+  sourceName: string;
+  /** As they are stored; see stored-options.ts. */
+  options: unknown;
+  /** How long before the instant the load begins. */
+  leadMs: number;
+  at: Date;
+}
+
+/** A release as operators see it. */
+export interface Release {
+  releaseNo: number;
+  state: ReleaseState;
+  /** When it is due or, of a released one, was; null: it is held, or was cancelled while it was. */
+  at: Date | null;
+  /** Why the calendar gives it no instant; null: it is not held. */
+  held: string | null;
+  /** The entry of the calendar that it follows. */
+  calendarId: string | null;
+  dataset: string;
+  sourceName: string;
+  options: unknown;
+  leadMs: number;
+  fileBytes: number;
+  fileSha256: string;
+  /** The report of the check. */
+  checked: Record<string, unknown>;
+  createdAt: Date;
+  endedAt: Date | null;
+  /** What was loaded, or why it failed. */
+  outcome: Record<string, unknown> | null;
+}
+
+export interface HistoryEntry {
+  at: Date;
+  event: 'accepted' | 'hastened' | 'cancelled' | 'released' | 'failed';
+  /** The role of the database and where it connected from, by its program, for the account of an operator. */
+  actor: string;
+  detail: string | null;
+}
+
+// What an entry of the calendar says: why it gives no instant, or null.
+const heldBy = (release: string, entry: string) => `case
+  when ${release}.calendar_id is null then null
+  when ${entry}.release_id is null then 'the calendar has no such entry'
+  when ${entry}.status in ('cancelled', 'delayed') then ${entry}.status || ' in the calendar'
+  when not coalesce(${entry}.time_confirmed, (${entry}.release_at at time zone ${entry}.time_zone)::time <> '00:00')
+    then 'the calendar states a day and no time'
+end`;
+
+// Releases with the instant that they have now. What the calendar says is asked each time: if it moves, the release moves.
+const scheduled = `
+  select r.*, h.held,
+    case when r.due_at is not null then r.due_at when r.calendar_id is null then r.release_at when h.held is null then c.release_at end as at
+  from embargo.releases r left join data.releases c on c.release_id = r.calendar_id
+  cross join lateral (select ${heldBy('r', 'c')} as held) h`;
+
+/** The pending releases that have an instant, in the order in which they are made. */
+export function selectDue(on: Queryable): Promise<DueRelease[]> {
+  return on.query<DueRelease>(
+    `select release_no as "releaseNo", dataset, source_name as "sourceName", options, lead_ms as "leadMs", at
+     from (${scheduled} where r.state = 'pending') s where at is not null order by at, release_no`,
+  );
+}
+
+/** @param releaseNo undefined: all that are not ended, and the newest hundred of the others. */
+export function selectReleases(on: Queryable, releaseNo?: number): Promise<Release[]> {
+  return on.query<Release>(
+    `select release_no as "releaseNo", state, at, case when state = 'pending' then held end as held, calendar_id as "calendarId",
+       dataset, source_name as "sourceName", options, lead_ms as "leadMs", file_bytes as "fileBytes", file_sha256 as "fileSha256",
+       checked, created_at as "createdAt", ended_at as "endedAt", outcome
+     from (${scheduled}) s
+     where case when $1::bigint is not null then release_no = $1
+       else state in ('pending', 'failed') or release_no in (
+         select release_no from embargo.releases where state in ('released', 'cancelled') order by release_no desc limit 100) end
+     order by release_no`,
+    [releaseNo ?? null],
+  );
+}
+
+export function selectHistory(on: Queryable, releaseNo: number): Promise<HistoryEntry[]> {
+  return on.query<HistoryEntry>(
+    'select at, event, actor, detail from embargo.history where release_no = $1 order by entry_no',
+    [releaseNo],
+  );
+}
+
+/** The instant of an entry of the calendar, or why it has none. */
+export async function selectCalendarEntry(
+  on: Queryable,
+  calendarId: string,
+): Promise<{ at: Date | null; held: string | null }> {
+  const rows = await on.query<{ at: Date | null; held: string | null }>(
+    `select c.release_at as at, ${heldBy('asked', 'c')} as held
+     from (select $1::text as calendar_id) asked left join data.releases c on c.release_id = asked.calendar_id`,
+    [calendarId],
+  );
+  return entryAt(rows, 0);
+}
+
+/** What is known of a release before its file was read. */
+export interface NewRelease {
+  /** Null: when the calendar says. */
+  at: Date | null;
+  calendarId: string | null;
+  dataset: string;
+  sourceName: string;
+  options: object;
+  createdAt: Date;
+}
+
+const untilChecked = { bytes: 0, sha256: '0'.repeat(64) };
+
+/** @returns its number. `acceptRelease` must follow in the same transaction. */
+export async function insertRelease(on: Transaction, release: NewRelease): Promise<number> {
+  const rows = await on.query<{ release_no: number }>(
+    `insert into embargo.releases (release_at, calendar_id, dataset, source_name, options, created_at, lead_ms, file_bytes, file_sha256, checked)
+     values ($1, $2, $3, $4, $5, $6, 0, $7, $8, '{}') returning release_no`,
+    [
+      ...[release.at, release.calendarId, release.dataset, release.sourceName],
+      ...[JSON.stringify(release.options), release.createdAt, untilChecked.bytes, untilChecked.sha256],
+    ],
+  );
+  return entryAt(rows, 0).release_no;
+}
+
+export async function insertPiece(
+  on: Transaction,
+  releaseNo: number,
+  position: number,
+  bytes: Buffer,
+): Promise<void> {
+  await on.query('insert into embargo.pieces (release_no, position, bytes) values ($1, $2, $3)', [
+    releaseNo,
+    position,
+    bytes,
+  ]);
+}
+
+/** The pieces of the file of a release, in order, one in memory at a time. */
+export async function* readPieces(on: Queryable, releaseNo: number): AsyncGenerator<Buffer> {
+  for (let position = 0; ; position += 1) {
+    const [piece] = await on.query<{ bytes: Buffer }>(
+      'select bytes from embargo.pieces where release_no = $1 and position = $2',
+      [releaseNo, position],
+    );
+    if (piece === undefined) return;
+    yield piece.bytes;
+  }
+}
+
+/** The release was checked and may be made. */
+export async function acceptRelease(
+  on: Transaction,
+  releaseNo: number,
+  accepted: { fileBytes: number; fileSha256: string; checked: object; leadMs: number; at: Date },
+): Promise<void> {
+  await on.query(
+    'update embargo.releases set file_bytes = $2, file_sha256 = $3, checked = $4, lead_ms = $5 where release_no = $1',
+    [
+      ...[releaseNo, accepted.fileBytes, accepted.fileSha256],
+      ...[JSON.stringify(accepted.checked), accepted.leadMs],
+    ],
+  );
+  await addHistory(on, releaseNo, accepted.at, 'accepted');
+}
+
+/**
+ * Ends a pending release as made. @param release.at the instant that it was due at.
+ * @returns false if it is not pending any more: it was cancelled or made meanwhile.
+ */
+export async function endReleased(
+  on: Transaction,
+  release: Pick<DueRelease, 'releaseNo' | 'at'>,
+  { at, outcome }: { at: Date; outcome: object },
+): Promise<boolean> {
+  const rows = await on.query(
+    `update embargo.releases set state = 'released', due_at = $2, ended_at = $3, outcome = $4
+     where release_no = $1 and state = 'pending' returning release_no`,
+    [release.releaseNo, release.at, at, JSON.stringify(outcome)],
+  );
+  if (rows.length > 0) await addHistory(on, release.releaseNo, at, 'released');
+  return rows.length > 0;
+}
+
+/** Ends a pending release as failed: its file stays, so that it can be tried again. @returns false if it is not pending any more. */
+export async function endFailed(
+  on: Transaction,
+  releaseNo: number,
+  { at, outcome }: { at: Date; outcome: object },
+): Promise<boolean> {
+  const rows = await on.query(
+    `update embargo.releases set state = 'failed', ended_at = $2, outcome = $3
+     where release_no = $1 and state = 'pending' returning release_no`,
+    [releaseNo, at, JSON.stringify(outcome)],
+  );
+  if (rows.length > 0) await addHistory(on, releaseNo, at, 'failed');
+  return rows.length > 0;
+}
+
+/** Cancels a release that is pending or has failed, and forgets its file. @returns false if it is neither. */
+export async function cancelOne(on: Transaction, releaseNo: number, at: Date): Promise<boolean> {
+  const rows = await on.query(
+    `update embargo.releases set state = 'cancelled', ended_at = $2, outcome = null
+     where release_no = $1 and state in ('pending', 'failed') returning release_no`,
+    [releaseNo, at],
+  );
+  if (rows.length === 0) return false;
+  await on.query('delete from embargo.pieces where release_no = $1', [releaseNo]);
+  await addHistory(on, releaseNo, at, 'cancelled');
+  return true;
+}
+
+/** Makes a release that is pending or has failed due at an instant of its own. @returns false if it is neither. */
+export async function makeDue(on: Transaction, releaseNo: number, at: Date): Promise<boolean> {
+  const rows = await on.query<{ before: string | null }>(
+    `update embargo.releases r set state = 'pending', release_at = $2, calendar_id = null, ended_at = null, outcome = null
+     from (${scheduled} where r.release_no = $1) s
+     where r.release_no = $1 and r.state in ('pending', 'failed')
+     returning coalesce(s.calendar_id || ' in the calendar', to_char(s.release_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) as before`,
+    [releaseNo, at],
+  );
+  const [row] = rows;
+  if (row === undefined) return false;
+  await addHistory(on, releaseNo, at, 'hastened', `was due ${row.before}`);
+  return true;
+}
+
+async function addHistory(
+  on: Transaction,
+  releaseNo: number,
+  at: Date,
+  event: HistoryEntry['event'],
+  detail: string | null = null,
+): Promise<void> {
+  await on.query(
+    `insert into embargo.history (release_no, at, event, actor, detail)
+     values ($1, $2, $3, concat_ws(' ', session_user, 'from', coalesce(host(inet_client_addr()), 'this machine'), 'by',
+       nullif(current_setting('application_name'), ''), 'for ' || nullif(current_setting('almanac.account', true), '')), $4)`,
+    [releaseNo, at, event, detail],
+  );
+}
+
+/** Deletes the files of releases that were made. */
+export async function deleteFilesOfReleased(on: Queryable): Promise<void> {
+  await on.query(
+    `delete from embargo.pieces p using embargo.releases r where r.release_no = p.release_no and r.state = 'released'`,
+  );
+}
+
+export interface ReleaseCounts {
+  pending: number;
+  held: number;
+  failed: number;
+  /** How long the pending release that has been due for longest has been due; 0: none is. */
+  lateSeconds: number;
+  /** Of the next one; null: there is none. */
+  nextAt: Date | null;
+}
+
+export async function countReleases(on: Queryable, now: Date): Promise<ReleaseCounts> {
+  const rows = await on.query<ReleaseCounts>(
+    `select count(*) filter (where state = 'pending' and held is null)::int as pending,
+       count(*) filter (where state = 'pending' and held is not null)::int as held,
+       count(*) filter (where state = 'failed')::int as failed,
+       coalesce(greatest(extract(epoch from $1 - min(at) filter (where state = 'pending')), 0), 0)::float8 as "lateSeconds",
+       min(at) filter (where state = 'pending') as "nextAt"
+     from (${scheduled} where r.state in ('pending', 'failed')) s`,
+    [now],
+  );
+  return entryAt(rows, 0);
+}
+
+/** The instant by the clock of the database, not that of the transaction's beginning. */
+export async function readClock(on: Queryable): Promise<Date> {
+  const rows = await on.query<{ now: Date }>('select clock_timestamp() as now', [], 'clock');
+  return entryAt(rows, 0).now;
+}
+
+/** Notes that a process that makes releases is at work, and forgets those that have not been seen for a day. */
+export async function noteAlive(on: Queryable, instance: string): Promise<void> {
+  await on.query(
+    `with gone as (delete from embargo.publishers where seen_at < clock_timestamp() - interval '1 day' and instance <> $1)
+     insert into embargo.publishers (instance, seen_at) values ($1, clock_timestamp())
+     on conflict (instance) do update set seen_at = excluded.seen_at`,
+    [instance],
+  );
+}
+
+/** A process that has ended in good order. */
+export async function noteGone(on: Queryable, instance: string): Promise<void> {
+  await on.query('delete from embargo.publishers where instance = $1', [instance]);
+}
+
+/** For how long the process that was seen last has not been seen; null: none ever was, or the last has ended. */
+export async function secondsSinceSeen(on: Queryable): Promise<number | null> {
+  const rows = await on.query<{ seconds: number | null }>(
+    `select extract(epoch from clock_timestamp() - max(seen_at))::float8 as seconds from embargo.publishers`,
+  );
+  return entryAt(rows, 0).seconds;
+}

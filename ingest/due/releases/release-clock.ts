@@ -1,0 +1,21 @@
+// The clock by which releases are made: that of the database, which all publishers share. Tests give one that they set.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Queryable } from '../../../kernel/database.ts';
+import { readClock } from './embargo.sql.ts';
+
+export interface ReleaseClock {
+  now(on: Queryable): Promise<Date>;
+  /** Resolves after so long, or once the signal is aborted. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export const databaseClock: ReleaseClock = {
+  now: readClock,
+  async pause(ms, signal) {
+    try {
+      await wait(ms, undefined, { signal });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  },
+};

@@ -1,0 +1,136 @@
+// The work of the publisher on sources: fetches those that are due, several at once, until it is stopped. Several publishers may run: each
+// source is leased by one of them.
+import type { Database } from '../../../kernel/database.ts';
+import type { Log } from '../../../kernel/log/log.ts';
+import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
+import { repeat } from '../../../kernel/time/repeat.ts';
+import type { ReleaseClock } from '../releases/release-clock.ts';
+import type { Apart } from '../apart/run-apart.ts';
+import type { SourceTasks } from './load-fetched.ts';
+import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
+import { leaseSources, renewLeases, type LeasedSource } from './sources.sql.ts';
+
+/** The rules by which sources are fetched: those of the settings. */
+export interface SourceSettings extends AddressRules {
+  seriesTimeZone: string;
+  fiscalYearFirstMonth?: number | undefined;
+}
+
+export interface Fetching {
+  /** What this process has fetched since it started. */
+  readonly counts: Readonly<Record<'loaded' | 'unchanged' | 'failed', number>>;
+  /** Gives up what is being fetched or loaded, then resolves. */
+  close(): Promise<void>;
+}
+
+const lookEveryMs = 1_000;
+/** A process that is gone holds a source for no longer. */
+const leaseMs = 60_000;
+const renewEveryMs = 15_000;
+/** Of one process: a server that is slow takes one of these places, until its time is over. */
+const fetchesMax = 32;
+
+export function fetchDeps(
+  on: { database: Database; clock: ReleaseClock; log: Log },
+  { allowCidrs, allowHttp, seriesTimeZone, fiscalYearFirstMonth }: SourceSettings,
+  load: FetchDeps['load'],
+): FetchDeps {
+  const guard = createAddressGuard({ allowCidrs, allowHttp });
+  return { ...on, guard, seriesTimeZone, fiscalYearFirstMonth, load };
+}
+
+/** Loads in a process of its own, one source after another. */
+export const loadingApart =
+  (apart: Apart<SourceTasks>): FetchDeps['load'] =>
+  (fetched, signal) =>
+    apart.run('load-source', fetched, { signal });
+
+export function startFetching(deps: FetchDeps): Fetching {
+  const { clock, log } = deps;
+  const stopping = new AbortController();
+  const counts = { loaded: 0, unchanged: 0, failed: 0 };
+  const underWay = new Set<Promise<void>>();
+  const leases = createLeases(deps);
+
+  async function fetchOne(source: LeasedSource): Promise<void> {
+    try {
+      const result = await leases.hold(source, () => fetchSource(deps, source, stopping.signal));
+      if (result !== 'lost') counts[result] += 1;
+    } catch (error) {
+      log.error({ err: error, source: source.name }, 'A source could not be fetched; it will be tried again');
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        for (const source of await leases.take(fetchesMax - underWay.size)) {
+          const fetched = fetchOne(source).finally(() => underWay.delete(fetched));
+          underWay.add(fetched);
+        }
+      } catch (error) {
+        log.error({ err: error }, 'Sources that are due could not be asked for; it will be tried again');
+      }
+      await clock.pause(lookEveryMs, stopping.signal);
+    }
+  }
+
+  const working = work();
+  return {
+    counts,
+    async close() {
+      stopping.abort();
+      await working;
+      await Promise.all(underWay);
+      await leases.close();
+    },
+  };
+}
+
+/** Fetches what is due, or one source due or not, and resolves when all of it has ended. @returns what came of each, by name. */
+export async function fetchDue(
+  deps: FetchDeps,
+  signal: AbortSignal,
+  name?: string,
+): Promise<Map<string, FetchResult>> {
+  const leases = createLeases(deps);
+  try {
+    const sources = await leases.take(fetchesMax, name);
+    const results = await Promise.all(
+      sources.map((source) => leases.hold(source, () => fetchSource(deps, source, signal))),
+    );
+    return new Map(sources.map((source, at) => [source.name, results[at] ?? 'lost']));
+  } finally {
+    await leases.close();
+  }
+}
+
+/** The leases of this process, which it renews as long as their sources are being fetched. */
+function createLeases({ database, clock, log }: Pick<FetchDeps, 'database' | 'clock' | 'log'>) {
+  const held = new Set<string>();
+  const untilFrom = (now: Date) => new Date(now.getTime() + leaseMs);
+  async function renew(): Promise<void> {
+    if (held.size > 0) await renewLeases(database, [...held], untilFrom(await clock.now(database)));
+  }
+  const renewing = repeat(renew, {
+    everyMs: renewEveryMs,
+    onError: (error) =>
+      log.warn({ err: error }, 'leases of sources could not be renewed; it will be tried again'),
+  });
+  return {
+    async take(limit: number, name?: string): Promise<LeasedSource[]> {
+      if (limit <= 0) return [];
+      const now = await clock.now(database);
+      return leaseSources(database, { now, until: untilFrom(now), limit, name });
+    },
+    async hold<T>({ lease }: LeasedSource, work: () => Promise<T>): Promise<T> {
+      held.add(lease);
+      try {
+        return await work();
+      } finally {
+        held.delete(lease);
+      }
+    },
+    close: renewing.close,
+  };
+}

@@ -1,0 +1,25 @@
+// How the sources stand, in words: for `almanac check`.
+import type { Queryable } from '../../../kernel/database.ts';
+import { readClock } from '../releases/embargo.sql.ts';
+import { isPublisherAlive, type Standing } from '../releases/standing.ts';
+import { failuresTold } from './fetch-source.ts';
+import { countSources } from './sources.sql.ts';
+
+const overdueSecondsMax = 300;
+
+export async function describeSources(on: Queryable): Promise<Standing> {
+  const { fresh, failing, overdueSeconds } = await countSources(on, await readClock(on), failuresTold);
+  const isAlive = await isPublisherAlive(on);
+  const isLate = overdueSeconds > overdueSecondsMax;
+  const parts = [
+    `${fresh + failing} keep themselves fresh`,
+    ...(failing > 0 ? [`${failing} of them failing: see "almanac sources list"`] : []),
+    ...(isLate ? [`due for ${overdueSeconds.toFixed(0)} s`] : []),
+    ...(fresh + failing > 0 && !isAlive ? ['no publisher is at work'] : []),
+  ];
+  return {
+    detail: parts.join('; '),
+    needsSomebody: failing > 0 || (isLate && isAlive),
+    lacksPublisher: fresh + failing > 0 && !isAlive,
+  };
+}

@@ -1,0 +1,32 @@
+// What a process of its own does with a file that is not trusted: the table of tasks.
+import type { TaskContext } from './apart/task.ts';
+import type { TableTasks } from './apart/tables.ts';
+import type { InboxTasks } from './inbox/load-apart.ts';
+import type { SourceTasks } from './sources/load-fetched.ts';
+import type { PublishTasks } from './uploads/publish-table.ts';
+import type { ReadTasks } from './uploads/read-upload.ts';
+
+export interface Tasks extends TableTasks, InboxTasks, SourceTasks, ReadTasks, PublishTasks {}
+
+type Task<Name extends keyof Tasks> = (
+  context: TaskContext,
+  given: Tasks[Name]['given'],
+) => Promise<Tasks[Name]['answer']>;
+
+/** Each is imported when it is to run: most processes run one. */
+export const tasks: { readonly [Name in keyof Tasks]: () => Promise<Task<Name>> } = {
+  'find-tables': async () => {
+    const { findTables } = await import('../preview/find-tables.ts');
+    return (_context, given) => findTables(given);
+  },
+  'inspect-table': async () => {
+    const { inspectTable } = await import('../preview/inspect.ts');
+    return (_context, given) => inspectTable(given);
+  },
+  'load-table': async () => (await import('./apart/tables.ts')).loadTableHere,
+  'inbox-file': async () => (await import('./inbox/load-apart.ts')).workHere,
+  'load-source': async () => (await import('./sources/load-fetched.ts')).loadFetchedHere,
+  'read-upload': async () => (await import('./uploads/read-upload.ts')).readUpload,
+  'check-table': async () => (await import('./uploads/publish-table.ts')).checkTable,
+  'publish-table': async () => (await import('./uploads/publish-table.ts')).publishTable,
+};

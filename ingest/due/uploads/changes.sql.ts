@@ -1,0 +1,67 @@
+// What the loads of a transaction have changed, point by point: its series and its largest changes. Under the load lock, before it is committed.
+import type { Transaction } from '../../../kernel/database.ts';
+import type { LoadNumbers } from '../releases/prepared-loads.sql.ts';
+
+export interface ChangedSeries {
+  id: string;
+  is_new: boolean;
+  points_new: number;
+  points_revised: number;
+  points_deleted: number;
+}
+
+export interface ChangedPoint {
+  series: string;
+  dims: Record<string, string>;
+  date: string;
+  /** As published, with their digits; null: published as missing. */
+  before: string | null;
+  after: string | null;
+}
+
+const seriesShown = 50;
+const pointsShown = 20;
+
+// A point whose value the loads ended and for which they began none is deleted. What is between two of their own values is not told.
+const changed = `
+  with touched as materialized (select distinct series_no from data.vintages where load_no >= $1),
+  points as materialized (
+    select series_no, dims_no, date, bool_or(load_no >= $1) as begins, bool_or(load_no < $1) as ends,
+      (array_agg(value order by published_on desc) filter (where load_no >= $1))[1] as after,
+      (array_agg(value order by published_on desc, superseded_on desc) filter (where load_no < $1))[1] as before
+    from data.observations join touched using (series_no)
+    where load_no >= $1 or superseded_load_no >= $1
+    group by series_no, dims_no, date
+  )`;
+
+/** @param since the numbers of loads before. @returns the first fifty of the series that changed, how many there are, and the twenty largest changes in percent. */
+export async function changesSince(
+  on: Transaction,
+  { last, isTaken }: LoadNumbers,
+): Promise<{ series: ChangedSeries[]; seriesChanged: number; largest: ChangedPoint[] }> {
+  const first = isTaken ? last + 1 : last;
+  const series = await on.query<ChangedSeries & { all: number }>(
+    `${changed}
+     select series_id as id,
+       not exists (select from data.vintages v where v.series_no = s.series_no and v.load_no < $1) as is_new,
+       count(*) filter (where begins and not ends)::int as points_new,
+       count(*) filter (where begins and ends)::int as points_revised,
+       count(*) filter (where not begins)::int as points_deleted, (count(*) over ())::int as all
+     from points p join data.series s using (series_no)
+     group by s.series_no, series_id order by series_id collate "C" limit $2`,
+    [first, seriesShown],
+  );
+  const largest = await on.query<ChangedPoint>(
+    `${changed}
+     select series_id as series, dims, date, before::text, after::text
+     from points p join data.series using (series_no) join data.series_dims using (series_no, dims_no)
+     where begins and ends and before is distinct from after
+     order by abs((after - before) / nullif(before, 0)) desc nulls last, series_id collate "C", date, dims_no limit $2`,
+    [first, pointsShown],
+  );
+  return {
+    series: series.map(({ all: _all, ...each }) => each),
+    seriesChanged: series[0]?.all ?? 0,
+    largest,
+  };
+}

@@ -1,0 +1,40 @@
+// The entry of almanac.yml by which a table of an upload is to be published: as an operator has confirmed or edited it.
+import { misuse } from '../../failure.ts';
+import type { TableDescription } from '../../entry/entry.ts';
+import { parseEntry } from '../../entry/entry-file.ts';
+import { matches } from '../../read/file-path.ts';
+
+/**
+ * @param text the YAML. @param name of the file. @param facts of its series, which win over the entry.
+ * @throws IngestFailure if it is no entry, is for other files, or leaves the table out.
+ */
+export function entryOf(
+  text: string,
+  { name, facts }: { name: string; facts: Readonly<Record<string, string>> },
+): TableDescription {
+  const given = parseEntry(text);
+  const files = [given.file].flat();
+  if (!files.some((pattern) => matches(pattern, name)))
+    misuse(
+      `file: ${files.join(', ')} is not the name of the upload, ${name}: it stays, or has * for any text.`,
+    );
+  if (given.skip !== undefined)
+    misuse(
+      `The entry leaves the table out (skip: ${given.skip}). Without the key skip it describes a table.`,
+    );
+  const { guessed: _, ...entry } = withFacts(given, facts);
+  return entry;
+}
+
+function withFacts(entry: TableDescription, facts: Readonly<Record<string, string>>): TableDescription {
+  if (entry.series === undefined || Object.keys(facts).length === 0) return entry;
+  const columns = Object.entries(entry.columns ?? {}).map(([title, own]) => [
+    title,
+    Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(facts, name))),
+  ]);
+  return {
+    ...entry,
+    series: { ...entry.series, ...facts },
+    ...(entry.columns !== undefined && { columns: Object.fromEntries(columns) as typeof entry.columns }),
+  };
+}

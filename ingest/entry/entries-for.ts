@@ -1,0 +1,11 @@
+// The entries of almanac.yml that a file has.
+import { matches } from '../read/file-path.ts';
+import type { TableDescription } from './entry.ts';
+
+/** The entries for a file, one for each sheet of a workbook: that which names the file, else those whose pattern it has. */
+export function entriesFor(path: string, entries: readonly TableDescription[]): TableDescription[] {
+  const fitting = entries.filter(({ file }) => [file].flat().some((pattern) => matches(pattern, path)));
+  const isNaming = ({ file }: TableDescription) => [file].flat().includes(path);
+  const named = new Set(fitting.filter(isNaming).map(({ sheet }) => sheet));
+  return fitting.filter((entry) => isNaming(entry) || !named.has(entry.sheet));
+}

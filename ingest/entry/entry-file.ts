@@ -1,0 +1,395 @@
+// Reads and writes almanac.yml. Hides the YAML: a fault is told by line and key, with what is allowed there; entries are added with their
+// evidence as comments, and everything else stays as its author wrote it.
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  Document,
+  isMap,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  type YAMLMap,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLSeq,
+} from 'yaml';
+import type { z } from 'zod';
+import { nearestName } from '../../kernel/http/params.ts';
+import { IngestFailure } from '../failure.ts';
+import type { Inspected } from './inspected.ts';
+import { linesOf, settle, type Choice, type EntryChange } from './settle.ts';
+import {
+  descriptionSchema,
+  jsonSchema,
+  tableSchema,
+  type Description,
+  type TableDescription,
+} from './entry.ts';
+
+export interface DescriptionFile {
+  description: Description;
+  /** The YAML with its comments. */
+  document: Document;
+}
+
+const faultsShown = 10;
+
+/** @returns null if there is no such file. @throws IngestFailure with all faults, each by line and key. */
+export function readDescription(file: string): DescriptionFile | null {
+  if (!existsSync(file)) return null;
+  return parseDescription(readFileSync(file, 'utf8'), file);
+}
+
+export function parseDescription(text: string, file: string): DescriptionFile {
+  const { value, document } = parsed(text, file, descriptionSchema, []);
+  return { description: value, document };
+}
+
+/** One entry alone, as `entryText` writes it. @throws IngestFailure with all faults, each by line and key. */
+export const parseEntry = (text: string): TableDescription =>
+  parsed(text, 'The entry', tableSchema, ['tables', 0]).value;
+
+/** @param above where the text stands in almanac.yml. */
+function parsed<Schema extends z.ZodType>(
+  text: string,
+  file: string,
+  schema: Schema,
+  above: readonly PropertyKey[],
+): { value: z.output<Schema>; document: Document } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const broken = document.errors.map(
+    ({ message, pos }) => `  line ${lines.linePos(pos[0]).line}: ${message}`,
+  );
+  if (broken.length > 0) failFaulty(file, broken);
+  const result = schema.safeParse(valueOf(document, file));
+  if (result.success) return { value: result.data, document };
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, above));
+  return failFaulty(
+    file,
+    faults.map(({ keys: all, message }) => {
+      const keys = all.slice(above.length);
+      return `  line ${lineOf(document, lines, keys)}, ${nameOf(keys)}: ${message}`;
+    }),
+  );
+}
+
+function valueOf(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error; // aliases of nothing, or of too much
+    return failFaulty(file, [`  ${error.message}`]);
+  }
+}
+
+function failFaulty(file: string, faults: readonly string[]): never {
+  const more = faults.length > faultsShown ? [`  and ${faults.length - faultsShown} more`] : [];
+  throw new IngestFailure(
+    'invalid_file',
+    `${file} cannot be used:\n${[...faults.slice(0, faultsShown), ...more].join('\n')}`,
+  );
+}
+
+interface Fault {
+  keys: PropertyKey[];
+  message: string;
+}
+
+function faultsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fault[] {
+  const keys = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    const allowed = keysAllowedAt(keys);
+    return issue.keys.map((key) => {
+      const nearest = nearestName(key, allowed);
+      const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
+      return { keys: [...keys, key], message: `is not a key here.${hint} Allowed: ${allowed.join(', ')}` };
+    });
+  }
+  if (issue.code === 'invalid_union') {
+    // The form that comes closest tells the most.
+    const [closest] = issue.errors.toSorted((a, b) => rank(a) - rank(b));
+    if (closest !== undefined && closest.length > 0 && rank(closest) < 100)
+      return closest.flatMap((each) => faultsOf(each, keys));
+    return [{ keys, message: `is not of a form that is allowed: ${formsAllowedAt(keys).join('; or ')}` }];
+  }
+  return [{ keys, message: issue.message.replace(/^Invalid input: /, '') }];
+}
+
+/** Forms of another type are further away than those with a wrong key. */
+function rank(issues: readonly z.core.$ZodIssue[]): number {
+  return (
+    issues.length + (issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0) ? 100 : 0)
+  );
+}
+
+type JsonSchema = {
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  additionalProperties?: JsonSchema | boolean;
+};
+
+function schemasAt(keys: readonly PropertyKey[]): JsonSchema[] {
+  let schemas: JsonSchema[] = [jsonSchema()];
+  for (const key of keys) {
+    schemas = schemas
+      .flatMap((schema) => schema.anyOf ?? [schema])
+      .flatMap((schema) => {
+        const next =
+          typeof key === 'number'
+            ? schema.items
+            : (schema.properties?.[String(key)] ?? schema.additionalProperties);
+        return typeof next === 'object' ? [next] : [];
+      });
+  }
+  return schemas.flatMap((schema) => schema.anyOf ?? [schema]);
+}
+
+function keysAllowedAt(keys: readonly PropertyKey[]): string[] {
+  return [...new Set(schemasAt(keys).flatMap(({ properties = {} }) => Object.keys(properties)))];
+}
+
+function formsAllowedAt(keys: readonly PropertyKey[]): string[] {
+  return schemasAt(keys).map(({ properties, type, enum: words, const: only }) => {
+    if (properties !== undefined) return `{ ${Object.keys(properties).join(', ')} }`;
+    if (words !== undefined) return words.join(' or ');
+    return only === undefined ? (type ?? 'another form') : JSON.stringify(only);
+  });
+}
+
+function nameOf(keys: readonly PropertyKey[]): string {
+  return (
+    keys
+      .map((key, at) => (typeof key === 'number' ? `[${key}]` : `${at === 0 ? '' : '.'}${String(key)}`))
+      .join('') || 'the file'
+  );
+}
+
+/** The line of the key, or of what stands around it. */
+function lineOf(document: Document, lines: LineCounter, keys: readonly PropertyKey[]): number {
+  for (let length = keys.length; length > 0; length--) {
+    const parent = document.getIn(keys.slice(0, length - 1), true);
+    const last = keys[length - 1];
+    if (isMap(parent)) {
+      const pair = parent.items.find(({ key }) => (key as Scalar | null)?.value === last);
+      const start = (pair?.key as Scalar | null | undefined)?.range?.[0];
+      if (start !== undefined) return lines.linePos(start).line;
+    }
+    if (isSeq(parent)) {
+      const start = (parent.items[Number(last)] as Node | undefined)?.range?.[0];
+      if (start !== undefined) return lines.linePos(start).line;
+    }
+  }
+  return 1;
+}
+
+const heading = ` How the tables of this folder are loaded, as almanac publish has found it: a comment says why.
+ Edit it, and run almanac publish again: it says what the edit changes, and loads that. The keys are in docs/entries.md.`;
+
+/** A description without tables. @param name what the database remembers the folder by. */
+export function emptyDescription(name: string): DescriptionFile {
+  const document = new Document({ version: 1, name, tables: [] });
+  document.commentBefore = heading;
+  return { description: { version: 1, name, tables: [] }, document };
+}
+
+/** An entry to add, with its evidence by key (`series.unit` of a part). */
+export interface NewEntry {
+  entry: TableDescription;
+  evidence: Readonly<Record<string, string>>;
+  /** What the preview calls the table. */
+  title: string;
+  /** The titles of the columns of values of its only file. */
+  columns?: readonly string[] | undefined;
+  /** Its rows as they will be served, and the choices of its guesses; of several files, those of the first. */
+  inspected?: Inspected | undefined;
+}
+
+/** Adds entries, with their evidence as comments. */
+export function addEntries(file: DescriptionFile, entries: readonly NewEntry[]): void {
+  const tables = file.document.get('tables') as YAMLSeq;
+  for (const { entry, evidence, title, inspected } of entries) {
+    const node = file.document.createNode(entry) as YAMLMap;
+    const guessed = new Set(entry.guessed ?? []);
+    comment(node, '', evidence, guessed);
+    for (const choice of inspected?.choices ?? []) nameOthers(node, entry, choice);
+    node.commentBefore = ` ${title}`;
+    node.spaceBefore = true;
+    const guesses = node.items.find(({ key }) => (key as Scalar).value === 'guessed');
+    if (guesses !== undefined)
+      (guesses.key as Scalar).commentBefore =
+        entry.skip === undefined
+          ? ' Nobody has confirmed these. Delete this line when they are right, or load by --yes.'
+          : ' Delete this line to leave the file out on purpose; until then the exit code is 1. Delete the entry to have a mended file read anew.';
+    tables.add(node);
+    file.description.tables.push(entry);
+  }
+}
+
+function comment(
+  node: YAMLMap,
+  above: string,
+  evidence: Readonly<Record<string, string>>,
+  guessed: ReadonlySet<string>,
+): void {
+  for (const pair of node.items as Pair<Scalar, Node | null>[]) {
+    const key = `${above}${String(pair.key.value)}`;
+    const why = evidence[key];
+    if (why !== undefined) pair.key.commentBefore = ` ${guessed.has(key) ? 'guess: ' : ''}${oneLine(why)}`;
+    if (isMap(pair.value)) {
+      if (above === '' && key === 'series') comment(pair.value, 'series.', evidence, guessed);
+      else if (key === 'date' || key === 'vintage') pair.value.flow = true;
+    }
+    if (isSeq(pair.value) && pair.value.items.length <= 8) pair.value.flow = true;
+  }
+}
+
+/** Below the guess, what else it may be, with the line to write instead. */
+function nameOthers(node: YAMLMap, entry: TableDescription, { key, options }: Choice): void {
+  const [root = '', part] = key.split('.');
+  const parent = part === undefined ? node : node.get(root);
+  const pair = isMap<Scalar>(parent)
+    ? parent.items.find((each) => each.key.value === (part ?? root))
+    : undefined;
+  if (pair === undefined) return;
+  const lines = options
+    .slice(1)
+    .map(({ label, set }) => ` or ${oneLine(linesOf(entry, set))} -- if ${oneLine(label)}`);
+  pair.key.commentBefore = [pair.key.commentBefore ?? '', ...lines].filter((line) => line !== '').join('\n');
+}
+
+/** A comment ends at the end of its line; the evidence may quote cells of the file. */
+const oneLine = (text: string) => text.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ').slice(0, 600);
+
+/** A description of these entries alone, with their evidence, as text. */
+export function describedEntries(name: string, entries: readonly NewEntry[]): string {
+  const description = emptyDescription(name);
+  addEntries(description, entries);
+  return textOf(description);
+}
+
+/** One entry alone, as a map, with its evidence. */
+export function entryText(entry: NewEntry): string {
+  const description = emptyDescription('entry');
+  addEntries(description, [entry]);
+  const [node] = (description.document.get('tables') as YAMLSeq<YAMLMap>).items;
+  const document = new Document();
+  document.contents = node ?? null;
+  return document.toString({ lineWidth: 0 });
+}
+
+/**
+ * Gives entries the facts that are still guesses there. What somebody has confirmed stays.
+ * @returns whether an entry has changed.
+ */
+export function giveFacts(
+  file: DescriptionFile,
+  entries: readonly TableDescription[],
+  facts: Readonly<Record<string, string>>,
+): boolean {
+  const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
+  let isChanged = false;
+  for (const [at, entry] of file.description.tables.entries()) {
+    const node = tables.items[at];
+    const given = Object.entries(facts).filter(([name]) => entry.guessed?.includes(`series.${name}`));
+    if (node === undefined || given.length === 0 || !entries.includes(entry)) continue;
+    isChanged = true;
+    for (const [name, value] of given) {
+      Object.assign(entry.series ?? {}, { [name]: value });
+      node.setIn(['series', name], value);
+      const pair = (node.get('series') as YAMLMap<Scalar, Node>).items.find(({ key }) => key.value === name);
+      if (pair !== undefined) pair.key.commentBefore = ' the command line';
+    }
+    const left = (entry.guessed ?? []).filter((key) => !given.some(([name]) => key === `series.${name}`));
+    if (left.length === 0) {
+      delete entry.guessed;
+      node.delete('guessed');
+    } else {
+      entry.guessed = left;
+      node.setIn(['guessed'], file.document.createNode(left, { flow: true }));
+    }
+  }
+  return isChanged;
+}
+
+/** Changes an entry and its text: somebody has picked one of its readings. */
+export function settleEntry(
+  file: DescriptionFile,
+  entry: TableDescription,
+  change: EntryChange,
+  label: string,
+): void {
+  const at = file.description.tables.indexOf(entry);
+  const node = (file.document.get('tables') as YAMLSeq<YAMLMap>).items[at];
+  if (node !== undefined) settle(entry, node, file.document, { change, why: oneLine(`picked: ${label}`) });
+}
+
+/** Confirms the guesses of entries. */
+export function confirmGuesses(file: DescriptionFile, entries: readonly TableDescription[]): void {
+  const tables = file.document.get('tables') as YAMLSeq<YAMLMap>;
+  for (const [at, entry] of file.description.tables.entries()) {
+    if (!entries.includes(entry)) continue;
+    delete entry.guessed;
+    tables.items[at]?.delete('guessed');
+  }
+}
+
+/** Writes the file whole or not at all. @param file the path. */
+export function writeDescription(file: string, description: DescriptionFile): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    // Flushed: after a power failure the new name could otherwise stand for an empty file.
+    writeFileSync(temporary, textOf(description), { flush: true });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw new IngestFailure(
+      'usage',
+      `${file} cannot be written: almanac publish keeps there how the files are loaded.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Writing takes milliseconds; the rest is for machines whose clocks differ. */
+const writtenWithinMs = 10 * 60_000;
+
+/**
+ * Deletes what processes that were killed while they wrote the file have left beside it. A number says nothing of a process on another machine,
+ * or in a container, that shares the folder: so one that has a process here is kept, and so is one that is new.
+ * @param file the path of almanac.yml.
+ */
+export function removeLeftDrafts(file: string): void {
+  const folder = path.dirname(file);
+  const form = new RegExp(`^${RegExp.escape(path.basename(file))}\\.(\\d+)\\.tmp$`);
+  try {
+    for (const name of readdirSync(folder)) {
+      const pid = form.exec(name)?.[1];
+      if (pid === undefined || lives(Number(pid))) continue;
+      const draft = path.join(folder, name);
+      const stats = statSync(draft, { throwIfNoEntry: false });
+      if (stats?.isFile() === true && Date.now() - stats.mtimeMs > writtenWithinMs)
+        rmSync(draft, { force: true });
+    }
+  } catch (error) {
+    // Whoever may not list the folder, or delete the file of another user, can publish nevertheless.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** This process is not writing now. */
+function lives(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+const textOf = ({ document }: DescriptionFile) => document.toString({ lineWidth: 0 });

@@ -1,0 +1,41 @@
+// What the name of a file says of its table.
+import { parsePeriod } from '../../kernel/dates.ts';
+import { splitEndings } from '../read/file-kind.ts';
+import { IngestFailure } from '../failure.ts';
+import type { TableDescription } from './entry.ts';
+import { dateInText } from '../cells/date-in-text.ts';
+
+/** The name of a file without its endings, and without a date in it; the date. */
+export function namesIn(fileName: string): { stem: string; dateInName: string | null } {
+  const { stem: bare } = splitEndings(fileName);
+  const found = dateInText(bare);
+  if (found === null) return { stem: bare, dateInName: null };
+  const without = bare
+    .replace(found.text, ' ')
+    .replaceAll(/(?<![0-9a-z])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![0-9a-z])/g, ' ')
+    .replaceAll(/[\s_.-]*\s[\s_.-]*/g, ' ')
+    .replaceAll(/\b(?:as )?on\s*(?=\(|$)/gi, '')
+    .trim();
+  return { stem: without, dateInName: found.date };
+}
+
+/**
+ * The vintage of all rows; undefined: a column has it, or it is the day of the load. A month in the name of a file that has not ended yet was
+ * published by today.
+ */
+export function vintageOf(
+  { vintage }: Pick<TableDescription, 'vintage'>,
+  fileName: string,
+  today: string,
+): string | undefined {
+  if (vintage === undefined || typeof vintage === 'string') return vintage;
+  if ('column' in vintage) return undefined;
+  const { dateInName } = namesIn(fileName);
+  const period = dateInName === null ? null : parsePeriod(dateInName);
+  if (period === null)
+    throw new IngestFailure(
+      'usage',
+      `almanac.yml, ${fileName}, vintage: the name of the file has no date. State it as vintage: 2024-01-31.`,
+    );
+  return period.from <= today && period.to > today ? today : period.to;
+}

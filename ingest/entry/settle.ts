@@ -1,0 +1,148 @@
+// Settles guesses of an entry of almanac.yml: an option that was picked, or a text that was typed, becomes a change of the entry. One
+// implementation for the command line and for the pages of operators, and the only place that knows what the keys of a change mean.
+import { isMap, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import type { TableDescription } from './entry.ts';
+
+/** What a key of an entry may hold, as JSON has it. */
+export type EntryValue = string | number | boolean | null | EntryValue[] | { [key: string]: EntryValue };
+
+/** Keys of an entry → their values; null: the key is taken out. A fact of the series is `series.unit`, a part of the date `date.format`. */
+export type EntryChange = Readonly<Record<string, EntryValue>>;
+
+export interface Option {
+  /** What it would mean. */
+  label: string;
+  set: EntryChange;
+}
+
+/** A guess that somebody settles by picking one of its readings, or by typing a text. */
+export interface Choice {
+  /** That is guessed, such as `date`. */
+  key: string;
+  /** With a cell of the file as an example. */
+  question: string;
+  /** The first is what the entry has now. Empty: a text is typed. */
+  options: Option[];
+  /** The key that takes a typed text; null: none does. */
+  text: string | null;
+}
+
+/** How a choice is settled. */
+export type Pick = { option: number } | { text: string };
+
+type EntryMap = Record<string, EntryValue>;
+
+/** The parts of an entry that are changed by themselves; any other key is changed as a whole. */
+const divided = new Set(['series', 'date']);
+
+const placeOf = (key: string): [root: string, part: string | null] => {
+  const [, root = key, part = null] = /^(\w+)\.(.+)$/s.exec(key) ?? [];
+  return divided.has(root) ? [root, part] : [key, null];
+};
+
+/** @returns null if the choice has no such option, or takes no text. */
+export function changeOf({ options, text }: Choice, pick: Pick): EntryChange | null {
+  if ('option' in pick) return options[pick.option]?.set ?? null;
+  return text === null || pick.text.trim() === '' ? null : { [text]: pick.text.trim() };
+}
+
+/** The entry with the change; the given one stays as it is. */
+export function changed<Entry extends Partial<TableDescription>>(entry: Entry, change: EntryChange): Entry {
+  const all = { ...entry } as EntryMap;
+  for (const [key, value] of Object.entries(change)) {
+    const [root, part] = placeOf(key);
+    if (part === null) put(all, root, value);
+    else {
+      const parts = { ...(all[root] as EntryMap | undefined) };
+      put(parts, part, value);
+      all[root] = parts;
+    }
+  }
+  return all as Entry;
+}
+
+function put(map: EntryMap, key: string, value: EntryValue): void {
+  if (value === null) delete map[key];
+  else map[key] = value;
+}
+
+/** What the entry has now at the keys of the changes: it takes any of them back. */
+export function valuesAt(entry: Partial<TableDescription>, changes: readonly EntryChange[]): EntryChange {
+  const keys = new Set(changes.flatMap((change) => Object.keys(change)));
+  return Object.fromEntries(
+    [...keys].map((key) => {
+      const [root, part] = placeOf(key);
+      const value = (entry as EntryMap)[root] ?? null;
+      return [key, part === null ? value : ((value as EntryMap | null)?.[part] ?? null)];
+    }),
+  );
+}
+
+/** Changes the entry, and its map of almanac.yml. The comments of other keys stay. @param why the comment of the keys that are changed. */
+export function settle(
+  entry: TableDescription,
+  node: YAMLMap,
+  document: Document,
+  { change, why }: { change: EntryChange; why: string },
+): void {
+  const after = changed(entry, change);
+  for (const key of Object.keys(entry)) delete (entry as Partial<EntryMap>)[key];
+  Object.assign(entry, after);
+  writeChange(node, document, change, why);
+}
+
+/** The text of one entry, with the change. @throws never: the text was read before. */
+export function settledText(text: string, changes: readonly EntryChange[]): string {
+  const document = parseDocument(text);
+  if (!isMap(document.contents)) return text;
+  for (const change of changes) writeChange(document.contents, document, change, 'somebody has picked it');
+  return document.toString({ lineWidth: 0 });
+}
+
+function writeChange(node: YAMLMap, document: Document, change: EntryChange, why: string): void {
+  for (const [key, value] of Object.entries(change)) {
+    const [root, part] = placeOf(key);
+    const parent = part === null ? node : node.get(root);
+    if (!isMap(parent)) {
+      if (value !== null) writeKey(node, document, root, part === null ? value : { [part]: value }, why);
+    } else writeKey(parent, document, part ?? root, value, why);
+  }
+}
+
+function writeKey(map: YAMLMap, document: Document, key: string, value: EntryValue, why: string): void {
+  if (value === null) return void map.delete(key);
+  const isFlow = map.flow !== true && typeof value === 'object';
+  const created = document.createNode(value, { flow: isFlow });
+  const pairs = map.items as Pair<Scalar>[];
+  const pair = pairs.find((each) => each.key.value === key);
+  if (pair !== undefined) pair.value = created;
+  else {
+    // What nobody has confirmed stays last.
+    const last = pairs.findIndex((each) => each.key.value === 'guessed');
+    pairs.splice(last < 0 ? pairs.length : last, 0, document.createPair(key, created) as Pair<Scalar>);
+  }
+  const own = pair ?? pairs.find((each) => each.key.value === key);
+  if (map.flow !== true && own !== undefined) own.key.commentBefore = ` ${why}`;
+}
+
+const flow = (value: EntryValue) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+
+/** The lines of almanac.yml that make the change, such as `date: { column: Date, format: M/D/YYYY }`. */
+export function linesOf(entry: Partial<TableDescription>, change: EntryChange): string {
+  const after = changed(entry, change) as EntryMap;
+  const lines = new Set<string>();
+  for (const [key, value] of Object.entries(change)) {
+    const [root, part] = placeOf(key);
+    if (root === 'series' && part !== null)
+      lines.add(value === null ? `no ${part} under series` : `${part}: ${flow(value)} under series`);
+    else if (after[root] === undefined) lines.add(`no ${root}`);
+    else lines.add(`${root}: ${flow(after[root])}`);
+  }
+  const [first = '', ...others] = [...lines];
+  return others.length > linesMax
+    ? `${first}, and the names of its columns as they are then`
+    : [first, ...others].join('; ');
+}
+
+/** An encoding changes all texts of an entry. */
+const linesMax = 3;

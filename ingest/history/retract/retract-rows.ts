@@ -1,0 +1,51 @@
+// Takes loads of a table back, or puts them into force again: the rows are then what the loads in force state. A table has no vintages, so
+// it is as if the load had not been made.
+import type { Transaction } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import type { Dataset } from '../../datasets/dataset.ts';
+import { refreshFundFigures, type LoadDay } from '../../load/fund-figures.ts';
+import { storedName } from '../../load/load-table.sql.ts';
+import type { LoadCounts } from '../../load/store/statements.sql.ts';
+import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
+import { setInForce, type LoadsOfFile } from './retract.sql.ts';
+
+/** @param options.retraction the number of the retraction, as a load. @returns what it changes. */
+export async function retractRows(
+  on: Transaction,
+  dataset: Dataset,
+  { file, retraction, day }: { file: LoadsOfFile; retraction: number; day: LoadDay },
+): Promise<LoadCounts> {
+  const columns = dataset.columns.map(({ name }) => storedName(dataset, name));
+  const key = dataset.key.map((name) => storedName(dataset, name));
+  const table: FoldedTable = {
+    ...{ dataset: dataset.name, target: dataset.target, key },
+    others: columns.filter((name) => !key.includes(name)),
+  };
+  const { loadNos } = file;
+  const rows = await findStatedRows(on, table, loadNos);
+  await setInForce(on, { loadNos, day: day.today, inForce: file.isOutOfForce });
+  const later = await findLaterLoads(on, table, Math.max(...loadNos));
+  await foldRows(on, table);
+  const changed = await storedOrRefused(storeFold(on, table, retraction), later);
+  if (dataset.ofFundFigures === true) await refreshFundFigures(on, day);
+  const { pointsNew, pointsRevised, pointsDeleted } = changed;
+  return { ...changed, pointsUnchanged: rows - pointsNew - pointsRevised - pointsDeleted };
+}
+
+/** A load may complete rows of another: alone, they lack what a row needs, or break a rule. */
+async function storedOrRefused<T>(work: Promise<T>, later: readonly number[]): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    // Class 23: integrity constraints.
+    if (!(error instanceof Error) || (error as NodeJS.ErrnoException).code?.startsWith('23') !== true)
+      throw error;
+    const first =
+      later.length === 0
+        ? 'Put the loads that it completes into force first.'
+        : `Retract first the loads that came after it and state the same rows: ${later.join(', ')}.`;
+    return fail('conflict', `Rows would be left incomplete, or contradict themselves. ${first}`, {
+      detail: error,
+    });
+  }
+}

@@ -1,0 +1,133 @@
+// The statements of a retraction besides those of the points: the load that it concerns, and the records of both.
+import type { Queryable, Transaction } from '../../../kernel/database.ts';
+
+/** All loads of a file, which are retracted together. */
+export interface LoadsOfFile {
+  /** The first of them. */
+  fileLoadNo: number;
+  loadNos: number[];
+  firstVintage: string;
+  lastVintage: string;
+  isOutOfForce: boolean;
+  erasedBy: number | null;
+  /** The newest retraction of the file, or of one of its retractions. */
+  lastRetraction: number | null;
+  /** Loads of one of their days that stated something again, of a version that did not keep what. */
+  unknownRestatements: number[];
+  /** The first load of their dataset, from the file on, that did not keep what it replaced: of an older version, while that was still running. */
+  unkept: number | null;
+}
+
+/** A load as a retraction sees it, with its file; of a retraction, the retraction of that, …: with the file that all of them are about. */
+export interface RetractableLoad extends LoadsOfFile {
+  load_no: number;
+  dataset: string;
+  source_name: string;
+  retracts: number | null;
+}
+
+/** Expressions of a recursive `with`: `retractions`, all of them, each with the first load of the file that it is about. */
+export const allRetractions = `
+  undoing as materialized (
+    select load_no, retracts from data.loads where retracts is not null
+  ), retractions (load_no, file_no) as (
+    select u.load_no, coalesce(l.part_of, l.load_no) from undoing u join data.loads l on l.load_no = u.retracts where l.retracts is null
+    union all
+    select u.load_no, r.file_no from retractions r join undoing u on u.retracts = r.load_no
+  )`;
+
+const isUnkept = 'states_columns is null and retracts is null';
+
+/** The loads of those numbers. @param keeping the datasets whose loads keep what they replace. */
+export function findRetractableLoads(
+  on: Queryable,
+  loadNos: readonly number[],
+  keeping: readonly string[],
+): Promise<RetractableLoad[]> {
+  return on.query<RetractableLoad>(
+    `with recursive ${allRetractions}, asked as materialized (
+       select l.load_no, l.dataset, l.source_name, l.retracts, coalesce(r.file_no, l.part_of, l.load_no) as file_no
+       from data.loads l left join retractions r using (load_no) where l.load_no = any($1)
+     ), unkept as materialized (
+       select dataset, max(load_no) as newest_no from data.loads where ${isUnkept} and dataset = any($2) group by dataset
+     ), of_files as materialized (
+       select *, coalesce(part_of, load_no) as file_no from data.loads where coalesce(part_of, load_no) in (select file_no from asked)
+     ), restating as materialized (
+       select load_no, vintage from data.loads
+       where not keeps_statements and points_unchanged > 0 and vintage in (select vintage from of_files)
+     ), files as (
+       select file_no, json_agg(load_no order by load_no) as "loadNos", min(vintage) as "firstVintage", max(vintage) as "lastVintage",
+         bool_or(upper_inf(out_of_force)) as "isOutOfForce", max(erased_by) as "erasedBy",
+         to_json(array(select o.load_no from restating o
+           where not bool_and(f.keeps_statements) and o.vintage = any(array_agg(f.vintage)) and not o.load_no = any(array_agg(f.load_no))
+           order by o.load_no limit 5)) as "unknownRestatements"
+       from of_files f group by file_no
+     )
+     select a.load_no, a.dataset, a.source_name, a.retracts, f.file_no as "fileLoadNo", f."loadNos", f."firstVintage", f."lastVintage",
+       f."isOutOfForce", f."erasedBy", f."unknownRestatements",
+       (select max(r.load_no) from retractions r where r.file_no = f.file_no) as "lastRetraction",
+       (select min(u.load_no) from data.loads u
+         where f.file_no <= n.newest_no and u.dataset = a.dataset and u.load_no >= f.file_no and ${isUnkept}) as unkept
+     from asked a join files f using (file_no) left join unkept n using (dataset)`,
+    [loadNos, keeping],
+  );
+}
+
+/** Records the retraction, a load without a file. @returns its number. */
+export async function insertRetraction(
+  on: Transaction,
+  {
+    retracted,
+    vintage,
+    erases,
+    reason,
+  }: { retracted: RetractableLoad; vintage: string; erases: boolean; reason: string | null },
+): Promise<number> {
+  const [row] = await on.query<{ load_no: number }>(
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, retracts, erases, reason)
+     values ($1, $2, $3, false, true, $4, $5, $6) returning load_no`,
+    [retracted.dataset, retracted.source_name, vintage, retracted.load_no, erases, reason],
+  );
+  if (row === undefined) throw new Error('the load got no number');
+  return row.load_no;
+}
+
+/** Puts the loads out of force from the day on, or into it again. */
+export async function setInForce(
+  on: Transaction,
+  { loadNos, day, inForce }: { loadNos: readonly number[]; day: string; inForce: boolean },
+): Promise<void> {
+  await on.query(
+    `update data.loads set out_of_force = case when $3 then out_of_force - datemultirange(daterange($2, null))
+       else out_of_force + datemultirange(daterange($2, null)) end
+     where load_no = any($1)`,
+    [loadNos, day, inForce],
+  );
+}
+
+export async function setErased(
+  on: Transaction,
+  loadNos: readonly number[],
+  erasedBy: number,
+): Promise<void> {
+  await on.query('update data.loads set erased_by = $2 where load_no = any($1)', [loadNos, erasedBy]);
+}
+
+/** How many of the points to fold each series has. */
+export function countFoldedSeries(on: Transaction): Promise<{ series_no: number; points: number }[]> {
+  return on.query('select series_no, count(*)::int as points from fold_points group by series_no');
+}
+
+/** A series of fold_points with a vintage after the day. */
+export async function findLaterVintage(
+  on: Transaction,
+  day: string,
+): Promise<{ series_id: string; vintage: string } | undefined> {
+  const [found] = await on.query<{ series_id: string; vintage: string }>(
+    `select s.series_id, v.published_on as vintage
+     from (select distinct series_no from fold_points) p join data.series s using (series_no) join data.vintages v using (series_no)
+     where v.published_on > $1 order by v.published_on desc limit 1`,
+    [day],
+  );
+  return found;
+}

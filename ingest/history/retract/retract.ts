@@ -1,0 +1,208 @@
+// Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is a load
+// itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
+import { usualFirstMonth } from '../../../domain/funds/returns.ts';
+import { onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
+import type { Transaction } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { datasetNamed } from '../../datasets/datasets.ts';
+import { tellOfPoints, tellOfRows } from '../../load/events/load-events.ts';
+import { createChanged, noteChanged } from '../../load/events/series-events.sql.ts';
+import { createHistory } from '../../load/store/history.sql.ts';
+import {
+  interruptionsToJson,
+  startingAgain,
+  underLoadLock,
+  type Interruption,
+  type LockOptions,
+  type Transacting,
+} from '../../load/store/interruptible.ts';
+import { inForce } from '../../load/load.ts';
+import { createDifference, findLoadSeries } from '../../load/store/revise.sql.ts';
+import type { LoadRow } from '../../load/store/statements.sql.ts';
+import { createStage } from '../../load/store/stage.sql.ts';
+import { createTotals, finishLoads, sumChanges, type LoadCounts } from '../../load/store/statements.sql.ts';
+import { pointCounts } from '../../load/report.ts';
+import { storeDifference } from '../../load/store/store-difference.ts';
+import { insertAuditEvent } from './audit.sql.ts';
+import { refold } from '../../load/points/refold.ts';
+import {
+  countFoldedSeries,
+  findLaterVintage,
+  insertRetraction,
+  setErased,
+  setInForce,
+  type LoadsOfFile,
+} from './retract.sql.ts';
+import { retractRows } from './retract-rows.ts';
+import { findLoads, unretractableBecause } from './retractable.ts';
+import { findFoldChanges, forgetStatements, takeBackAll } from '../../load/store/rewrite.sql.ts';
+import { createFold, findPointsOf, foldAt } from '../../load/store/said.sql.ts';
+
+export interface RetractOptions extends LockOptions {
+  loadNo: number;
+  /** The history too is as if it had not been loaded. */
+  erase?: boolean;
+  /** Rolls back everything at the end. */
+  dryRun?: boolean | undefined;
+  reason?: string;
+  /** As in a load. */
+  seriesTimeZone: string;
+  fiscalYearFirstMonth?: number;
+  clock: Clock;
+  noGateway?: boolean;
+}
+
+/** As it is stored. */
+interface Retracted extends LoadCounts {
+  /** Its number, as a load. */
+  loadNo: number;
+  dataset: string;
+  /** The loads that it puts out of force, or into it again. */
+  loads: number[];
+  /** `in_force`: it retracts a retraction. */
+  effect: 'out_of_force' | 'in_force' | 'erased';
+  /** From this day on the data are changed. */
+  since: string;
+}
+
+export interface Retraction extends Retracted {
+  interruptions: readonly Interruption[];
+}
+
+/** A retraction as it is told to programs. */
+export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
+  dry_run: isDryRun,
+  ...(isDryRun ? {} : { load: result.loadNo }),
+  loads: result.loads,
+  effect: result.effect,
+  since: result.since,
+  ...pointCounts(result),
+  ...interruptionsToJson(result.interruptions),
+});
+
+/**
+ * Retracts the load; when it resolves, no call that begins later is answered from before.
+ * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
+ */
+export async function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
+  const { dryRun } = options;
+  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+    onOneDay(options, (dated) =>
+      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
+        const retraction = await retractWithin(on, dated, options);
+        if (dryRun !== true) dated.end();
+        return { ...retraction, interruptions };
+      }),
+    ),
+  );
+  if (options.dryRun !== true && options.noGateway !== true) await inForce();
+  return result;
+}
+
+async function retractWithin(on: Transaction, dated: DatedWork, options: RetractOptions): Promise<Retracted> {
+  const { erase = false, reason = null, clock } = options;
+  const now = clock.now();
+  const today = dated.begin();
+  const load =
+    (await findLoads(on, [options.loadNo])).get(options.loadNo) ??
+    fail('not_found', `There is no load ${options.loadNo}.`);
+  const because = unretractableBecause(load, { erase, today });
+  if (because !== null) fail('conflict', because);
+  const dataset = datasetNamed(load.dataset);
+  const retracted = { ...load, load_no: load.retracts === null ? load.fileLoadNo : load.load_no };
+  const loadNo = await insertRetraction(on, { retracted, vintage: today, erases: erase, reason });
+  const row: LoadRow = { loadNo, vintage: today, complete: false };
+  const { loadNos } = load;
+
+  const { fiscalYearFirstMonth = usualFirstMonth } = options;
+  const day = { now, today, fiscalYearFirstMonth };
+  const counts =
+    dataset.kind === 'table'
+      ? await retractRows(on, dataset, { file: load, retraction: loadNo, day })
+      : await retractPoints(on, row, load, erase);
+  await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
+  const told = { ...options, dataset: dataset.name, isRelease: false };
+  if (dataset.kind === 'table') await tellOfRows(on, { loadNo, dataset: dataset.name, at: now }, counts);
+  else await tellOfPoints(on, new Map([[loadNo, counts]]), counts, told);
+  const effect = erase ? 'erased' : load.isOutOfForce ? 'in_force' : 'out_of_force';
+  await insertAuditEvent(on, {
+    action: 'load.retracted',
+    subject: String(load.load_no),
+    loadNo,
+    reason,
+    details: { loads: loadNos, effect },
+  });
+  return {
+    ...counts,
+    loadNo,
+    dataset: dataset.name,
+    loads: loadNos,
+    effect,
+    since: erase ? load.firstVintage : today,
+  };
+}
+
+async function retractPoints(
+  on: Transaction,
+  row: LoadRow,
+  file: LoadsOfFile,
+  erase: boolean,
+): Promise<LoadCounts> {
+  const { loadNos } = file;
+  await createTables(on);
+  const points = await findPointsOf(on, loadNos);
+  if (erase) await setErased(on, loadNos, row.loadNo);
+  else await setInForce(on, { loadNos, day: row.vintage, inForce: file.isOutOfForce });
+  return erase ? eraseHistory(on, row, file, points) : storeFold(on, row, points);
+}
+
+async function createTables(on: Transaction): Promise<void> {
+  await createStage(on);
+  await createDifference(on);
+  await createHistory(on);
+  await createTotals(on);
+  await createChanged(on);
+  await createFold(on);
+}
+
+/** Stores as of today what the loads in force say, in the way of a load. */
+async function storeFold(on: Transaction, row: LoadRow, points: number): Promise<LoadCounts> {
+  const later = await findLaterVintage(on, row.vintage);
+  if (later !== undefined)
+    fail(
+      'conflict',
+      `${later.series_id} has a vintage of ${later.vintage}, which is after today, ${row.vintage} (SERIES_TIME_ZONE).`,
+    );
+  await foldAt(on, row.vintage);
+  const folded = await countFoldedSeries(on);
+  const none = folded.map(() => null);
+  const series = await findLoadSeries(on, row, {
+    seriesNos: folded.map(({ series_no }) => series_no),
+    points: folded.map((each) => each.points),
+    pointsWithValue: folded.map(() => 0),
+    firstDates: none,
+    lastDates: none,
+  });
+  await findFoldChanges(on);
+  const counts = await sumChanges(on);
+  await noteChanged(on, row.loadNo);
+  await storeDifference(on, row, series);
+  return { ...counts, pointsUnchanged: unchangedOf(points, counts) };
+}
+
+async function eraseHistory(
+  on: Transaction,
+  row: LoadRow,
+  { loadNos, firstVintage }: LoadsOfFile,
+  points: number,
+): Promise<LoadCounts> {
+  const counts = await refold(on, row, firstVintage);
+  await forgetStatements(on, loadNos);
+  if (counts === null) return { pointsNew: 0, pointsRevised: 0, pointsUnchanged: points, pointsDeleted: 0 };
+  await takeBackAll(on, row.loadNo);
+  const { pointsNew, pointsRevised, pointsDeleted } = counts;
+  return { pointsNew, pointsRevised, pointsDeleted, pointsUnchanged: unchangedOf(points, counts) };
+}
+
+const unchangedOf = (points: number, { pointsNew, pointsRevised, pointsDeleted }: LoadCounts): number =>
+  points - pointsNew - pointsRevised - pointsDeleted;

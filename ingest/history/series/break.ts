@@ -1,0 +1,140 @@
+// Declares a break of a series: from a date on its points are in another unit, or with another base. Removes breaks that should not be.
+// Hides that only the units from before breaks are stored: the last one is that of the series.
+import type { Database } from '../../../kernel/database.ts';
+import { parsePeriod } from '../../../kernel/dates.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { changeSeries, refuseDeleted, type ChangeOptions } from './change.ts';
+import type { FoundSeries } from './change.sql.ts';
+import { deleteBreak, findLastBreak, insertBreak, type LastBreak } from './break.sql.ts';
+import { deleteContinuation } from './continuation.sql.ts';
+import { readFacts, type FactsChange } from './set.ts';
+import { findFactChanges, updateFacts, type FactChange } from './set.sql.ts';
+
+export interface BreakOptions extends ChangeOptions {
+  /** A day or period: the points from its first day on are in the new unit. */
+  from: string;
+  /** `unit`, `unit_multiplier` or both: those of the points from then on. */
+  facts: Readonly<Record<string, string>>;
+  /** What readers are told of it. */
+  note?: string;
+}
+
+const breakable: ReadonlySet<string> = new Set(['unit', 'unit_multiplier']);
+const noteLengthMax = 2_000;
+
+/**
+ * No point changes. Vintages of earlier days do not have the break.
+ * @throws Failure `not_found`; `invalid_parameter`; `conflict` if the series has the unit, or a break on the date or later.
+ */
+export async function declareBreak(
+  database: Pick<Database, 'transaction'>,
+  { from, facts, note, ...options }: BreakOptions,
+): Promise<FactsChange> {
+  const date = firstDayOf(from);
+  const values = readBreakable(facts);
+  const told = readNote(note);
+  let changes: FactChange[] = [];
+  const change = await changeSeries(database, 'series.break_declared', options, {
+    async refuse(series, on) {
+      refuseUnbreakable(series);
+      changes = await findFactChanges(on, series.seriesNo, values);
+      if (changes.length === 0)
+        fail(
+          'conflict',
+          `"${series.id}" has that unit already. The series must have the unit of the points before the break: almanac series set.`,
+        );
+      const last = await findLastBreak(on, series.seriesNo);
+      if (last === undefined) return;
+      refuseContinued(series.id, last);
+      if (last.date >= date)
+        fail('conflict', `"${series.id}" has a break at ${last.date}; another one must be later.`);
+    },
+    async apply({ on, series: { seriesNo, id }, loadNo, today }) {
+      await insertBreak(on, { seriesNo, date, note: told, declaredOn: today, loadNo });
+      await updateFacts(on, { seriesNo, values, loadNo });
+      return { series: id, details: { date, note: note ?? null, changes } };
+    },
+  });
+  return { ...change, changes };
+}
+
+/**
+ * The series has the unit from before the break again, or goes on as no other one any more.
+ * @throws Failure `not_found`; `invalid_parameter`; `conflict` if the last break of the series is at another date.
+ */
+export async function removeBreak(
+  database: Pick<Database, 'transaction'>,
+  { from, ...options }: Omit<BreakOptions, 'facts' | 'note'>,
+): Promise<FactsChange> {
+  const date = firstDayOf(from);
+  let continuedBy: string | null = null;
+  const change = await changeSeries(database, 'series.break_removed', options, {
+    async refuse(series, on) {
+      refuseUnbreakable(series);
+      const last =
+        (await findLastBreak(on, series.seriesNo)) ?? fail('conflict', `"${series.id}" has no break.`);
+      if (last.date !== date)
+        fail('conflict', `The last break of "${series.id}" is at ${last.date}, and is removed first.`);
+      ({ continuedBy } = last);
+    },
+    async apply({ on, series: { seriesNo, id }, loadNo }) {
+      if (continuedBy === null) {
+        await deleteBreak(on, { seriesNo, date, loadNo });
+        return { series: id, details: { date } };
+      }
+      await deleteContinuation(on, { seriesNo, loadNo });
+      return { series: id, details: { date, continued_by: continuedBy } };
+    },
+  });
+  return { ...change, changes: [] };
+}
+
+/** @throws Failure `invalid_parameter`. */
+export function firstDayOf(text: string): string {
+  const period =
+    parsePeriod(text) ??
+    fail('invalid_parameter', `--from ${text}: a day or a period, such as 2024-01-01 or 2024-01.`);
+  return period.from;
+}
+
+/** @throws Failure `invalid_parameter`. */
+export function readNote(note: string | undefined): string | null {
+  if (note === undefined) return null;
+  const text = note.trim();
+  if (text === '' || note.length > noteLengthMax)
+    fail('invalid_parameter', `A note is a text of 1 to ${noteLengthMax} characters.`);
+  return text;
+}
+
+function readBreakable(facts: Readonly<Record<string, string>>): Record<string, string | null> {
+  const values = readFacts(facts);
+  const others = Object.keys(values).filter((fact) => !breakable.has(fact));
+  if (others.includes('frequency'))
+    fail(
+      'invalid_parameter',
+      'A series has one frequency, by which its points are dated: load those of another frequency as another series, and declare that by --frequency and --continued-by.',
+    );
+  if (others.length > 0 || Object.keys(values).length === 0)
+    fail(
+      'invalid_parameter',
+      `A break is a change of unit or unit_multiplier${others.length === 0 ? '' : `, not of ${others.join(', ')}`}.`,
+    );
+  return values;
+}
+
+/** @throws Failure `conflict`. */
+export function refuseUnbreakable(series: FoundSeries): void {
+  refuseDeleted(series);
+  if (series.isOfItem)
+    fail('conflict', `"${series.id}" has the prices of an item, which gives it its unit: it has no breaks.`);
+}
+
+/** @throws Failure `conflict` if the last break of the series is that it goes on as another one. */
+export function refuseContinued(id: string, { date, continuedBy }: LastBreak): void {
+  if (continuedBy !== null)
+    fail(
+      'conflict',
+      `"${id}" goes on as "${continuedBy}" from ${date}, so it has no later breaks. ` +
+        `To take that back: almanac series break ${id} --from ${date} --remove`,
+    );
+}

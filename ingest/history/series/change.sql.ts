@@ -1,0 +1,92 @@
+// The statements of a change of one series, and of its record as a load.
+import type { Transaction } from '../../../kernel/database.ts';
+import { changeNeighbours } from '../../load/store/shown-facts.sql.ts';
+
+export interface FoundSeries {
+  seriesNo: number;
+  /** The present one. */
+  id: string;
+  /** `YYYY-MM-DD`; null if it is served. */
+  deletedOn: string | null;
+  /** Its prices are of an item of the commodities, which gives it its id and its facts. */
+  isOfItem: boolean;
+  /** The id asked for was that of another series, which was merged into this one. */
+  byMergedId: boolean;
+  /** It was merged into the series of this id, which has its ids now. */
+  mergedInto: string | null;
+}
+
+const facts = `
+  s.series_no as "seriesNo", s.series_id as id, s.deleted_on as "deletedOn",
+  exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem",
+  exists (select from data.series_aliases a where a.alias = $1 and a.series_no = s.series_no and a.merged_from is not null)
+    as "byMergedId",
+  (select n.series_id from data.series_aliases a join data.series n on n.series_no = a.series_no
+   where a.alias = s.series_id) as "mergedInto"`;
+
+/** The series with the id, now or earlier. */
+export async function findById(on: Transaction, id: string): Promise<FoundSeries | undefined> {
+  const [found] = await on.query<FoundSeries>(
+    `select ${facts} from data.series s where s.series_no = coalesce(
+       (select a.series_no from data.series_aliases a where a.alias = $1),
+       (select o.series_no from data.series o where o.series_id = $1))`,
+    [id],
+  );
+  return found;
+}
+
+/** The series that was merged into another and had the id until then. */
+export async function findMerged(on: Transaction, id: string): Promise<FoundSeries | undefined> {
+  const [found] = await on.query<FoundSeries>(
+    `select ${facts} from data.series s
+     where s.series_no = (select a.merged_from from data.series_aliases a where a.alias = $1 and a.alias = s.series_id)`,
+    [id],
+  );
+  return found;
+}
+
+/** Records the change as a load of metadata without a file. @returns its number. */
+export async function insertSeriesLoad(
+  on: Transaction,
+  load: { vintage: string; sourceName: string; reason: string | null },
+): Promise<number> {
+  const [row] = await on.query<{ load_no: number }>(
+    `insert into data.loads (dataset, source_name, vintage, complete, keeps_statements, reason)
+     values ('series', $1, $2, false, true, $3) returning load_no`,
+    [load.sourceName, load.vintage, load.reason],
+  );
+  if (row === undefined) throw new Error('the load got no number');
+  return row.load_no;
+}
+
+/** Gives the series the new id; the old one becomes an earlier id, and the calendar names the new one. */
+export async function giveId(
+  on: Transaction,
+  { seriesNo, from, to, loadNo }: { seriesNo: number; from: string; to: string; loadNo: number },
+): Promise<void> {
+  await on.query('delete from data.series_aliases where series_no = $1 and alias = $2', [seriesNo, to]);
+  await on.query('insert into data.series_aliases (alias, series_no) values ($1, $2)', [from, seriesNo]);
+  await on.query(
+    `update data.series set series_id = $2, data_version = $3, row_version = row_version + 1, updated_at = now()
+     where series_no = $1`,
+    [seriesNo, to, loadNo],
+  );
+  await on.query(
+    'update data.releases set series_ids = array_replace(series_ids, $1, $2) where series_ids @> array[$1]',
+    [from, to],
+  );
+  await changeNeighbours(on, seriesNo);
+}
+
+/** Takes the series away from all readers from the day on, or with null gives it back. */
+export async function setDeleted(
+  on: Transaction,
+  { seriesNo, deletedOn, loadNo }: { seriesNo: number; deletedOn: string | null; loadNo: number },
+): Promise<void> {
+  await on.query(
+    `update data.series set deleted_on = $2, data_version = $3, row_version = row_version + 1, updated_at = now()
+     where series_no = $1`,
+    [seriesNo, deletedOn, loadNo],
+  );
+  await changeNeighbours(on, seriesNo);
+}

@@ -1,0 +1,91 @@
+// The statements about where a series goes on as another one.
+import type { Transaction } from '../../../kernel/database.ts';
+
+/** The ids of the series that go on as this one. */
+export async function findContinued(on: Transaction, seriesNo: number): Promise<string[]> {
+  const rows = await on.query<{ id: string }>(
+    `select s.series_id as id from data.series_continuations c join data.series s using (series_no)
+     where c.continued_by = $1 order by s.series_id`,
+    [seriesNo],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Whether the series goes on as the other one, at once or by way of more. */
+export async function goesOnAs(on: Transaction, seriesNo: number, other: number): Promise<boolean> {
+  const rows = await on.query(
+    `with recursive later as (
+       select continued_by as series_no from data.series_continuations where series_no = $1
+       union select c.continued_by from later join data.series_continuations c using (series_no)
+     )
+     select from later where series_no = $2`,
+    [seriesNo, other],
+  );
+  return rows.length > 0;
+}
+
+export async function readFrequency(on: Transaction, seriesNo: number): Promise<string> {
+  const [row] = await on.query<{ frequency: string }>(
+    'select frequency from data.series where series_no = $1',
+    [seriesNo],
+  );
+  if (row === undefined) throw new Error(`there is no series of number ${seriesNo}`);
+  return row.frequency;
+}
+
+/** Of the points of today from the date on, published as missing or with a value: how many, and the date of the last. */
+export async function findPointsFrom(
+  on: Transaction,
+  seriesNo: number,
+  date: string,
+): Promise<{ count: number; last: string | null }> {
+  const [found] = await on.query<{ count: number; last: string | null }>(
+    `select count(*)::int as count, max(date) as last from data.observations
+     where series_no = $1 and date >= $2 and superseded_on = 'infinity'`,
+    [seriesNo, date],
+  );
+  if (found === undefined) throw new Error('an aggregate always gives one row');
+  return found;
+}
+
+/** Records that the series goes on as the other one. */
+export async function insertContinuation(
+  on: Transaction,
+  added: {
+    seriesNo: number;
+    date: string;
+    continuedBy: number;
+    note: string | null;
+    declaredOn: string;
+    loadNo: number;
+  },
+): Promise<void> {
+  await on.query(
+    `insert into data.series_continuations (series_no, date, continued_by, note, declared_on, load_no)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [added.seriesNo, added.date, added.continuedBy, added.note, added.declaredOn, added.loadNo],
+  );
+  await changeBoth(on, [added.seriesNo, added.continuedBy], added.loadNo);
+}
+
+/** The series goes on as no other one any more. */
+export async function deleteContinuation(
+  on: Transaction,
+  { seriesNo, loadNo }: { seriesNo: number; loadNo: number },
+): Promise<void> {
+  const [removed] = await on.query<{ continued_by: number }>(
+    'delete from data.series_continuations where series_no = $1 returning continued_by',
+    [seriesNo],
+  );
+  if (removed === undefined) throw new Error(`the series of number ${seriesNo} goes on as no other one`);
+  await changeBoth(on, [seriesNo, removed.continued_by], loadNo);
+}
+
+/** Readers of each series are told of the other one; their caches depend on the version, so it is that of the load. */
+async function changeBoth(on: Transaction, seriesNos: readonly number[], loadNo: number): Promise<void> {
+  await on.query(
+    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now()
+     where series_no = any($1)`,
+    [seriesNos, loadNo],
+  );
+}

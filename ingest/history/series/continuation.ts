@@ -1,0 +1,93 @@
+// Declares that a series goes on as another one, of another frequency, from a date on: a series has one frequency, by which its points are dated.
+import { frequencies } from '../../../domain/periods.ts';
+import type { Database, Transaction } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { findLastBreak } from './break.sql.ts';
+import { firstDayOf, readNote, refuseContinued, refuseUnbreakable } from './break.ts';
+import { changeSeries, refuseDeleted, requireById, type ChangeOptions } from './change.ts';
+import type { FoundSeries } from './change.sql.ts';
+import { findPointsFrom, goesOnAs, insertContinuation, readFrequency } from './continuation.sql.ts';
+import type { FactsChange } from './set.ts';
+
+export interface ContinuationOptions extends ChangeOptions {
+  /** A day or period: from its first day on the points are those of the other series. */
+  from: string;
+  /** The present id of the other series. */
+  continuedBy: string;
+  /** That of the other series. */
+  frequency: string;
+  /** What readers are told of it. */
+  note?: string;
+}
+
+/**
+ * No point changes, of neither series. Vintages of earlier days do not have it. `removeBreak` takes it back.
+ * @throws Failure `not_found`; `invalid_parameter`; `conflict` if one of the series goes on otherwise, or does not have the frequency or the dates.
+ */
+export async function declareContinuation(
+  database: Pick<Database, 'transaction'>,
+  { from, continuedBy, frequency, note, ...options }: ContinuationOptions,
+): Promise<FactsChange> {
+  const date = firstDayOf(from);
+  const told = readNote(note);
+  if (!frequencies.some((known) => known === frequency))
+    fail('invalid_parameter', `--frequency ${frequency}: one of ${frequencies.join(', ')} is expected.`);
+  let frequencyBefore = '';
+  const changes = () => [{ fact: 'frequency', from: frequencyBefore, to: frequency }];
+  const change = await changeSeries(database, 'series.break_declared', options, {
+    async refuse(series, on) {
+      refuseUnbreakable(series);
+      frequencyBefore = await readFrequency(on, series.seriesNo);
+      await refuseBreaks(on, series, date);
+      await refuseSuccessor(on, series, await requireById(on, continuedBy), { frequency, frequencyBefore });
+      await refusePoints(on, series, date);
+    },
+    async apply({ on, series: { seriesNo, id }, loadNo, today }) {
+      const other = await requireById(on, continuedBy);
+      await insertContinuation(on, {
+        ...{ seriesNo, date, continuedBy: other.seriesNo, note: told, declaredOn: today, loadNo },
+      });
+      return { series: id, details: { date, note: told, changes: changes(), continued_by: other.id } };
+    },
+  });
+  return { ...change, changes: changes() };
+}
+
+async function refuseBreaks(on: Transaction, { id, seriesNo }: FoundSeries, date: string): Promise<void> {
+  const last = await findLastBreak(on, seriesNo);
+  if (last === undefined) return;
+  refuseContinued(id, last);
+  if (last.date >= date) fail('conflict', `"${id}" has a break at ${last.date}; another one must be later.`);
+}
+
+async function refuseSuccessor(
+  on: Transaction,
+  series: FoundSeries,
+  other: FoundSeries,
+  { frequency, frequencyBefore }: { frequency: string; frequencyBefore: string },
+): Promise<void> {
+  if (other.seriesNo === series.seriesNo)
+    fail('conflict', `"${series.id}" cannot go on as itself: --continued-by names another series.`);
+  refuseDeleted(other);
+  const has = await readFrequency(on, other.seriesNo);
+  if (has !== frequency)
+    fail('conflict', `"${other.id}" is ${has}, not ${frequency}: --frequency names that of --continued-by.`);
+  if (has === frequencyBefore)
+    fail(
+      'conflict',
+      `"${series.id}" and "${other.id}" are both ${has}: a series goes on as one of another frequency. ` +
+        'Those of one frequency can be made one: almanac series merge.',
+    );
+  if (await goesOnAs(on, other.seriesNo, series.seriesNo))
+    fail('conflict', `"${other.id}" goes on as "${series.id}", which cannot go on as "${other.id}" too.`);
+}
+
+async function refusePoints(on: Transaction, { id, seriesNo }: FoundSeries, date: string): Promise<void> {
+  const { count, last } = await findPointsFrom(on, seriesNo, date);
+  if (last !== null)
+    fail(
+      'conflict',
+      `"${id}" has ${count === 1 ? 'a point' : `${count} points`} from ${date} on, the last at ${last}: ` +
+        'it can go on as another series from a later date, which may have points from before it.',
+    );
+}

@@ -1,0 +1,173 @@
+// The statements that compare two series, bring the points of one into the other, and give the other its ids.
+import type { Transaction } from '../../../kernel/database.ts';
+import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
+
+/** What two series must have in common to be one. */
+export interface Shape {
+  unit: string;
+  frequency: string;
+  fiscal_year_end: string | null;
+  unit_multiplier: number | null;
+  /** Sorted; null if no point of the series was ever published. */
+  dimensions: string[] | null;
+}
+
+export async function findShape(on: Transaction, seriesNo: number): Promise<Shape> {
+  const [shape] = await on.query<Shape>(
+    `select unit, frequency, fiscal_year_end, unit_multiplier,
+       case when exists (select from data.series_dims d where d.series_no = s.series_no)
+         then array(select d from unnest(s.dimensions) d order by d collate "C") end as dimensions
+     from data.series s where series_no = $1`,
+    [seriesNo],
+  );
+  if (shape === undefined) throw new Error(`there is no series of number ${seriesNo}`);
+  return shape;
+}
+
+/** The id of a series that was merged into this one, if there is one. */
+export async function findMergedInto(on: Transaction, seriesNo: number): Promise<string | undefined> {
+  const [found] = await on.query<{ id: string }>(
+    `select o.series_id as id from data.series_aliases a join data.series o on o.series_no = a.merged_from
+     where a.series_no = $1 limit 1`,
+    [seriesNo],
+  );
+  return found?.id;
+}
+
+/** Of a point that both series have. Values are null where it was published as missing. */
+export interface Conflict {
+  date: string;
+  dims: Readonly<Record<string, string>>;
+  old: string | null;
+  into: string | null;
+}
+
+/** Two series by number. */
+export interface Pair {
+  old: number;
+  into: number;
+}
+
+/** The live point of the other series, of the point `o` with the dimension values of `d`. */
+const counterpart = (into: string) =>
+  `data.series_dims nd join data.observations n
+     on n.series_no = nd.series_no and n.dims_no = nd.dims_no and n.date = o.date and n.superseded_on = 'infinity'
+   where nd.series_no = ${into} and nd.dims = d.dims`;
+
+/** The points of today that both have with different values: how many, and the first of them. */
+export async function findConflicts(
+  on: Transaction,
+  { old, into }: Pair,
+  limit: number,
+): Promise<{ count: number; first: Conflict[] }> {
+  const [found] = await on.query<{ count: number; first: Conflict[] }>(
+    `with differing as materialized (
+       select o.date, d.dims, o.value::text as old, n.value::text as "into"
+       from data.observations o join data.series_dims d using (series_no, dims_no)
+       cross join lateral (select n.value from ${counterpart('$2')}) n
+       where o.series_no = $1 and o.superseded_on = 'infinity' and o.value is distinct from n.value
+     )
+     select (select count(*)::int from differing) as count,
+       (select coalesce(json_agg(c), '[]') from (
+          select date, dims, old, "into" from differing order by date, dims::text limit $3) c) as first`,
+    [old, into, limit],
+  );
+  if (found === undefined) throw new Error('an aggregate always gives one row');
+  return found;
+}
+
+export interface MergedPoint {
+  dims_no: number;
+  date: string;
+  value: string | null;
+  status: string | null;
+  dims: Readonly<Record<string, string>>;
+}
+
+/** The next points of today after the place, in order: all, or only those that the other series does not have. */
+export function readPointsToMerge(
+  on: Transaction,
+  { old, into }: Pair,
+  { after, all, limit }: { after: { dims_no: number; date: string }; all: boolean; limit: number },
+): Promise<MergedPoint[]> {
+  return on.query<MergedPoint>(
+    `select o.dims_no, o.date, o.value::text as value, o.status, d.dims
+     from data.observations o join data.series_dims d using (series_no, dims_no)
+     where o.series_no = $1 and o.superseded_on = 'infinity' and (o.dims_no, o.date) > ($3, $4)
+       and ($5 or not exists (select from ${counterpart('$2')}))
+     order by o.dims_no, o.date limit $6`,
+    [old, into, after.dims_no, after.date, all, limit],
+  );
+}
+
+/** The ids of the old series become aliases of the other one, and the calendar names that. The old one is served to nobody from the day on. */
+export async function giveIds(
+  on: Transaction,
+  { old, into, oldId, intoId, day }: Pair & { oldId: string; intoId: string; day: string },
+): Promise<void> {
+  await on.query(
+    'update data.series_aliases set series_no = $2, merged_from = $1, merged_on = $3 where series_no = $1',
+    [old, into, day],
+  );
+  await on.query(
+    'insert into data.series_aliases (alias, series_no, merged_from, merged_on) values ($1, $2, $3, $4)',
+    [oldId, into, old, day],
+  );
+  await on.query(
+    `update data.series set deleted_on = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
+    [old, day],
+  );
+  await on.query(
+    `update data.releases set series_ids = case when series_ids @> array[$2] then array_remove(series_ids, $1)
+       else array_replace(series_ids, $1, $2) end
+     where series_ids @> array[$1]`,
+    [oldId, intoId],
+  );
+}
+
+/** Records the load as that of the merge, and brings along labels, and the notes on points that it brought. */
+export async function completeMerge(
+  on: Transaction,
+  { old, into, loadNo, reason }: Pair & { loadNo: number; reason: string | null },
+): Promise<void> {
+  await on.query('update data.loads set reason = $2 where load_no = $1', [loadNo, reason]);
+  await on.query('update data.series_aliases set merged_by = $2 where merged_from = $1', [old, loadNo]);
+  await on.query(
+    `insert into data.dimension_labels (series_no, dimension, value, label)
+     select $2, dimension, value, label from data.dimension_labels where series_no = $1 on conflict do nothing`,
+    [old, into],
+  );
+  await on.query(
+    `insert into data.footnotes (series_no, date, dims, mark, text)
+     select $2, f.date, f.dims, f.mark, f.text from data.footnotes f
+     where f.series_no = $1 and exists (
+       select from data.observations o where o.series_no = $2 and o.date = f.date and o.load_no = $3)
+     on conflict do nothing`,
+    [old, into, loadNo],
+  );
+  await touch(on, into, loadNo);
+  await refreshSearch(on, [old, into]);
+}
+
+/** Takes a merge back: the old series has its ids again, and is served. */
+export async function takeIdsBack(
+  on: Transaction,
+  { old, oldId, into, loadNo }: Pair & { oldId: string; loadNo: number },
+): Promise<void> {
+  await on.query('delete from data.series_aliases where merged_from = $1 and alias = $2', [old, oldId]);
+  await on.query(
+    `update data.series_aliases set series_no = $1, merged_from = null, merged_on = null, merged_by = null
+     where merged_from = $1`,
+    [old],
+  );
+  await touch(on, into, loadNo);
+  await refreshSearch(on, [into]);
+}
+
+/** A series whose aliases changed: caches of its facts notice it. */
+async function touch(on: Transaction, seriesNo: number, loadNo: number): Promise<void> {
+  await on.query(
+    `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,
+    [seriesNo, loadNo],
+  );
+}

@@ -1,0 +1,214 @@
+// Merges a series into another: the points that the other one lacks become its own as of today, and the old id is an alias of it.
+// Hides that the old series keeps its row, from which readers get what was published under its id before.
+import { onOneDay } from '../../../kernel/clock.ts';
+import type { Transaction } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { tellOfRows } from '../../load/events/load-events.ts';
+import type { CsvBatch } from '../../read/csv-batch.ts';
+import { startingAgain, underLoadLock, type Transacting } from '../../load/store/interruptible.ts';
+import type { LoadResult } from '../../load/store/load-options.ts';
+import { inForce } from '../../load/load.ts';
+import { Rejects } from '../../load/store/rejects.ts';
+import { loadPoints } from '../../load/points/load-points.ts';
+import { insertAuditEvent } from '../retract/audit.sql.ts';
+import { findLastBreak } from './break.sql.ts';
+import { refuseDeleted, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
+import type { FoundSeries } from './change.sql.ts';
+import { findContinued } from './continuation.sql.ts';
+import {
+  completeMerge,
+  findConflicts,
+  findMergedInto,
+  findShape,
+  giveIds,
+  readPointsToMerge,
+  type Conflict,
+  type Pair,
+  type Shape,
+} from './merge.sql.ts';
+
+export interface MergeOptions extends ChangeOptions {
+  /** The present id of the series that gets the points of `id`. */
+  into: string;
+  /** Whose value is kept where both have a point with different ones; unless given, such points refuse the merge. */
+  prefer?: 'old' | 'into';
+}
+
+export interface Merge extends SeriesChange {
+  pointsNew: number;
+  pointsRevised: number;
+  /** The points that both had with different values. */
+  conflicts: number;
+}
+
+/** The most conflicts that a refusal names. */
+const namedMax = 5;
+const pageSize = 5_000;
+
+/**
+ * Merges the series; when it resolves, no call that begins later is answered from before. The points are a load of `observations`, which
+ * can be retracted; `restoreSeries` gives the old series its ids back.
+ * @throws Failure `not_found`; `conflict` if the series do not fit, or have different values and none is preferred; then nothing is changed.
+ */
+export async function mergeSeries(database: Transacting, options: MergeOptions): Promise<Merge> {
+  const { dryRun } = options;
+  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+    onOneDay(options, (dated) =>
+      underLoadLock(database, { dryRun, onWaiting }, async (on) => {
+        const old = await requireById(on, options.id);
+        const into = await requireById(on, options.into);
+        await refuseUnmergeable(on, old, into);
+        const conflicts = await findConflicts(on, pairOf(old, into), namedMax);
+        if (options.prefer === undefined && conflicts.count > 0) refuseConflicts(old.id, into.id, conflicts);
+        const { loadNo, ...points } = await mergeWithin(on, old, into, { ...options, today: dated.begin() });
+        if (dryRun !== true) dated.end();
+        return { loadNo, series: into.id, ...points, conflicts: conflicts.count, interruptions };
+      }),
+    ),
+  );
+  if (dryRun !== true && options.noGateway !== true) await inForce();
+  return result;
+}
+
+const pairOf = (old: FoundSeries, into: FoundSeries): Pair => ({ old: old.seriesNo, into: into.seriesNo });
+
+/** @throws Failure `conflict` that says why the series cannot be one. */
+async function refuseUnmergeable(on: Transaction, old: FoundSeries, into: FoundSeries): Promise<void> {
+  if (old.seriesNo === into.seriesNo) fail('conflict', `"${old.id}" cannot be merged into itself.`);
+  for (const series of [old, into]) {
+    refuseDeleted(series);
+    if (series.isOfItem)
+      fail('conflict', `"${series.id}" has the prices of an item: such series cannot be merged.`);
+  }
+  for (const series of [old, into]) await refuseBreaks(on, series);
+  const merged = await findMergedInto(on, old.seriesNo);
+  if (merged !== undefined)
+    fail(
+      'conflict',
+      `"${merged}" was merged into "${old.id}": almanac series restore ${merged}, then merge each into "${into.id}".`,
+    );
+  const [one, other] = [await findShape(on, old.seriesNo), await findShape(on, into.seriesNo)];
+  const differing = differences(one, other);
+  if (differing.length > 0)
+    fail('conflict', `"${old.id}" does not fit "${into.id}": ${differing.join('; ')}.`);
+}
+
+async function refuseBreaks(on: Transaction, { id, seriesNo }: FoundSeries): Promise<void> {
+  const last = await findLastBreak(on, seriesNo);
+  if (last?.continuedBy === null)
+    fail(
+      'conflict',
+      `"${id}" has points of several units (almanac series break): such series cannot be merged.`,
+    );
+  const [continued] = await findContinued(on, seriesNo);
+  const [earlier, later] = last === undefined ? [continued, id] : [id, last.continuedBy];
+  if (earlier !== undefined)
+    fail(
+      'conflict',
+      `"${earlier}" goes on as "${later}" (almanac series break): such series cannot be merged.`,
+    );
+}
+
+function differences(old: Shape, into: Shape): string[] {
+  const texts = (['frequency', 'fiscal_year_end', 'unit', 'unit_multiplier'] as const)
+    .filter((fact) => old[fact] !== into[fact])
+    .map((fact) => `its ${fact} is ${old[fact] ?? 'none'}, not ${into[fact] ?? 'none'}`);
+  if (old.dimensions === null || into.dimensions === null) return texts;
+  const list = (names: readonly string[]) => names.join(', ') || 'none';
+  const [had, has] = [list(old.dimensions), list(into.dimensions)];
+  return had === has ? texts : [...texts, `its dimensions are ${had}, not ${has}`];
+}
+
+function refuseConflicts(
+  old: string,
+  into: string,
+  { count, first }: { count: number; first: readonly Conflict[] },
+): never {
+  const named = first.map((conflict) => {
+    const dims = Object.entries(conflict.dims).map(([name, value]) => `, ${name} ${value}`);
+    return `${conflict.date}${dims.join('')}: ${conflict.old ?? 'missing'} and ${conflict.into ?? 'missing'}`;
+  });
+  const more = count > first.length ? `; and ${count - first.length} more` : '';
+  fail(
+    'conflict',
+    `"${old}" and "${into}" have different values of ${count === 1 ? 'a point' : `${count} points`} (${named.join('; ')}${more}). ` +
+      `--prefer old or --prefer into says whose are kept.`,
+  );
+}
+
+async function mergeWithin(
+  on: Transaction,
+  old: FoundSeries,
+  into: FoundSeries,
+  options: MergeOptions & { today: string },
+): Promise<{ loadNo: number; pointsNew: number; pointsRevised: number }> {
+  const { reason = null, prefer = 'into', clock, today } = options;
+  const pair = pairOf(old, into);
+  // Before the points, so that their events reach endpoints that filter by an id of the old series.
+  await giveIds(on, { ...pair, oldId: old.id, intoId: into.id, day: today });
+  const { loadNo, pointsNew, pointsRevised } = await storePoints(on, old, into, options);
+  if (loadNo === null) throw new Error('the load of a merge has one vintage, and so a number');
+  await completeMerge(on, { ...pair, loadNo, reason });
+  const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
+  await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+  const details = { merged_into: into.id, prefer, points_new: pointsNew, points_revised: pointsRevised };
+  await insertAuditEvent(on, { action: 'series.merged', subject: old.id, loadNo, reason, details });
+  return { loadNo, pointsNew, pointsRevised };
+}
+
+/** Loads the points of the old series into the other one as of today, in the way of a long file. */
+async function storePoints(
+  on: Transaction,
+  old: FoundSeries,
+  into: FoundSeries,
+  { prefer, clock, seriesTimeZone, today }: MergeOptions & { today: string },
+): Promise<LoadResult> {
+  const { dimensions } = await findShape(on, old.seriesNo);
+  const names = dimensions ?? [];
+  return loadPoints(
+    on,
+    {
+      header: ['series_id', 'date', 'value', 'status', ...names],
+      headerLine: 1,
+      batches: pointRows(on, { old, into, names, all: prefer === 'old' }),
+      batchesAsk: true,
+      vintage: today,
+      vintageGiven: true,
+      today,
+      rejects: new Rejects(),
+      notes: [],
+      onRows: () => undefined,
+    },
+    {
+      dataset: 'observations',
+      input: '-',
+      sourceName: `series.merged ${old.id}`,
+      isRelease: false,
+      seriesTimeZone,
+      clock,
+    },
+  );
+}
+
+async function* pointRows(
+  on: Transaction,
+  { old, into, names, all }: { old: FoundSeries; into: FoundSeries; names: readonly string[]; all: boolean },
+): AsyncGenerator<CsvBatch> {
+  let after = { dims_no: -1, date: '-infinity' };
+  let line = 2;
+  for (;;) {
+    const points = await readPointsToMerge(on, pairOf(old, into), { after, all, limit: pageSize });
+    const last = points.at(-1);
+    if (last === undefined) return;
+    after = last;
+    const first = line;
+    line += points.length;
+    yield {
+      rows: points.map(({ date, value, status, dims }) => [
+        ...[into.id, date, value ?? '', status ?? ''],
+        ...names.map((name) => dims[name] ?? ''),
+      ]),
+      lines: points.map((_, i) => first + i),
+    };
+  }
+}

@@ -1,0 +1,92 @@
+// Sets facts of a series, such as its name: checked as the cells of the dataset `series` are. Hides how facts are compared and typed.
+import type { Database, Transaction } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { datasetNamed } from '../../datasets/datasets.ts';
+import { plainCells } from '../../cells/cells.ts';
+import { changeSeries, refuseDeleted, type ChangeOptions, type SeriesChange } from './change.ts';
+import type { FoundSeries } from './change.sql.ts';
+import { findFactChanges, hasVintages, updateFacts, type FactChange } from './set.sql.ts';
+
+export interface SetOptions extends ChangeOptions {
+  /** Fact → its text; empty: the series is to have none. */
+  facts: Readonly<Record<string, string>>;
+}
+
+export interface FactsChange extends SeriesChange {
+  /** Those that differed, in the order of the dataset's columns. */
+  changes: FactChange[];
+}
+
+const columns = datasetNamed('series').columns.filter(({ name }) => name !== 'series_id');
+/** Facts that the item of a series of prices gives it. */
+const factsOfItem: ReadonlySet<string> = new Set(['name', 'unit', 'frequency', 'source', 'category']);
+/** The dates of points are the ends of periods, which depend on these. */
+const datingFacts: ReadonlySet<string> = new Set(['frequency', 'fiscal_year_end']);
+
+/**
+ * Facts have no vintages: readers of every vintage see the new ones, and the record has those of before.
+ * @throws Failure `not_found`; `invalid_parameter` for a fact that series do not have, or a value that is not of its type;
+ *   `conflict` if a fact cannot be changed, or none would be.
+ */
+export async function setFacts(
+  database: Pick<Database, 'transaction'>,
+  { facts, ...options }: SetOptions,
+): Promise<FactsChange> {
+  const values = readFacts(facts);
+  let changes: FactChange[] = [];
+  const change = await changeSeries(database, 'series.changed', options, {
+    async refuse(series, on) {
+      refuseDeleted(series);
+      changes = await findFactChanges(on, series.seriesNo, values);
+      await refuseChanges(on, series, changes);
+    },
+    async apply({ on, series, loadNo }) {
+      await updateFacts(on, { seriesNo: series.seriesNo, values, loadNo });
+      return { series: series.id, details: { changes } };
+    },
+  });
+  return { ...change, changes };
+}
+
+/** The facts as PostgreSQL reads them, in the order of the columns. @throws Failure `invalid_parameter`. */
+export function readFacts(facts: Readonly<Record<string, string>>): Record<string, string | null> {
+  const unknown = Object.keys(facts).filter((fact) => !columns.some(({ name }) => name === fact));
+  if (unknown.includes('series_id'))
+    fail('invalid_parameter', 'series_id is changed by: almanac series rename');
+  if (unknown.length > 0)
+    fail(
+      'invalid_parameter',
+      `${unknown.join(', ')} cannot be set; a series has ${columns.map(({ name }) => name).join(', ')}.`,
+    );
+  const values: Record<string, string | null> = {};
+  for (const column of columns) {
+    const text = facts[column.name];
+    if (text === undefined) continue;
+    const value = plainCells.read(column, text.trim());
+    if (value === undefined || (value === null && column.required))
+      fail('invalid_parameter', `${column.name}="${text}": ${plainCells.expected(column)} is expected.`);
+    values[column.name] = column.type === 'list' ? (value ?? '{}') : value;
+  }
+  return values;
+}
+
+async function refuseChanges(
+  on: Transaction,
+  { id, seriesNo, isOfItem }: FoundSeries,
+  changes: readonly FactChange[],
+): Promise<void> {
+  if (changes.length === 0) fail('conflict', `"${id}" has these facts already.`);
+  const names = changes.map(({ fact }) => fact);
+  const ofItem = names.filter((name) => isOfItem && factsOfItem.has(name));
+  if (ofItem.length > 0)
+    fail(
+      'conflict',
+      `"${id}" has the prices of an item, which gives it its ${ofItem.join(', ')}: load the dataset commodity-items.`,
+    );
+  const dating = names.filter((name) => datingFacts.has(name));
+  if (dating.length > 0 && (await hasVintages(on, seriesNo)))
+    fail(
+      'conflict',
+      `"${id}" has observations, which are dated by its ${dating.join(' and ')}: load them as another series.`,
+    );
+}

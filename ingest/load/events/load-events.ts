@@ -1,0 +1,56 @@
+// Writes the events of a load, in its transaction: which series, datasets and releases it changed.
+// A load that changes nothing writes none.
+import { instantText } from '../../../kernel/clock.ts';
+import type { Transaction } from '../../../kernel/database.ts';
+import { writeEvents } from '../../../kernel/events/outbox.sql.ts';
+import type { LoadOptions } from '../store/load-options.ts';
+import type { LoadCounts } from '../store/statements.sql.ts';
+import { insertReleaseEvents } from './release-events.sql.ts';
+import { insertSeriesEvents } from './series-events.sql.ts';
+
+const hasChanged = ({ pointsNew, pointsRevised, pointsDeleted }: LoadCounts) =>
+  pointsNew + pointsRevised + pointsDeleted > 0;
+
+/** Writes the event of a load into a table. @param at when it is published. */
+export async function tellOfRows(
+  on: Transaction,
+  { loadNo, dataset, at }: { loadNo: number; dataset: string; at: Date },
+  counts: LoadCounts,
+): Promise<void> {
+  if (!hasChanged(counts)) return;
+  const data = {
+    load: loadNo,
+    published_at: instantText(at),
+    dataset,
+    rows_new: counts.pointsNew,
+    rows_changed: counts.pointsRevised,
+    rows_deleted: counts.pointsDeleted,
+  };
+  const event = { type: 'dataset.updated' as const, accountId: null, series: null, data, at };
+  await writeEvents((text, values) => on.query(text, values), [event]);
+}
+
+/**
+ * Writes the events of a file of points, whose changed series are in load_changed. A file of many vintages is told of once:
+ * each series with the newest load that changed it, as a history of 700 vintages would otherwise make 700 events.
+ * @param stored the counts of each load of the file, by load_no. @param sum of them.
+ */
+export async function tellOfPoints(
+  on: Transaction,
+  stored: ReadonlyMap<number, LoadCounts>,
+  sum: LoadCounts,
+  {
+    dataset,
+    clock,
+    seriesTimeZone,
+    isRelease = true,
+  }: Pick<LoadOptions, 'dataset' | 'clock' | 'seriesTimeZone' | 'isRelease'>,
+): Promise<void> {
+  if (!hasChanged(sum)) return;
+  const at = clock.now();
+  await insertSeriesEvents(on, at);
+  if (isRelease) await insertReleaseEvents(on, at, seriesTimeZone);
+  if (dataset === 'observations') return; // its events are those of its series
+  const changing = [...stored].filter(([, counts]) => hasChanged(counts)).map(([loadNo]) => loadNo);
+  await tellOfRows(on, { loadNo: Math.max(...changing), dataset, at }, sum);
+}

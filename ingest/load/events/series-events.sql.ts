@@ -1,0 +1,57 @@
+// The statements for the events of changed series. The ids never leave PostgreSQL, so memory does not grow with the load.
+import type { Transaction } from '../../../kernel/database.ts';
+
+/** The most ids in one event: its body then stays below 20 KB unless the ids are unusually long. */
+const seriesMax = 250;
+
+/** load_changed: the series that each load of the file changed, and whether it changed or deleted what was published before. */
+export async function createChanged(on: Transaction): Promise<void> {
+  await on.query(`
+    create temp table load_changed (
+      series_no integer not null, load_no bigint not null, revised boolean not null
+    ) on commit drop`);
+}
+
+/** Adds the series of load_totals to load_changed. */
+export async function noteChanged(on: Transaction, loadNo: number): Promise<void> {
+  await on.query(
+    `insert into load_changed
+     select series_no, $1, points_revised + points_deleted > 0 from load_totals`,
+    [loadNo],
+  );
+}
+
+/**
+ * Writes `series.updated` and `series.revised` of the series in load_changed: each series by its present and its earlier ids,
+ * with the newest load that changed it, and at most 250 series of one load in an event.
+ */
+export async function insertSeriesEvents(on: Transaction, at: Date): Promise<void> {
+  await on.query('analyze load_changed'); // without it, the planner reads all series to find the few that changed
+  await on.query(
+    `with told as (
+       select type, id as series_id, max(c.load_no) as load_no
+       from load_changed c
+       -- Endpoints that filter by an earlier id go on.
+       join (select series_no, series_id from data.series union all select series_no, alias from data.series_aliases)
+         as s (series_no, id) using (series_no)
+       cross join (values ('series.updated'), ('series.revised')) kind (type)
+       where type = 'series.updated' or c.revised
+       group by type, id
+     ), placed as (
+       select *, row_number() over (partition by type, load_no order by series_id collate "C") - 1 as place from told
+     ), packed as (
+       select type, load_no, place / $2 as pack, array_agg(series_id order by place) as series
+       from placed group by type, load_no, pack
+     )
+     insert into events.outbox (type, series, data, at)
+     select type, series,
+       jsonb_build_object('load', load_no, 'published_at', ${instantText('$1::timestamptz')}, 'vintage', l.vintage), $1
+     from packed join data.loads l using (load_no) order by type desc, load_no, pack`,
+    [at, seriesMax],
+  );
+}
+
+/** An instant as it is sent, in SQL. */
+export function instantText(instant: string): string {
+  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+}

@@ -1,0 +1,231 @@
+// Shared by long and wide files: where their points go, and how rows without a point are distinguished from invalid ones.
+import type { Transaction } from '../../../kernel/database.ts';
+import type { CsvBatch } from '../../read/csv-batch.ts';
+import type { CellReader } from '../../cells/cells.ts';
+import type { PointDates } from '../../cells/dates.ts';
+import { failUnusable } from '../../datasets/columns.ts';
+import type { Rejects } from '../store/rejects.ts';
+import type { Combination, KnownSeries, SeriesDirectory } from './series-directory.ts';
+import { CopyBuffer, CopyLine } from '../store/stage.sql.ts';
+import type { ValueOptions, ValueReader } from '../../cells/values.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+
+/** Converts rows of a file to staged points. */
+export interface PointReader {
+  /** Non-empty rows. */
+  readonly rowsRead: number;
+  /** Reads a batch; its points are in the sink when this returns. */
+  read(batch: CsvBatch): Promise<void>;
+  /** Adds series to those below; no statement may be under way. */
+  cover?(ids: readonly string[]): Promise<void>;
+  /** series_no of every series that the file has, possibly without any point (a column of a wide file). */
+  readonly seriesWithoutPoints: ReadonlySet<number>;
+}
+
+export interface PointContext {
+  directory: SeriesDirectory;
+  sink: PointSink;
+  rejects: Rejects;
+  dates: PointDates;
+  dateFormat: string | undefined;
+  values: ValueReader;
+  /** Of the columns that are neither date nor value. */
+  cells: CellReader;
+  valueOptions: ValueOptions;
+  /** The line of the column names, for errors about a whole column. */
+  headerLine: number;
+  create: boolean;
+  /** If points can only be of what has happened: today, whose period is the last that is possible. */
+  latestDay: string | null;
+}
+
+/** What a date that lies in the future should have been. */
+export const notFuture = (today: string): string =>
+  `a date that has come: today is ${today} (SERIES_TIME_ZONE), and only what has happened is loaded`;
+
+/** Thrown if points were stored directly and one is not later than the last: they must be staged instead. */
+export class NotAscending extends Error {
+  constructor() {
+    super('the points of a series do not ascend');
+    this.name = 'NotAscending';
+  }
+}
+
+/** What was stored directly for a series. */
+interface DirectCount {
+  points: number;
+  pointsWithValue: number;
+  /** Among the points with a value. */
+  firstDate: string | null;
+  lastDate: string | null;
+}
+
+/**
+ * The destination of points: the stage, for comparison with the stored ones; or directly data.observations, if nothing of the
+ * series was ever published and its dates ascend, so that there is nothing to compare and no point can occur twice.
+ */
+export class PointSink {
+  /** Whether the stage may have a point twice. */
+  mayRepeat = false;
+  /** Whether a point went into the stage. */
+  isStaged = false;
+  /** By series_no. */
+  readonly direct = new Map<number, DirectCount>();
+  readonly #line: CopyLine;
+  readonly #staged: CopyBuffer;
+  readonly #straight: CopyBuffer | null;
+  readonly #published: string;
+  #createStage: (() => Promise<void>) | null;
+  #isRefused = false;
+
+  /**
+   * @param stage the table of the staged points, and what makes it: most loads of new series need none.
+   * @param straight the vintage and number of the load, if points may be stored directly.
+   */
+  constructor(
+    on: Transaction,
+    stage: { table: string; create: () => Promise<void> },
+    straight: { vintage: string; loadNo: number } | null,
+  ) {
+    this.#line = new CopyLine(on);
+    this.#staged = new CopyBuffer(this.#line, stage.table);
+    this.#createStage = stage.create;
+    this.#straight =
+      straight === null
+        ? null
+        : new CopyBuffer(
+            this.#line,
+            'data.observations (series_no, dims_no, date, published_on, load_no, value, status)',
+          );
+    this.#published = straight === null ? '' : `\t${straight.vintage}\t${straight.loadNo}\t`;
+  }
+
+  /**
+   * @param vintage of the row, followed by a tab, if the stage has a column for it; else ''.
+   * @param value digits, or `\N`. @param status in COPY format.
+   * @throws NotAscending
+   */
+  add(
+    series: KnownSeries,
+    combination: Combination,
+    vintage: string,
+    line: number,
+    date: string,
+    value: string,
+    status: string,
+  ): void {
+    const place = vintage + date;
+    const ascends = place > combination.lastPlace;
+    combination.lastPlace = place;
+    if (this.#straight === null || !series.fresh) {
+      if (!ascends) this.mayRepeat = true;
+      this.isStaged = true;
+      this.#staged.add(`${vintage}${line}\t${combination.prefix}${date}\t${value}\t${status}\n`);
+      return;
+    }
+    if (!ascends) throw new NotAscending();
+    if (!this.#isRefused)
+      this.#straight.add(`${combination.prefix}${date}${this.#published}${value}\t${status}\n`);
+    this.#count(series.seriesNo, date, value !== '\\N');
+  }
+
+  #count(seriesNo: number, date: string, hasValue: boolean): void {
+    let count = this.direct.get(seriesNo);
+    if (count === undefined) {
+      count = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
+      this.direct.set(seriesNo, count);
+    }
+    count.points++;
+    if (!hasValue) return;
+    count.pointsWithValue++;
+    if (count.firstDate === null || date < count.firstDate) count.firstDate = date;
+    if (count.lastDate === null || date > count.lastDate) count.lastDate = date;
+  }
+
+  /** The load will fail: further points are only checked. */
+  refuse(): void {
+    this.#isRefused = true;
+  }
+
+  /** The directory has dropped the last dates. @throws NotAscending if they are needed. */
+  forgetDates(): void {
+    if (this.#straight !== null && this.direct.size > 0) throw new NotAscending();
+    this.mayRepeat = true;
+  }
+
+  /** Makes the stage, once. */
+  async openStage(): Promise<void> {
+    const create = this.#createStage;
+    if (create === null) return;
+    this.#createStage = null;
+    await this.#line.arrived();
+    await create();
+  }
+
+  async flushIfFull(): Promise<void> {
+    if (this.isStaged) await this.openStage();
+    await this.#staged.flushIfFull();
+    await this.#straight?.flushIfFull();
+  }
+
+  /** Sends the rest; other statements may follow. */
+  async flush(): Promise<void> {
+    if (this.isStaged) await this.openStage();
+    await this.#staged.flush();
+    await this.#straight?.flush();
+  }
+
+  /** Waits for what is under way, successful or not. */
+  async settle(): Promise<void> {
+    await this.#line.settle();
+  }
+}
+
+const dimensionName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/** @throws IngestFailure if a name cannot be used in `dims=name:value`. */
+export function checkDimensionNames(names: readonly string[]): void {
+  const others = names.filter((name) => !dimensionName.test(name));
+  if (others.length === 0) return;
+  const slugs = new Set(names.filter((name) => dimensionName.test(name)));
+  const fix = others.map((name): [string, string] => {
+    let target = slug(name);
+    while (slugs.has(target)) target += '_';
+    slugs.add(target);
+    return ['--map', `${target}=${name}`];
+  });
+  const quoted = others.map((name) => `"${name}"`).join(', ');
+  failUnusable(
+    `${quoted} would be a dimension, whose name has only letters, digits and _: leave out by --ignore, or rename by`,
+    fix,
+  );
+}
+
+function slug(name: string): string {
+  const words = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '_');
+  return words.replace(/^_+|_+$/g, '').replace(/^(?=\d)/, '_') || 'name';
+}
+
+/** Whether all cells of the row are empty: many files end with such rows. */
+export function isEmpty(row: readonly string[]): boolean {
+  return row.every((cell) => cell.trim() === '');
+}
+
+/** Whether the row has as many cells as the header; additional empty ones do not count. */
+export function hasCells(row: readonly string[], cells: number): boolean {
+  return row.length === cells || (row.length > cells && isEmpty(row.slice(cells)));
+}
+
+/** The text of a cell of a complete row; the constant if the index is -1. */
+export function cellText(
+  row: readonly string[],
+  { index, constant }: { index: number; constant: string },
+): string {
+  return index < 0 ? constant : entryAt(row, index).trim();
+}
+
+export function unknownSeries(create: boolean): string {
+  return create
+    ? 'a series id (letters, digits, . _ and -), and the facts that a new series needs'
+    : 'a series that exists; --create makes new ones';
+}

@@ -1,0 +1,58 @@
+// Brings the stored history of points to the fold of the loads in force: after a load is erased, and after an old vintage is loaded
+// below a retraction, which leaves the value of later days to the loads that remain. Hides that all other loads store less.
+import type { Transaction } from '../../../kernel/database.ts';
+import { addDays } from '../../../kernel/dates.ts';
+import { noteChanged } from '../events/series-events.sql.ts';
+import { countEvents, mergeRows, recountVintages } from '../store/history.sql.ts';
+import type { LoadRow } from '../store/statements.sql.ts';
+import { insertVintages, sumChanges, updateSeries, type LoadCounts } from '../store/statements.sql.ts';
+import { findRewritten, narrowPassedOver, rewriteRows } from '../store/rewrite.sql.ts';
+import { createFold, findPointsOfBackfill, foldSince, hasTurnsAfter, keepFolded } from '../store/said.sql.ts';
+
+/**
+ * Rewrites the points of fold_points from a day on. @param load that does it; its vintage is not used.
+ * @returns what has changed of their newest values, and how many points no statement of the load had changed before.
+ */
+export async function refold(
+  on: Transaction,
+  load: LoadRow,
+  day: string,
+): Promise<(LoadCounts & { others: number }) | null> {
+  await foldSince(on, day);
+  const rewritten = await findRewritten(on);
+  if (rewritten.points === 0) return null;
+  const counts = await sumChanges(on);
+  await noteChanged(on, load.loadNo);
+  await keepFolded(on, load);
+  await narrowPassedOver(on);
+  const from = { ...load, vintage: day, complete: false };
+  await countEvents(on, from, 'before');
+  await rewriteRows(on, { loadNo: load.loadNo, day });
+  await mergeRows(on);
+  await countEvents(on, from, 'after');
+  await insertVintages(on, { ...load, complete: false });
+  await recountVintages(on, from);
+  await updateSeries(on, load);
+  return { ...counts, others: rewritten.others };
+}
+
+/**
+ * After an old vintage was stored, where a load of one of its series was retracted on a later day: from that day on, what the vintage states
+ * may be the value. @returns the counts of the load with the points that it so changes.
+ */
+export async function refoldBackfill(
+  on: Transaction,
+  load: LoadRow,
+  counts: LoadCounts,
+): Promise<LoadCounts> {
+  if (!(await hasTurnsAfter(on, load))) return counts;
+  await createFold(on);
+  await findPointsOfBackfill(on, load);
+  const refolded = await refold(on, load, addDays(load.vintage, 1));
+  if (refolded === null) return counts;
+  return {
+    ...counts,
+    pointsRevised: counts.pointsRevised + refolded.others,
+    pointsUnchanged: counts.pointsUnchanged - refolded.others,
+  };
+}

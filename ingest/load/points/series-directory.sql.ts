@@ -1,0 +1,101 @@
+// The statements of the series directory: finding series, creating them, and numbering their combinations of dimensions.
+import type { Queryable } from '../../../kernel/database.ts';
+import type { Frequency } from '../../../domain/periods.ts';
+
+export interface SeriesRow {
+  series_no: number;
+  series_id: string;
+  frequency: Frequency;
+  fiscal_year_end: string | null;
+  dimensions: string[];
+  is_deleted: boolean;
+  /** No point of it was ever published. */
+  fresh: boolean;
+}
+
+/** The existing series among the ids. */
+export function findSeries(on: Queryable, ids: readonly string[]): Promise<SeriesRow[]> {
+  return on.query<SeriesRow>(
+    `select series_no, series_id, frequency, fiscal_year_end, dimensions, deleted_on is not null as is_deleted,
+       not exists (select from data.vintages v where v.series_no = s.series_no) as fresh
+     from data.series s where series_id = any($1)`,
+    [ids],
+  );
+}
+
+/** Earlier id → present id, of those that are earlier ones. */
+export async function findPresentIds(
+  on: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await on.query<{ alias: string; series_id: string }>(
+    'select a.alias, s.series_id from data.series_aliases a join data.series s using (series_no) where a.alias = any($1)',
+    [ids],
+  );
+  return new Map(rows.map(({ alias, series_id }) => [alias, series_id]));
+}
+
+/** The combinations of dimension values of the series, in the order of their numbers. */
+export function findDims(
+  on: Queryable,
+  seriesNos: readonly number[],
+): Promise<{ series_no: number; dims_no: number; dims: Record<string, string> }[]> {
+  return on.query(
+    `select series_no, dims_no, dims from data.series_dims where series_no = any($1) order by series_no, dims_no`,
+    [seriesNos],
+  );
+}
+
+/** Inserts series. @param rows objects of the table's columns; missing ones are null, tags is an array literal. */
+export function insertSeries(
+  on: Queryable,
+  rows: readonly Record<string, string | null>[],
+): Promise<SeriesRow[]> {
+  return on.query<SeriesRow>(
+    `insert into data.series (series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
+       unit_multiplier, decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url)
+     select series_id, name, unit, frequency, source, description, geography, seasonal_adjustment,
+       unit_multiplier, decimals, licence, licence_url, attribution, fiscal_year_end, coalesce(tags::text[], '{}'), category,
+       methodology_url
+     from jsonb_to_recordset($1) as row (series_id text, name text, unit text, frequency text, source text,
+       description text, geography text, seasonal_adjustment text, unit_multiplier integer, decimals smallint,
+       licence text, licence_url text, attribution text, fiscal_year_end text, tags text, category text, methodology_url text)
+     returning series_no, series_id, frequency, fiscal_year_end, dimensions, false as is_deleted, true as fresh`,
+    [JSON.stringify(rows)],
+  );
+}
+
+/** Inserts combinations of dimension values. */
+export async function insertDims(
+  on: Queryable,
+  seriesNos: readonly number[],
+  dimsNos: readonly number[],
+  dims: readonly string[],
+): Promise<void> {
+  await on.query(
+    `insert into data.series_dims (series_no, dims_no, dims)
+     select * from unnest($1::int[], $2::int[], $3::jsonb[])`,
+    [seriesNos, dimsNos, dims],
+  );
+}
+
+/** Sets the dimension names of series that had none. */
+export async function nameDimensions(
+  on: Queryable,
+  seriesNos: readonly number[],
+  names: readonly string[],
+): Promise<void> {
+  await on.query(
+    'update data.series set dimensions = $2, row_version = row_version + 1 where series_no = any($1)',
+    [seriesNos, names],
+  );
+}
+
+/** Deletes series that this load created but no valid row used. */
+export async function deleteSeriesWithoutDims(on: Queryable, seriesNos: readonly number[]): Promise<void> {
+  await on.query(
+    `delete from data.series s where series_no = any($1)
+     and not exists (select from data.series_dims d where d.series_no = s.series_no)`,
+    [seriesNos],
+  );
+}

@@ -1,0 +1,115 @@
+// The options, dependencies and result of a load: the types that all kinds of loads share.
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Transaction } from '../../../kernel/database.ts';
+import type { ColumnOptions } from '../../datasets/columns.ts';
+import type { CsvBatch } from '../../read/csv-batch.ts';
+import type { Reject } from '../../failure.ts';
+import type { Rejects } from './rejects.ts';
+import type { Interruption, LockOptions } from './interruptible.ts';
+import type { LoadCounts } from './statements.sql.ts';
+import type { CellOptions } from '../../cells/cells.ts';
+import type { RowOptions } from '../../read/row-selection.ts';
+
+export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, LockOptions {
+  dataset: string;
+  /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
+  input: Readable | string;
+  /** Reads the input instead of the CSV reader: the header, then the rows with their lines in the file. Called again for a second attempt. */
+  rows?: () => AsyncGenerator<CsvBatch>;
+  /** With `full` and `rows`: the series that the file states although it may have no row of them; asked once all rows are read. */
+  covers?: () => readonly string[];
+  /** Runs in the transaction of the load, after it: what is true if and only if the load is stored. loadNo: see LoadResult. */
+  alongside?: (
+    on: Transaction,
+    loadNo: number | null,
+    interruptions: readonly Interruption[],
+  ) => Promise<void>;
+  /** The name of the input in the record of loads; default: the path. */
+  sourceName?: string;
+  /** Creates missing series, from the constants of `set` and from columns of the file. */
+  create?: boolean;
+  /** One row per date, one column per series; of NAVs, per fund. */
+  wide?: boolean;
+  /** The number of lines to skip below the header. */
+  skipRows?: number;
+  /** The publication day of the file, or a period for its last day; default today. */
+  vintage?: string;
+  /** The file is complete for each of its series: points it omits are deleted as of the vintage. */
+  full?: boolean;
+  /** Rolls back everything at the end. */
+  dryRun?: boolean | undefined;
+  /** Skips refused rows (in a wide file: refused cells) instead of storing nothing. */
+  skipInvalid?: boolean;
+  /** Of rows of observations that state one point, the first is stored and the others are refused, without `skipInvalid` too. */
+  repeated?: 'first' | undefined;
+  /** See csv.ts for these three. */
+  delimiter?: string | undefined;
+  encoding?: string | undefined;
+  headerLine?: number;
+  /** The resource to load from a data package with several. */
+  resource?: string;
+  /** Prepended to the id of each column of a wide file that --map does not name. */
+  prefix?: string;
+  /** No gateway serves the database: the load is done when it is committed. Otherwise it is done when it is in force everywhere. */
+  noGateway?: boolean;
+  /** The time zone that determines today. */
+  seriesTimeZone: string;
+  /** False: it brings nothing that the release calendar waits for. */
+  isRelease?: boolean;
+  /** The day that counts as today; default: that of the clock. */
+  today?: string;
+  /** From 1 to 12, of funds for which neither they nor their company state it; default: July. */
+  fiscalYearFirstMonth?: number;
+  clock: Clock;
+  /** bytesTotal is unknown for streams. */
+  onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
+  /** A CSV file that receives every refused row. */
+  reportFile?: string;
+}
+
+/** The result of loading the batches. */
+export interface LoadResult extends LoadCounts {
+  /** Non-empty rows of the file. */
+  rowsRead: number;
+  /** The first of the loads of the file; null: it has no rows, and one vintage for each row. */
+  loadNo: number | null;
+  /** The vintage of the rows: the day of the load, a day that the call gives, or a column of the file. Rows of a table have no vintages. */
+  vintages?: 'today' | 'column';
+}
+
+export interface LoadSummary extends Omit<LoadResult, 'loadNo' | 'vintages'> {
+  /** Rows left out by --skip-where; they are not among the rows read. */
+  rowsSkipped: number;
+  /** In a wide file: cells. */
+  rowsRejected: number;
+  seconds: number;
+  rowsPerSecond: number;
+  /** The first twenty. */
+  rejects: Reject[];
+  /** What an option was given for in vain, and each interruption. */
+  notes: string[];
+  /** Releases that were due meanwhile: the load was started again after each. */
+  interruptions: readonly Interruption[];
+}
+
+/** What every kind of dataset is handed. */
+export interface LoadInput {
+  header: string[];
+  headerLine: number;
+  batches: AsyncIterable<CsvBatch>;
+  /** Producing the batches queries the database, so no other statement may be under way between them. */
+  batchesAsk?: boolean;
+  /** The points are facts, such as prices: none is of a period after today's. */
+  hasHappened?: boolean;
+  /** How many rows were refused before the batches, and are not in them. */
+  rowsRefused?: () => number;
+  /** The vintage of the load; set by the caller if `vintageGiven`. */
+  vintage: string;
+  vintageGiven: boolean;
+  today: string;
+  rejects: Rejects;
+  /** Receives what the summary says beside the counts. */
+  notes: string[];
+  onRows: (rowsRead: number) => void;
+}

@@ -1,0 +1,86 @@
+// What the loads of tables state of rows, as it is on record: a row that the load made as it is, what a row was before another load
+// changed it, and the rows that a load stated again unchanged. Which columns a load states, its row of data.loads says.
+import type { Transaction } from '../../../kernel/database.ts';
+
+/** A row `k` of the table as it is kept: its columns without those of the record itself. */
+export const keptContent = `to_jsonb(k) - array['row_no', 'load_no', 'updated_on']`;
+
+/** The keys of rows, to find the number of one that was deleted. @param columns of the key, as the table has them. */
+export const keyOf = (row: string, columns: readonly string[]): string =>
+  `jsonb_build_array(${columns.map((name) => `${row}.${name}`).join(', ')})`;
+
+/** A load of a table: the table, and how a staged row `t` is found in it, in SQL. */
+export interface StatedRows {
+  loadNo: number;
+  target: string;
+  /** A query of the staged rows, with their `line`. */
+  staged: string;
+  /** The condition that `k` is the row of `t`. */
+  isSame: string;
+}
+
+/** Records which columns the load states. */
+export async function keepStatedColumns(
+  on: Transaction,
+  loadNo: number,
+  columns: readonly string[],
+): Promise<void> {
+  await on.query('update data.loads set states_columns = $2 where load_no = $1', [loadNo, columns]);
+}
+
+/**
+ * Common table expressions that keep the rows which differ and then update them; `done` has a row for each. Parameter 1 is the load.
+ * @param differs the condition that `t` changes `k`. @param assignments of the update, of cells of `t`.
+ */
+export const updateKept = (
+  { target, staged, isSame }: Omit<StatedRows, 'loadNo'>,
+  differs: string,
+  assignments: readonly string[],
+): string => `
+  changing as materialized (
+    select t.line, coalesce(k.row_no, nextval('data.row_nos')) as row_no, k.load_no, ${keptContent} as content
+    from ${target} k join ${staged} t on ${isSame} where ${differs}
+  ), replaced as (
+    insert into data.replaced_rows (row_no, load_no, replaced_by, content) select row_no, load_no, $1, content from changing
+  ), done as (
+    update ${target} k set ${assignments.join(', ')}, row_no = c.row_no, load_no = $1
+    from changing c join ${staged} t using (line) where ${isSame} returning 1
+  )`;
+
+/**
+ * Common table expressions that insert the staged rows which the table lacks; `done` has a row for each. One that was there before has its
+ * number again. Parameters are the load and the dataset.
+ * @param key the columns of the key, as the table has them. @param cells the columns to insert, with their values in `t`.
+ */
+export const insertNumbered = (
+  { target, staged, isSame }: Omit<StatedRows, 'loadNo'>,
+  key: readonly string[],
+  cells: readonly { name: string; value: string }[],
+): string => `
+  done as (
+    insert into ${target} (${cells.map(({ name }) => name).join(', ')}, row_no, load_no)
+    select ${cells.map(({ value }) => value).join(', ')}, coalesce(a.row_no, nextval('data.row_nos')), $1
+    from ${staged} t left join data.absent_rows a on a.dataset = $2 and a.key = ${keyOf('t', key)}
+    where not exists (select from ${target} k where ${isSame}) returning row_no
+  ), present as (
+    delete from data.absent_rows a using done where a.row_no = done.row_no
+  )`;
+
+/**
+ * Records the rows that the load states as they were. Rows that no load has changed since they are numbered are left out: there is
+ * nothing else that they could be.
+ */
+export async function keepRestated(
+  on: Transaction,
+  { loadNo, target, staged, isSame }: StatedRows,
+): Promise<void> {
+  await on.query(
+    `insert into data.row_statements (load_no, rows)
+     select $1, int8range(min(row_no), max(row_no), '[]')
+     from (
+       select k.row_no, k.row_no - row_number() over (order by k.row_no) as run
+       from ${target} k join ${staged} t on ${isSame} where k.row_no is not null and k.load_no <> $1) restated
+     group by run`,
+    [loadNo],
+  );
+}

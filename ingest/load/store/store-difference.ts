@@ -1,0 +1,31 @@
+// Stores the changes of a load (load_changes), and brings what depends on them up to date. Hides that a load into the past, or into a
+// day that is stored, counts the vintages anew and keeps what it corrects.
+import type { Transaction } from '../../../kernel/database.ts';
+import { narrowConfirmations } from './confirmations.sql.ts';
+import { countEvents, createHistory, mergeRows, recountVintages } from './history.sql.ts';
+import { storeChanges } from './revise.sql.ts';
+import type { LoadRow } from './statements.sql.ts';
+import { insertVintages, updateSeries } from './statements.sql.ts';
+import { keepCorrected } from './said.sql.ts';
+
+/** @param series how many of load_series, by `findLoadSeries`. load_totals has the sums of load_changes. */
+export async function storeDifference(
+  on: Transaction,
+  load: LoadRow,
+  series: { known: number; backfill: number; rewrites: number },
+): Promise<void> {
+  if (series.rewrites > 0) {
+    await createHistory(on);
+    await keepCorrected(on, load);
+    await narrowConfirmations(on, load);
+    await countEvents(on, load, 'before');
+  }
+  if (series.known > 0 || series.backfill > 0) await storeChanges(on, load);
+  if (series.rewrites > 0) {
+    await mergeRows(on);
+    await countEvents(on, load, 'after');
+  }
+  await insertVintages(on, load);
+  if (series.rewrites > 0) await recountVintages(on, load);
+  await updateSeries(on, load);
+}

@@ -1,0 +1,112 @@
+// Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh,
+// loads what is put into the watched folder, and serves operators. Any number may run beside each other.
+import { openDatabase } from '../kernel/database.ts';
+import { checkedWithin } from '../kernel/deadline.ts';
+import { readyWithinMs } from '../kernel/http/server.ts';
+import type { Log } from '../kernel/log/log.ts';
+import { serverMetrics } from '../kernel/metrics/database.ts';
+import type { Metric } from '../kernel/metrics/text.ts';
+import type { Tracing } from '../kernel/tracing/tracing.ts';
+import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
+import { startOperatorServer, type OperatorServerOptions } from './operator/server.ts';
+import { createApart, type ReadLimits } from './due/apart/run-apart.ts';
+import type { Tasks } from './due/tasks.ts';
+import { workingApart } from './due/inbox/load-apart.ts';
+import { inboxMetrics } from './due/inbox/metrics.ts';
+import { startInbox } from './due/inbox/watch.ts';
+import { releaseMetrics } from './due/metrics.ts';
+import { startPublishing } from './due/publishing.ts';
+import { databaseClock, type ReleaseClock } from './due/releases/release-clock.ts';
+import { fetchDeps, loadingApart, startFetching, type SourceSettings } from './due/sources/fetching.ts';
+import { sourceMetrics } from './due/sources/metrics.ts';
+
+export interface PublisherOptions {
+  /** Of the role almanac_publisher, or of the owner. */
+  databaseUrl: string;
+  /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
+  schema?: readonly Migration[] | undefined;
+  /** Logs each statement that takes longer; 0, the default: none. */
+  slowStatementMs?: number | undefined;
+  /** Undefined: it fetches no sources. */
+  sources?: SourceSettings | undefined;
+  /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
+  inbox?: { directory: string; seriesTimeZone: string } | undefined;
+  /** Of the processes that read files. */
+  readLimits?: ReadLimits | undefined;
+  /** They get only the variables of PostgreSQL's driver from it. */
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+  log: Log;
+  /** By which releases and sources are due; default: that of the database. */
+  clock?: ReleaseClock;
+  /** Serves the calls of operators. Undefined: it serves none. */
+  operators?: OperatorServerOptions | undefined;
+  /** Continues the traces of gateways; by default none is. */
+  tracing?: Tracing | undefined;
+}
+
+export interface RunningPublisher {
+  /** Where operators are served; undefined: nowhere. */
+  url: string | undefined;
+  metrics: readonly Metric[];
+  /** Rejects while the database is away, or its schema does not fit; in time for a probe. */
+  ready(): Promise<void>;
+  /** Gives up what is being prepared, which another publisher or the next start makes, then resolves. */
+  close(): Promise<void>;
+}
+
+/** @throws Error if the database does not answer, its schema does not fit, or the port is taken. */
+export async function start(options: PublisherOptions): Promise<RunningPublisher> {
+  const { databaseUrl, log, slowStatementMs, clock = databaseClock, schema = [], readLimits, env } = options;
+  const applicationName = 'almanac publisher';
+  const database = openDatabase(databaseUrl, log, {
+    applicationName,
+    // For a release and its file, the metrics, the heartbeat, records of sources and of the watched folder, and the timers of both. The
+    // processes that read files have connections of their own.
+    connectionsMax: 8,
+    slowStatementMs,
+  });
+  const fits = () => requireSchema((text) => database.query(text), schema);
+  const ready = checkedWithin(readyWithinMs, fits);
+  try {
+    await fits();
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  const deps = { database, clock, log };
+  const server =
+    options.operators &&
+    (await startOperatorServer(options.operators, {
+      ...{ databaseUrl, slowStatementMs, releaseClock: clock, ready, log, readLimits, env },
+      tracing: options.tracing,
+    }).catch(async (error: unknown) => {
+      await database.close();
+      throw error;
+    }));
+  const publishing = startPublishing(deps);
+  // Releases interrupt loads of its own, so they need not be as far behind as the calls of operators: on a busy machine they would never end.
+  const niceness = 5;
+  const apart = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
+  const ofInbox = options.inbox && { ...deps, ...options.inbox };
+  const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
+  const sources = options.sources && fetchDeps(deps, options.sources, loadingApart(apart));
+  const fetching = sources && startFetching(sources);
+  return {
+    url: server?.url,
+    ready,
+    metrics: [
+      ...(server?.metrics ?? []),
+      ...database.metrics,
+      ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
+      ...releaseMetrics(deps, publishing, log),
+      ...(fetching === undefined ? [] : sourceMetrics(deps, fetching, log)),
+      ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
+    ],
+    async close() {
+      await server?.close();
+      await Promise.all([publishing.close(), fetching?.close(), inbox?.close()]);
+      await apart.close();
+      await database.close();
+    },
+  };
+}

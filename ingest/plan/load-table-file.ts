@@ -1,0 +1,201 @@
+// Loads a planned table: its entry becomes the options of a load, its file a stream of long rows, and that it was loaded is remembered in the
+// transaction of the load.
+import type { Clock } from '../../kernel/clock.ts';
+import { dateIn } from '../../kernel/clock.ts';
+import type { Transaction } from '../../kernel/database.ts';
+import { datasetNamed } from '../datasets/datasets.ts';
+import { IngestFailure } from '../failure.ts';
+import type { LockOptions, Transacting } from '../load/store/interruptible.ts';
+import type { LoadOptions, LoadSummary } from '../load/store/load-options.ts';
+import { load } from '../load/load.ts';
+import { loadTable } from '../load/load-table.ts';
+import { Rejects } from '../load/store/rejects.ts';
+import { datasetLoad } from '../entry/dataset-load.ts';
+import { failureNamedByKey, summaryNamedByKey } from '../entry/named-by-key.ts';
+import { lackingIn, type LoadableTable, type TableDescription } from '../entry/entry.ts';
+import { factsChanged } from '../entry/entry-changes.ts';
+import { withoutQuery } from '../read/file-path.ts';
+import type { PlannedTable } from './plan.ts';
+import { rememberPublished } from './published.sql.ts';
+import { vintageOf } from '../entry/file-name.ts';
+import { reshape, rowsOf, type Reshaped } from '../reshape/reshape.ts';
+import { tableRows } from '../read/table-rows.ts';
+
+export interface LoadSettings extends Omit<LockOptions, 'dryRun'> {
+  seriesTimeZone: string;
+  fiscalYearFirstMonth?: number;
+  clock: Clock;
+  /** The name of almanac.yml's publication; left out: what is loaded is not remembered, and is loaded again by the next run. */
+  publication?: string;
+  /** The entry was typed as flags: messages name these, and not the keys. */
+  isTyped?: boolean;
+  dryRun: boolean;
+  reportFile?: string;
+  onProgress?: (rowsRead: number, bytesRead: number) => void;
+  /** Runs in the transaction of the load, after it; what it throws undoes the load. */
+  alongside?: LoadOptions['alongside'];
+}
+
+export interface LoadedTable {
+  summary: LoadSummary;
+  /** The ids of its series, the first hundred in the order of the file. */
+  seriesIds: string[];
+  /** How many there are. */
+  series: number;
+}
+
+const idsKept = 100;
+
+/** A table as the loader takes it: its rows long, and what its entry says as options. */
+export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stated'> {
+  options: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
+  /** How much of the file was read; undefined: the load knows it. */
+  bytesRead?: () => number;
+}
+
+/**
+ * @param today YYYY-MM-DD, in the time zone of the series.
+ * @throws IngestFailure if the entry does not fit the file, at once or when the rows are read.
+ */
+export function tableLoad({ entry, file, input, path: name }: PlannedTable, today: string): TableLoad {
+  if (entry.dataset !== undefined) {
+    const vintage = vintageOf(entry, rowsOf(entry, name).fileName, today);
+    const options = datasetLoad(entry, input ?? file, { dataset: entry.dataset, vintage });
+    const sourceName = sourceNameOf(name, entry.sheet);
+    return { options: { ...options, sourceName }, constants: {}, series: new Map(), stated: new Set() };
+  }
+  const table = loadable(entry, name);
+  const of = rowsOf(entry, name);
+  let bytes = 0;
+  const { constants, rows, series, stated } = reshape(table, of, () =>
+    tableRows({
+      file,
+      sheet: table.sheet,
+      encoding: table.encoding,
+      delimiter: table.delimiter,
+      quote: table.quote,
+      split: table.split,
+      onBytes: (bytesRead) => void (bytes = bytesRead),
+    }),
+  );
+  const vintage = vintageOf(table, of.fileName, today);
+  const options = {
+    dataset: 'observations',
+    input: file,
+    rows,
+    sourceName: sourceNameOf(name, entry.sheet),
+    create: true,
+    set: constants,
+    ...(vintage !== undefined && { vintage }),
+    ...(table.full === true && { full: true, covers: () => [...series.keys()] }),
+    skipInvalid: table.skip_invalid === true,
+    repeated: table.repeated,
+    ...(table.multiply !== undefined && { multiply: { value: table.multiply } }),
+  };
+  return { options, constants, series, stated, bytesRead: () => bytes };
+}
+
+/**
+ * Loads a table in a transaction of its own. Whoever loads several waits once, at the end, until they are in force.
+ * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
+ */
+export async function loadTableFile(
+  database: Transacting,
+  planned: PlannedTable,
+  settings: LoadSettings,
+): Promise<LoadedTable> {
+  if (settings.isTyped === true) return loadPlanned(database, planned, settings);
+  try {
+    const loaded = await loadPlanned(database, planned, settings);
+    return { ...loaded, summary: summaryNamedByKey(loaded.summary) };
+  } catch (error) {
+    throw error instanceof IngestFailure ? failureNamedByKey(error) : error;
+  }
+}
+
+async function loadPlanned(
+  database: Transacting,
+  planned: PlannedTable,
+  settings: LoadSettings,
+): Promise<LoadedTable> {
+  const { entry, path: name } = planned;
+  const { options, constants, series, stated, bytesRead } = tableLoad(
+    planned,
+    dateIn(settings.seriesTimeZone, settings.clock.now()),
+  );
+  const { publication, isTyped: _, onProgress, alongside, ...shared } = settings;
+  const summary = await load(database, {
+    ...shared,
+    ...options,
+    noGateway: true,
+    onProgress: (rowsRead, bytes) => onProgress?.(rowsRead, bytesRead?.() ?? bytes),
+    alongside: async (on, loadNo, interruptions) => {
+      if (factsChanged(planned.loadedWith, entry)) await updateFacts(on, { constants, series }, settings);
+      if (publication !== undefined)
+        await rememberPublished(on, {
+          ...{ publication, path: name, sheet: entry.sheet ?? '' },
+          ...{ contentSha256: planned.contentSha256, entry, loadNo },
+        });
+      await alongside?.(on, loadNo, interruptions);
+    },
+  });
+  return { summary, seriesIds: [...stated].slice(0, idsKept), series: stated.size };
+}
+
+/** The name in the record of loads, which data-api may read too: a URL without its query, where a token may be. */
+function sourceNameOf(name: string, sheet: string | undefined): string {
+  const plain = withoutQuery(name);
+  return sheet === undefined ? plain : `${plain}, ${sheet}`;
+}
+
+function loadable(entry: TableDescription, name: string): LoadableTable {
+  const lacking = lackingIn(entry);
+  if (lacking.length > 0)
+    throw new IngestFailure(
+      'usage',
+      `almanac.yml, ${withoutQuery(name)}: the entry lacks ${lacking.join(', ')}, which a load needs.`,
+    );
+  return entry as LoadableTable;
+}
+
+/** The series exist with the facts of an earlier entry: they get those of this one. */
+async function updateFacts(
+  on: Transaction,
+  { constants, series }: Pick<Reshaped, 'constants' | 'series'>,
+  settings: LoadSettings,
+): Promise<void> {
+  const { seriesTimeZone, clock } = settings;
+  const described = [...series].filter(
+    ([, facts]) => Object.keys(constants).length + Object.keys(facts).length > 0,
+  );
+  const names = [...new Set(described.flatMap(([, facts]) => Object.keys({ ...constants, ...facts })))];
+  const rows = described.map(([id, facts]) => [
+    id,
+    ...names.map((name) => facts[name] ?? constants[name] ?? ''),
+  ]);
+  if (rows.length === 0) return;
+  const today = dateIn(seriesTimeZone, clock.now());
+  const rejects = new Rejects();
+  const input = {
+    header: ['series_id', ...names],
+    headerLine: 1,
+    batches: batchesOf(rows),
+    vintage: today,
+    vintageGiven: false,
+    today,
+    rejects,
+    notes: [],
+    onRows: () => undefined,
+  };
+  await loadTable(on, datasetNamed('series'), input, {
+    dataset: 'series',
+    input: 'almanac.yml',
+    seriesTimeZone,
+    clock,
+  });
+}
+
+// oxlint-disable-next-line require-yield -- a list of one batch, as the loader takes batches
+async function* batchesOf(rows: string[][]): AsyncGenerator<{ rows: string[][]; lines: number[] }> {
+  yield { rows, lines: rows.map((_, at) => at + 2) };
+}

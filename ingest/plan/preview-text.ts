@@ -1,0 +1,155 @@
+// What a run will do, in words: the tables with what is sure and what is guessed, their rows as they will be served, what edits change, and what
+// is left out.
+import { stringify } from 'yaml';
+import type { TableDescription } from '../entry/entry.ts';
+import type { Plan, PlannedTable } from './plan.ts';
+import type { Inspected } from '../entry/inspected.ts';
+import type { Preview, PreviewPoint } from '../entry/inspected.ts';
+import { linesOf, type Choice } from '../entry/settle.ts';
+
+const tablesShown = 40;
+/** Of more tables, three rows of each are shown. */
+const tablesWithAllRows = 5;
+
+interface Shown {
+  /** What is known of tables beside their entries. */
+  inspected: ReadonlyMap<TableDescription, Inspected>;
+  /** Whether the lines that settle a guess are shown: nobody is asked. */
+  withLines: boolean;
+}
+
+/** Lines of text; empty if everything is as it was. */
+export function previewOf(plan: Plan, { inspected, withLines }: Shown): string {
+  const lines: string[] = [];
+  const fresh = plan.newEntries;
+  if (fresh.length > 0)
+    lines.push(`${plan.descriptionPath}: ${fresh.length} new ${fresh.length === 1 ? 'entry' : 'entries'}`);
+  const areFew = inspected.size <= tablesWithAllRows;
+  for (const { entry, evidence, title } of fresh.slice(0, tablesShown)) {
+    if (entry.skip !== undefined) {
+      lines.push('', `${nameOf(entry)}: left out, ${entry.skip}`);
+      continue;
+    }
+    lines.push('', `${nameOf(entry)}: ${title}`);
+    const guessed = new Set(entry.guessed ?? []);
+    for (const [key, why] of Object.entries(evidence)) {
+      const text = valueAt(entry, key);
+      lines.push(
+        `  ${guessed.has(key) ? 'guess' : 'sure '}  ${key}${text === '' ? '' : `: ${text}`}  (${shortened(why)})`,
+      );
+    }
+    lines.push(...inspectedOf(entry, inspected.get(entry), { withLines, areFew }));
+  }
+  if (fresh.length > tablesShown) lines.push(`… and ${fresh.length - tablesShown} more`);
+  const isNew = new Set(fresh.map(({ entry }) => entry));
+  for (const table of plan.tables.filter(({ entry }) => !isNew.has(entry)).slice(0, tablesShown)) {
+    if (table.state === 'entry changed') lines.push(...editOf(table));
+    const of = inspected.get(table.entry);
+    if (of === undefined) continue;
+    if (table.state !== 'entry changed') lines.push(`${table.path}: nobody has confirmed its guesses`);
+    lines.push(...inspectedOf(table.entry, of, { withLines, areFew }));
+  }
+  for (const { path, reason } of plan.unreadable) lines.push(`${path}: cannot be read. ${reason}`);
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`;
+}
+
+export const nameOf = ({ file, sheet }: TableDescription): string =>
+  `${[file].flat()[0] ?? ''}${sheet === undefined ? '' : `, sheet ${sheet}`}`;
+
+function editOf({ path, changes }: PlannedTable): string[] {
+  return [`${path}: its entry was edited since it was loaded`, ...changes.map((change) => `  ${change}`)];
+}
+
+function inspectedOf(
+  entry: TableDescription,
+  of: Inspected | undefined,
+  { withLines, areFew }: { withLines: boolean; areFew: boolean },
+): string[] {
+  if (of === undefined) return [];
+  const choices = withLines ? of.choices.flatMap((choice) => linesOfChoice(entry, choice)) : [];
+  return [...choices, ...rowsOf(of.preview, areFew ? undefined : 3)];
+}
+
+function linesOfChoice(entry: TableDescription, { key, question, options, text }: Choice): string[] {
+  const others = options
+    .slice(1)
+    .map(({ label, set }) => `    ${label}: write in almanac.yml  ${shortened(linesOf(entry, set))}`);
+  const part = text?.split('.').at(-1) ?? '';
+  const typed = text === null ? [] : [`    another: write in almanac.yml  ${part}: … under series`];
+  const [now] = options;
+  return [
+    `  to settle ${key}: ${shortened(question)}`,
+    ...(now === undefined ? [] : [`    ${now.label}: it is so now; take ${key} out of guessed`]),
+    ...others,
+    ...typed,
+  ];
+}
+
+/** The rows of a table, and what of it is not loaded. @param most how many rows. */
+export function rowsOf(preview: Preview, most = preview.points.length): string[] {
+  const { points, points_read: count, is_whole: isWhole, fault } = preview;
+  if (fault !== null) return [`  its rows cannot be shown: ${fault}`];
+  const lines: string[] = [];
+  if (points.length > 0) {
+    lines.push(
+      `  as it will be served, of ${count} ${count === 1 ? 'point' : 'points'}${isWhole ? '' : ' of the rows that were read'}:`,
+    );
+    lines.push(...tableOf(some(points, most)).map((line) => `    ${line}`));
+  }
+  for (const { reason, count: rows, examples } of preview.left_out)
+    lines.push(
+      `  left out: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${reason}; ${examples.map(({ line, text }) => `line ${line}: ${text}`).join('; ')}`,
+    );
+  for (const { title, reason } of preview.columns_left_out)
+    lines.push(`  not loaded: the column ${title}, ${shortened(reason)}`);
+  for (const { line, column, text, expected } of preview.refused)
+    lines.push(`  refused: line ${line}, ${column}: "${text}", expected ${expected}`);
+  const more = preview.refused_count - preview.refused.length;
+  if (more > 0) lines.push(`  and ${more} more are refused`);
+  return lines;
+}
+
+/** The first, the last and some between. */
+function some(points: readonly PreviewPoint[], most: number): readonly PreviewPoint[] {
+  if (points.length <= most) return points;
+  return Array.from({ length: most }, (_, at) => Math.round((at * (points.length - 1)) / (most - 1))).flatMap(
+    (at) => points[at] ?? [],
+  );
+}
+
+/** Columns that no point has are left away. */
+function tableOf(points: readonly PreviewPoint[]): string[] {
+  const dims = [...new Set(points.flatMap((point) => Object.keys(point.dims)))];
+  const columns: [title: string, cell: (point: PreviewPoint) => string][] = [
+    ['line', ({ line }) => String(line)],
+    ['series', ({ series }) => series],
+    ...dims.map((name): (typeof columns)[number] => [name, (point) => point.dims[name] ?? '']),
+    ['date', ({ date }) => date],
+    ['value', ({ value }) => value ?? 'missing'],
+    ['status', ({ status }) => status ?? ''],
+    ['vintage', ({ vintage }) => vintage ?? ''],
+  ];
+  const used = columns.filter(([, cell]) => points.some((point) => cell(point) !== ''));
+  const rows = [used.map(([title]) => title), ...points.map((point) => used.map(([, cell]) => cell(point)))];
+  const widths = used.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+const textMax = 160;
+const shortened = (text: string) => (text.length > textMax ? `${text.slice(0, textMax)}…` : text);
+
+/** On one line, as almanac.yml has it. */
+const flow = (value: unknown) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+
+/** What stands under a key such as `series.unit`, on one line; empty: nothing. */
+export function valueAt(entry: object, key: string): string {
+  let value: unknown = entry;
+  for (const part of key.split('.')) value = (value as Record<string, unknown> | undefined)?.[part];
+  if (value === undefined) return '';
+  return shortened(typeof value === 'string' ? value : flow(value));
+}

@@ -1,0 +1,216 @@
+// The guesses of an entry as choices: for each guess that is a matter of picking, what it is now and what else it may be, with a cell of the file
+// that shows the difference. Readings come from the code that detects and loads; this file asks the questions.
+import { cellOf, isNumberText } from '../cells/cell-forms.ts';
+import { dateChoice, fiscalYearChoice, frequencyChoice, vintageChoice } from './date-choices.ts';
+import type { LoadableTable, TableDescription } from '../entry/entry.ts';
+import { isUntitled } from '../detect/table/head.ts';
+import { filledDown } from '../detect/table/layout.ts';
+import type { EncodingCandidate } from '../read/encodings.ts';
+import type { ReshapePlan } from '../reshape/reshape-plan.ts';
+import type { Sample } from '../read/table-rows.ts';
+import { decimalChoice, flagsChoice, missingChoice, multiplesChoice } from './number-choices.ts';
+import type { Choice, EntryChange, EntryValue } from '../entry/settle.ts';
+import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
+
+/** The entry by another encoding: its texts are read anew. */
+export type ByEncoding = (encoding: string) => Promise<EntryChange>;
+
+/**
+ * The choices of an entry, in the order of its guesses. Guesses without a choice are only to be confirmed.
+ * @param plan how its rows are read; null: they cannot be read as the entry says.
+ */
+export async function choicesOf(
+  entry: TableDescription,
+  {
+    sample,
+    plan,
+    fileName,
+    today,
+  }: { sample: Sample; plan: ReshapePlan | null; fileName: string; today: string },
+  byEncoding: ByEncoding,
+): Promise<Choice[]> {
+  const choices: Choice[] = [];
+  if (entry.skip !== undefined) return choices;
+  for (const key of entry.guessed ?? []) {
+    const found =
+      key === 'encoding'
+        ? await encodingChoice(entry, sample.encodings ?? [], byEncoding)
+        : (textChoice(key, entry) ??
+          (plan === null
+            ? null
+            : choiceOf(key, guessedOf(entry as LoadableTable, plan, sample, { fileName, today }))));
+    if (found !== null) choices.push(found);
+  }
+  return choices;
+}
+
+function guessedOf(
+  entry: LoadableTable,
+  plan: ReshapePlan,
+  sample: Sample,
+  { fileName, today }: { fileName: string; today: string },
+): Guessed {
+  const first = Math.max(
+    0,
+    sample.lines.findIndex((line) => line >= entry.first),
+  );
+  const rows = filledDown(sample.rows.slice(first), plan.filled);
+  const above = sample.rows.slice(0, first);
+  return { entry, plan, above, rows, lines: sample.lines.slice(first), fileName, today };
+}
+
+function choiceOf(key: string, guessed: Guessed): Choice | null {
+  const make = makers[key];
+  return make?.(guessed) ?? null;
+}
+
+const makers: Readonly<Record<string, (guessed: Guessed) => Choice | null>> = {
+  date: dateChoice,
+  vintage: vintageChoice,
+  'series.frequency': frequencyChoice,
+  'series.fiscal_year_end': fiscalYearChoice,
+  decimal: decimalChoice,
+  thousands: decimalChoice,
+  missing: missingChoice,
+  flags: flagsChoice,
+  multiples: multiplesChoice,
+  leave_out: leaveOutChoice,
+  only: onlyChoice,
+  repeated: ({ entry }) =>
+    choiceBetween(entry, 'repeated', 'Rows that state a point which an earlier row states', [
+      ['the first is loaded, the others are left out', null],
+      ['the load stops at them', { repeated: null }],
+    ]),
+  fill: ({ entry }) =>
+    choiceBetween(entry, 'fill', `Empty cells in ${(entry.fill ?? []).join(', ')}`, [
+      ['they repeat the cell above', null],
+      ['they are empty', { fill: null }],
+    ]),
+  'series.unit_multiplier': ({ entry }) =>
+    choiceBetween(entry, 'series.unit_multiplier', 'The numbers', [
+      [`they are in units of 10^${factOf(entry, 'unit_multiplier') ?? '0'}`, null],
+      ['they are in the unit itself', { 'series.unit_multiplier': null }],
+    ]),
+  values: valuesChoice,
+  ignore: ignoreChoice,
+};
+
+const texts: Readonly<Record<string, string>> = {
+  'series.unit': 'The unit of the values',
+  'series.source': 'Who publishes the values',
+  'series.name': 'The name of the series',
+};
+
+/** What a file rarely says: somebody types it. */
+function textChoice(key: string, { series }: TableDescription): Choice | null {
+  const question = texts[key];
+  if (question === undefined) return null;
+  const now = (series as Record<string, string> | undefined)?.[key.slice('series.'.length)] ?? '';
+  return { key, question: `${question}, now "${now}":`, options: [], text: key };
+}
+
+/** An id that a series has already is kept, or another one is typed. */
+export function idChoice(id: string, taken: string, name: string): Choice {
+  return {
+    ...{ key: 'series.id', text: 'series.id' },
+    question: `The series ${taken}, "${name}", exists, and would be revised:`,
+    options: [{ label: 'it is this series: its points are revised', set: { 'series.id': id } }],
+  };
+}
+
+async function encodingChoice(
+  entry: TableDescription,
+  candidates: readonly EncodingCandidate[],
+  byEncoding: ByEncoding,
+): Promise<Choice | null> {
+  const now = candidates.find(({ name }) => name === entry.encoding);
+  const others = candidates.filter(({ name }) => name !== entry.encoding);
+  if (now === undefined || others.length === 0) return null;
+  const options: [string, EntryChange | null][] = [[`${now.words} (${now.name})`, null]];
+  for (const { name, words } of others) options.push([`${words} (${name})`, await byEncoding(name)]);
+  return choiceBetween(entry as LoadableTable, 'encoding', 'The text of the file is', options);
+}
+
+/** Rows that are left out by their text: another reading loads them, or stops at them. */
+function leaveOutChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
+  const all = entry.leave_out ?? {};
+  const options: [string, EntryChange | null][] = [['they are left out', null]];
+  const shown: string[] = [];
+  for (const [title, leftOut] of Object.entries(all)) {
+    const at = plan.titles.indexOf(title);
+    const row = rows.findIndex((cells) => leftOut.includes((cells[at] ?? '').trim()));
+    if (row >= 0)
+      shown.push(
+        `line ${lines[row] ?? 0}, with "${(rows[row]?.[at] ?? '').trim().slice(0, 60)}" in ${title}`,
+      );
+    const { [title]: _, ...rest } = all;
+    const set = { leave_out: Object.keys(rest).length === 0 ? null : (rest as EntryValue) };
+    const which = Object.keys(all).length === 1 ? '' : ` of those that ${title} names`;
+    const isDimension = plan.dimensions.includes(at);
+    options.push([`${isDimension ? 'they are loaded' : 'the load stops at them'}${which}`, set]);
+  }
+  return choiceBetween(entry, 'leave_out', `Rows such as ${shown.join('; ')}`, options);
+}
+
+function onlyChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
+  const [title = '', form = ''] = Object.entries(entry.only ?? {})[0] ?? [];
+  const at = plan.titles.indexOf(title);
+  const expression = new RegExp(form);
+  const row = rows.findIndex(
+    (cells) => !expression.test((cells[at] ?? '').trim()) && cells.some((cell) => isNumberText(cell)),
+  );
+  const text = (rows[row]?.[at] ?? '').trim().slice(0, 60);
+  return choiceBetween(
+    entry,
+    'only',
+    row < 0
+      ? `Rows by their text in ${title}`
+      : `Rows such as line ${lines[row] ?? 0}, with ${text === '' ? 'no text' : `"${text}"`} in ${title}`,
+    [
+      ['they are left out', null],
+      ['they are loaded, or stop the load where the cell is empty', { only: null }],
+    ],
+  );
+}
+
+/** Columns of values without a title may be none. */
+function valuesChoice({ entry }: Guessed): Choice | null {
+  const { values } = entry;
+  if (!Array.isArray(values)) return null;
+  const isMade = (title: string) =>
+    /^column \d+$/.test(title) && isUntitled(title, Number(title.slice(7)) - 1);
+  const untitled = values.filter(isMade);
+  const rest = values.filter((title) => !isMade(title));
+  if (untitled.length === 0 || rest.length === 0) return null;
+  return choiceBetween(entry, 'values', `${untitled.join(', ')}, which has numbers and no title`, [
+    ['it is loaded', null],
+    ['it is left out', { values: rest }],
+  ]);
+}
+
+/** Columns of numbers that are left out may be values. */
+function ignoreChoice({ entry, plan, rows }: Guessed): Choice | null {
+  const { values, ignore = [] } = entry;
+  if (values === undefined || values === '*') return null;
+  const isNumbers = (title: string) => {
+    const at = plan.titles.indexOf(title);
+    const cells = rows.slice(0, rowsExamined).flatMap((row) => {
+      const text = (row[at] ?? '').trim();
+      return text === '' ? [] : [text];
+    });
+    return cells.length > 0 && cells.every((text) => cellOf(text).kind === 'number');
+  };
+  const options: [string, EntryChange | null][] = [['left out', null]];
+  for (const title of ignore.filter(isNumbers).slice(0, columnsAsked)) {
+    const rest = ignore.filter((each) => each !== title);
+    options.push([
+      `values: ${title} is a series of its own`,
+      { values: [...[values].flat(), title], ignore: rest.length === 0 ? null : rest },
+    ]);
+  }
+  return options.length === 1
+    ? null
+    : choiceBetween(entry, 'ignore', `The numbers in ${ignore.filter(isNumbers).join(', ')} are`, options);
+}
+
+const [rowsExamined, columnsAsked] = [500, 4];

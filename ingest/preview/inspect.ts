@@ -1,0 +1,46 @@
+// What somebody sees of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses. Reads the file:
+// whoever does not trust it does this in a process of its own.
+import type { TableDescription } from '../entry/entry.ts';
+import { rowsOf } from '../reshape/reshape.ts';
+import { sampleBy, type Sample } from '../read/table-rows.ts';
+import { choicesOf } from './choices.ts';
+import { renamedBy } from './renamed.ts';
+import type { Inspected } from '../entry/inspected.ts';
+import { previewRows } from './rows.ts';
+
+export interface TableToInspect {
+  entry: TableDescription;
+  /** Below the folder, or a URL. */
+  path: string;
+  /** Where it is on this machine. */
+  file: string;
+  /** YYYY-MM-DD. */
+  today: string;
+}
+
+/** @param ignored why columns are not loaded, by their titles. */
+export async function inspect(
+  { entry, path, file, today }: TableToInspect,
+  sample: Sample,
+  ignored?: Readonly<Record<string, string>>,
+): Promise<Inspected> {
+  const { preview, plan } = await previewRows(entry, sample, { path, today, ignored });
+  const { fileName } = rowsOf(entry, path);
+  const choices = await choicesOf(entry, { sample, plan, fileName, today }, async (encoding) =>
+    renamedBy(entry, encoding, {
+      before: sample,
+      after: await sampleBy({ ...partsOf(entry), file, encoding }),
+    }),
+  );
+  return { preview, choices };
+}
+
+/** The table as its entry has it now. @throws IngestFailure if the file cannot be read. */
+export async function inspectTable(table: TableToInspect): Promise<Inspected> {
+  const sample = await sampleBy({ ...partsOf(table.entry), file: table.file });
+  return inspect(table, sample);
+}
+
+const partsOf = ({ sheet, encoding, delimiter, quote, split }: TableDescription) => ({
+  ...{ sheet, encoding, delimiter, quote, split },
+});

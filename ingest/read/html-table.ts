@@ -1,0 +1,96 @@
+// The rows of a web page that is saved as a spreadsheet, as many offices offer under the name .xls: its largest table, as texts that nobody has typed.
+import { Parser } from 'htmlparser2';
+import { IngestFailure } from '../failure.ts';
+
+interface Building {
+  rows: string[][];
+  /** Cells that reach down from a row above: column → text, and for how many rows more. */
+  down: Map<number, { text: string; rows: number }>;
+  cell: { text: string; columns: number; rows: number } | null;
+  depth: number;
+}
+
+const cellsMost = 2_000_000;
+
+/** @returns the rows of the largest table, with cells repeated that span several rows; null if the page has none. */
+export function htmlTable(page: string): string[][] | null {
+  const tables: string[][][] = [];
+  let open: Building[] = [];
+  let cells = 0;
+  const count = () => {
+    if (++cells > cellsMost)
+      throw new IngestFailure(
+        'invalid_file',
+        `The page has too many cells; a table may have ${cellsMost}. Save it as CSV.`,
+      );
+  };
+  const closeCell = (table: Building) => {
+    if (table.cell === null) return;
+    const row = (table.rows.at(-1) ?? table.rows[table.rows.push([]) - 1]) as string[];
+    const { text, columns, rows } = table.cell;
+    table.cell = null;
+    takeDown(table, row, count);
+    const clean = text.replaceAll(/\s+/g, ' ').trim();
+    for (let column = 0; column < columns; column++) {
+      count();
+      if (rows > 1) table.down.set(row.length, { text: column === 0 ? clean : '', rows: rows - 1 });
+      row.push(column === 0 ? clean : '');
+    }
+  };
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (name === 'table') {
+          open.push({ rows: [], down: new Map(), cell: null, depth: open.length });
+          return;
+        }
+        const table = open.at(-1);
+        if (table === undefined) return;
+        if (name === 'tr') {
+          closeCell(table);
+          table.rows.push([]);
+        } else if (name === 'td' || name === 'th') {
+          closeCell(table);
+          const span = (text: string | undefined) =>
+            Math.min(1_000, Math.max(1, Number.parseInt(text ?? '1', 10) || 1));
+          table.cell = { text: '', columns: span(attributes['colspan']), rows: span(attributes['rowspan']) };
+        } else if (name === 'br' && table.cell !== null) table.cell.text += ' ';
+      },
+      ontext(text) {
+        const table = open.at(-1);
+        if (table?.cell !== null && table !== undefined) table.cell.text += text;
+      },
+      onclosetag(name) {
+        const table = open.at(-1);
+        if (table === undefined) return;
+        if (name === 'td' || name === 'th' || name === 'tr') closeCell(table);
+        if (name === 'tr') takeDown(table, table.rows.at(-1) ?? [], count);
+        if (name === 'table') {
+          closeCell(table);
+          tables.push(table.rows);
+          open = open.slice(0, -1);
+        }
+      },
+    },
+    { decodeEntities: true, lowerCaseTags: true },
+  );
+  parser.write(page);
+  parser.end();
+  for (const { rows } of open) tables.push(rows);
+  const size = (rows: readonly string[][]) =>
+    rows.reduce((sum, row) => sum + row.filter((cell) => cell !== '').length, 0);
+  const [largest] = tables.toSorted((a, b) => size(b) - size(a));
+  return largest === undefined || size(largest) === 0
+    ? null
+    : largest.map((row) => row.map((cell) => cell.replaceAll('\u00a0', ' ').trim()));
+}
+
+/** The cells that reach into a row from above, up to the first column that is free. */
+function takeDown(table: Building, row: string[], count: () => void): void {
+  for (let above = table.down.get(row.length); above !== undefined; above = table.down.get(row.length)) {
+    if (above.rows === 1) table.down.delete(row.length);
+    else table.down.set(row.length, { ...above, rows: above.rows - 1 });
+    count();
+    row.push(above.text);
+  }
+}

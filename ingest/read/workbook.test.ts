@@ -1,0 +1,71 @@
+// Files that only look like workbooks, and workbooks that ask for more than there is, are refused before they take memory or time.
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import { CFB, utils, write, type BookType } from '@e965/xlsx';
+import { hostileFiles, workbookOf } from '../../test/ingest/hostile-files.ts';
+import { fileKind } from './file-kind.ts';
+import { IngestFailure } from '../failure.ts';
+import { samplesOf } from './table-rows.ts';
+import { readWorkbook } from './workbook.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+function written(name: string, content: Buffer): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, content);
+  return file;
+}
+
+/** These are read, and no table is found in them. */
+const harmless = /^(?:nested\.xlsx|laughs\.xlsx|page\.xls)$/;
+
+for (const { name, content, refused } of hostileFiles().filter((file) => !harmless.test(file.name)))
+  test(`${name} is refused by what it is`, async (t) => {
+    const error = await t.throwsAsync(samplesOf(written(name, content)), { instanceOf: IngestFailure });
+    t.regex(error.message, refused);
+  });
+
+for (const type of ['xlsx', 'xlsm', 'xlsb', 'xls', 'biff5', 'biff2'] satisfies BookType[])
+  test(`a sound workbook is read: ${type}`, (t) => {
+    const book = utils.book_new();
+    utils.book_append_sheet(
+      book,
+      utils.aoa_to_sheet([['Date', 'Value'], ['2024', 1.5], [], ['2025', 2]]),
+      'A',
+    );
+    const content = write(book, { type: 'buffer', bookType: type }) as Buffer;
+    const file = written(`book-${type}.${type.startsWith('biff') ? 'xls' : type}`, content);
+    t.is(fileKind(file), 'workbook');
+    t.deepEqual(readWorkbook(file)[0]?.rows, [['Date', 'Value'], ['2024', '1.5'], [], ['2025', '2']]);
+  });
+
+test('a percentage of an OpenDocument is what its cell shows, with a style and without', (t) => {
+  const book = utils.book_new();
+  utils.book_append_sheet(
+    book,
+    utils.aoa_to_sheet([
+      ['Date', 'Rate'],
+      ['2024', 0.844],
+    ]),
+    'A',
+  );
+  const archive = CFB.read(write(book, { type: 'buffer', bookType: 'ods' }) as Buffer, { type: 'buffer' });
+  const content = CFB.find(archive, '/content.xml')?.content as Buffer;
+  const changed = Buffer.from(content).toString().replace(/<table:table-cell office:value-type="float" office:value="0.844"[^>]*>.*?<\/table:table-cell>/, '<table:table-cell office:value-type="percentage" office:value="0.844"><text:p>84.4%</text:p></table:table-cell>'); // prettier-ignore
+  CFB.utils.cfb_del(archive, '/content.xml');
+  CFB.utils.cfb_add(archive, '/content.xml', Buffer.from(changed));
+  const file = written('share.ods', CFB.write(archive, { type: 'buffer', fileType: 'zip' }) as Buffer);
+  t.deepEqual(readWorkbook(file)[0]?.rows[1], ['2024', '84.4%']);
+});
+
+test('an archive that is cut short is refused', (t) => {
+  t.throws(() => readWorkbook(written('packed.xlsx', Buffer.from('PK\x03\x04'))), {
+    message: /its archive is damaged/,
+  });
+});
+
+test('the last cell that a sheet may have is read', (t) => {
+  const rows = '<row r="1048576"><c r="A1048576"><v>1</v></c></row>';
+  t.is(readWorkbook(written('last.xlsx', workbookOf(rows)))[0]?.rows.length, 1_048_576);
+});

@@ -1,0 +1,217 @@
+// The long rows of the batches of one file: one of each value, with the id and the facts of its series.
+import { entryAt } from '../../kernel/entries.ts';
+import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
+import { IngestFailure } from '../failure.ts';
+import { frequencyOfKind, loadedText } from '../cells/date-reader.ts';
+import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
+
+/** The facts of the series that were seen, by id. */
+export type SeriesSeen = Map<string, Record<string, string>>;
+
+/** Beyond so many series, ids are no longer compared: memory stays flat. */
+const seriesKeptMax = 200_000;
+
+/** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or it states nothing. */
+export type LeftOut = { by: 'only' | 'leave_out'; at: number } | { by: 'no point' };
+
+/** Receives the outcome of each row, for a preview. */
+export interface RowsWatch {
+  planned: (plan: ReshapePlan) => void;
+  /** Rows without any content are not among them. */
+  leftOut: (why: LeftOut, row: readonly string[], line: number) => void;
+}
+
+/** The long rows of the batches of one file, and what is known of their series. */
+export class LongRows {
+  readonly #plan: ReshapePlan;
+  readonly #of: RowsOf;
+  readonly #series: SeriesSeen;
+  readonly #stated: Set<string>;
+  /** How many rows there were. */
+  count = 0;
+  readonly #isWide: boolean;
+  /** What an id is made of, as the file has it → the id and the facts: making them for each row would take most of the time. */
+  #made = new Map<string, { id: string; facts: string[] }>();
+  #sourceOf = new Map<string, string>();
+  #long: LongBatch = emptyBatch();
+  readonly #above = new Map<number, string>();
+  readonly #watch: RowsWatch | undefined;
+
+  constructor(plan: ReshapePlan, of: RowsOf, series: SeriesSeen, stated: Set<string>, watch?: RowsWatch) {
+    this.#watch = watch;
+    this.#plan = plan;
+    this.#of = of;
+    this.#series = series;
+    this.#stated = stated;
+    this.#isWide = plan.values.length > 1 || 'across' in plan.date;
+  }
+
+  /** The long rows of a batch, each with the line and the column it is from. */
+  of(batch: CsvBatch): CsvBatch {
+    this.#long = emptyBatch();
+    for (const [at, row] of batch.rows.entries()) {
+      const line = entryAt(batch.lines, at);
+      // One cell is never a whole row: it is refused with its line.
+      if (row.slice(this.#plan.titles.length).some((cell) => cell.trim() !== ''))
+        this.#add([row.join(',')], line, 'row');
+      else {
+        const full = this.#filled(row);
+        const before = this.count;
+        if (this.#isData(full)) this.#addRows(full, line);
+        if (this.#watch !== undefined && this.count === before && row.some((cell) => cell.trim() !== ''))
+          this.#watch.leftOut(this.#whyLeftOut(full), row, line);
+      }
+    }
+    return this.#long;
+  }
+
+  #add(row: string[], line: number, title: string): void {
+    this.count++;
+    this.#long.rows.push(row);
+    this.#long.lines.push(line);
+    this.#long.titles.push(title);
+  }
+
+  #isData(row: readonly string[]): boolean {
+    const { only, leaveOut } = this.#plan;
+    return (
+      only.every(({ at, expression }) => expression.test(textAt(row, at))) &&
+      !leaveOut.some(({ at, texts }) => texts.has(textAt(row, at)))
+    );
+  }
+
+  #whyLeftOut(row: readonly string[]): LeftOut {
+    const { only, leaveOut, values } = this.#plan;
+    const named = leaveOut.find(({ at, texts }) => texts.has(textAt(row, at)));
+    if (named !== undefined) return { by: 'leave_out', at: named.at };
+    const unlike = only.find(({ at, expression }) => !expression.test(textAt(row, at)));
+    const isNote = values.every(({ at }) => textAt(row, at) === '');
+    return unlike === undefined || isNote ? { by: 'no point' } : { by: 'only', at: unlike.at };
+  }
+
+  /** The row, with empty cells of the entry's `fill` columns replaced by the cells above. */
+  #filled(row: readonly string[]): readonly string[] {
+    if (this.#plan.filled.length === 0 || row.every((cell) => cell.trim() === '')) return row;
+    const full = [...row];
+    for (const at of this.#plan.filled) {
+      const text = textAt(row, at);
+      if (text !== '') this.#above.set(at, text);
+      else {
+        while (full.length < at) full.push('');
+        full[at] = this.#above.get(at) ?? '';
+      }
+    }
+    return full;
+  }
+
+  #addRows(row: readonly string[], line: number): void {
+    const { date, values, dimensions, readDate, readNumber, vintage, readVintage } = this.#plan;
+    const rowDate = dateOf(row, date);
+    const isAcross = 'across' in date;
+    const day = isAcross ? null : readDate(rowDate);
+    const numbers = values.map(({ at }) => readNumber(textAt(row, at)));
+    const hasNumber = numbers.some((number) => number !== undefined && number.value !== null);
+    const isEmpty = values.every(({ at }) => textAt(row, at) === '');
+    // Headings and notes have no number: no date, or nothing but words where the values are.
+    const isDated = 'columns' in date && day !== null;
+    const isWords = numbers.every(
+      (number, at) => number === undefined || textAt(row, entryAt(values, at).at) === '',
+    );
+    if (!hasNumber && !isDated && ('columns' in date || isWords)) return;
+    if (isEmpty && (this.#isWide || dimensions.some((at) => textAt(row, at) === ''))) return;
+    const published = vintage < 0 ? null : readVintage(textAt(row, vintage));
+    const dims = dimensions.map((at) => textAt(row, at));
+    for (const [place, value] of values.entries()) {
+      const text = textAt(row, value.at);
+      const number = numbers[place];
+      const status = this.#status(row, value.at, number?.status ?? '');
+      // An empty cell beside others states nothing: columns begin and end at different dates.
+      if (this.#isWide && number?.value === null && status === '') continue;
+      const dated = isAcross ? readDate(joined(rowDate, entryAt(date.across, value.at))) : day;
+      const frequency = dated === null ? '' : frequencyOfKind[dated.kind];
+      const { id, facts } =
+        this.#made.get(value.source(row, value.at, frequency)) ?? this.#make(row, line, value, frequency);
+      const cells = [
+        id,
+        dated === null ? rowDate : loadedText(dated),
+        number === undefined ? text : (number.value ?? ''),
+      ];
+      if (this.#plan.withStatus) cells.push(status === '' ? (dated?.status ?? '') : status);
+      if (vintage >= 0) cells.push(published === null ? textAt(row, vintage) : published.to);
+      cells.push(...facts, ...dims);
+      this.#add(cells, line, value.title);
+      if (dated === null) this.#refuse(this.#dateTitle(), rowDate, this.#plan.expectedDate);
+      else if (number === undefined) this.#refuse(value.title, text, expectedNumber);
+    }
+  }
+
+  #status(row: readonly string[], at: number, own: string): string {
+    const { status } = this.#plan;
+    if (own !== '') return own;
+    return status === 'beside' ? textAt(row, at + 1) : textAt(row, status);
+  }
+
+  #dateTitle(): string {
+    const { date, titles } = this.#plan;
+    return 'columns' in date ? date.columns.map((at) => titles[at] ?? '').join(' ') : 'date';
+  }
+
+  /** Marks the row that was added last: the load refuses it. */
+  #refuse(title: string, text: string, expected: string): void {
+    this.#long.refused.set(this.#long.rows.length - 1, { title, text, expected });
+  }
+
+  /** @throws IngestFailure if another text of the file gives the same id: their points would be mixed. */
+  #make(
+    row: readonly string[],
+    line: number,
+    value: ReshapePlan['values'][number],
+    frequency: string,
+  ): { id: string; facts: string[] } {
+    if (this.#made.size >= seriesKeptMax) {
+      this.#made = new Map();
+      this.#sourceOf = new Map();
+    }
+    const source = value.source(row, value.at, frequency);
+    const made = {
+      id: value.id(row, value.at, frequency),
+      facts: value.facts.map((fill) => fill(row, value.at, frequency)),
+    };
+    const other = this.#sourceOf.get(made.id);
+    if (other !== undefined && other !== source)
+      throw new IngestFailure(
+        'invalid_file',
+        `${this.#of.where}, series.id: "${other}" and "${source}" (line ${line}) are both the series ${made.id}: make the id of other columns, ` +
+          'or give one column an id of its own under columns.',
+      );
+    this.#made.set(source, made);
+    this.#sourceOf.set(made.id, source);
+    if (this.#stated.size < seriesKeptMax) this.#stated.add(made.id);
+    if (this.#series.size < seriesKeptMax)
+      this.#series.set(
+        made.id,
+        Object.fromEntries(this.#plan.factNames.map((name, at) => [name, entryAt(made.facts, at)])),
+      );
+    return made;
+  }
+}
+
+/** What a row says of its date; '' if the titles of the columns say all of it. */
+export function dateOf(row: readonly string[], date: ReshapePlan['date']): string {
+  if ('text' in date) return date.text;
+  if ('across' in date) return textAt(row, date.year);
+  const [first = -1, ...others] = date.columns;
+  return others.reduce((text, at) => joined(text, textAt(row, at)), textAt(row, first));
+}
+
+const expectedNumber =
+  'a number as almanac.yml describes them (decimal, thousands, negative); other texts are named by missing or flags';
+
+type LongBatch = CsvBatch & { titles: string[]; refused: Map<number, RefusedCell> };
+const emptyBatch = (): LongBatch => ({ rows: [], lines: [], titles: [], refused: new Map() });
+
+const joined = (text: string, part: string): string =>
+  text === '' || part === '' ? `${text}${part}` : `${text} ${part}`;
+
+/** The text of a cell; '' if there is none, or no such column. */
+const textAt = (row: readonly string[], at: number): string => (at < 0 ? '' : (row[at] ?? '').trim());
