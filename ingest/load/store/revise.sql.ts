@@ -180,7 +180,7 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
 }
 
 /**
- * Fills load_confirmed: for the dates of the load at which points stand, the next vintage that confirms them. It is found for all dates of a
+ * Fills load_confirmed: for the dates that the load concerns, the next vintage that confirms them. It is found for all dates of a
  * confirmation at once, and the next confirmation is asked only for the dates that are left: a point looks at none that passes over it.
  */
 async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
@@ -195,9 +195,10 @@ async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
      with recursive asked (series_no, dims_no, published_on, load_no, confirmed, missing) as (
        select series_no, dims_no, $1::date, 0::bigint, '{}'::datemultirange,
          datemultirange(daterange(min(date), max(date), '[]'))
-       from load_standing t
-       where $2 or exists (select from load_points p
-                           where (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date))
+       from (
+         select series_no, dims_no, date from load_standing where $2
+         union all
+         select series_no, dims_no, date from load_points join load_series s using (series_no) where s.backfill and not $2) concerned
        group by series_no, dims_no
        union all
        select a.series_no, a.dims_no, f.published_on, f.load_no, f.dates * a.missing, a.missing - f.dates
