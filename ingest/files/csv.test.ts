@@ -107,7 +107,10 @@ test('bytes that are no UTF-8 are read as windows-1252, found late they are refu
     Buffer.from(`ort,wert\n${'Bonn,1\n'.repeat(20_000)}`),
     Buffer.from('Köln,1\n', 'latin1'),
   ]);
-  await t.throwsAsync(read(late, {}, 50_000), { instanceOf: IngestFailure, message: /by --encoding, such as windows-1252/ });
+  await t.throwsAsync(read(late, {}, 50_000), {
+    instanceOf: IngestFailure,
+    message: /by --encoding, such as windows-1252/,
+  });
   t.deepEqual((await read(late, { encoding: 'latin1' })).rows.at(-1), ['Köln', '1']);
   await t.throwsAsync(read('a,b', { encoding: 'klingon' }), { instanceOf: IngestFailure });
 });
