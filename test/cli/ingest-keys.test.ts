@@ -112,3 +112,32 @@ test('docs/entries.md lists every key of an entry with its flag, and every flag 
       [[key, flag]],
     );
 });
+
+test.serial(
+  'a folder of several datasets is loaded in the order in which they refer to each other',
+  async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
+    const event = 'BEGIN:VEVENT\nUID:r1\nSUMMARY:Prices\nDTSTART:21990101T100000Z\nEND:VEVENT';
+    const contents: Record<string, string> = {
+      'a.csv': 'item,city,date,price\ntea,lahore,2024-01-04,6',
+      'b.csv': 'city_id,name\nlahore,Lahore',
+      'c.csv': 'item_id,name,unit,currency,frequency,source\ntea,Tea,kg,PKR,weekly,Office',
+      'd.ics': `BEGIN:VCALENDAR\n${event}\nEND:VCALENDAR\n`,
+    };
+    for (const [name, text] of Object.entries(contents)) writeFileSync(path.join(folder, name), text);
+    const tables = [
+      { file: 'a.csv', dataset: 'commodity-prices' },
+      { file: 'b.csv', dataset: 'commodity-cities' },
+      { file: 'c.csv', dataset: 'commodity-items' },
+      { file: 'd.ics', dataset: 'calendar', set: { source: 'Office' } },
+    ];
+    writeFileSync(path.join(folder, 'almanac.yml'), stringify({ version: 1, name: 'ordered', tables }));
+    const { code, stdout, stderr } = await almanac(['publish', folder]);
+    t.is(code, 0, stderr);
+    t.regex(
+      stdout,
+      /c\.csv: commodity-items, 1 new.*\n.*a\.csv: commodity-prices, 1 new.*\nd\.ics: calendar, 1 new/s,
+    );
+    t.regex((await almanac(['publish', folder])).stdout, /0 tables loaded, 4 unchanged/);
+  },
+);
