@@ -79,13 +79,13 @@ async function replaceAll(
   header: Header,
   { replace, onRows }: RestoreOptions,
 ): Promise<RestoreSummary> {
-  await requireFit(on, header);
+  const tables = await requireFit(on, header);
   await requireUnused(on);
   if (!replace && !(await isEmpty(on)))
     throw new Error(
       'This database is not empty. Restore into an empty one, or delete what it has by --replace.',
     );
-  const keys = await beginRestore(on, header.tables);
+  const keys = await beginRestore(on, tables);
   let rows = 0;
   for (const table of header.tables) {
     rows += await restoreTable(on, reader, table);
@@ -94,7 +94,7 @@ async function replaceAll(
   const end = await reader.json(endSchema, 'its last line');
   await reader.finish();
   if (end.rows !== rows) throw new BackupUnreadable(`The backup says ${end.rows} rows, and has ${rows}.`);
-  await endRestore(on, header.tables, keys);
+  await endRestore(on, tables, keys);
   await setSequences(on, header.sequences);
   await emptyJobs(on);
   const load = await beginNewNumbers(on);
@@ -139,8 +139,11 @@ const damagedRow = (table: string, error: Error) =>
     { cause: error },
   );
 
-/** A backup fits a database of exactly its migrations, as the meaning of its columns is only known there, or of exactly the baseline. */
-async function requireFit(on: Transaction, header: Header): Promise<void> {
+/**
+ * A backup fits a database of exactly its migrations, as the meaning of its columns is only known there, or of exactly the baseline.
+ * @returns the tables of the database. @throws Error if it does not fit.
+ */
+async function requireFit(on: Transaction, header: Header): Promise<Table[]> {
   const applied = await readMigrations(on);
   const backedUp = hasBaselineTables(header.migrations)
     ? applied.filter(({ name }) => name <= baselineEnd)
@@ -157,21 +160,22 @@ async function requireFit(on: Transaction, header: Header): Promise<void> {
         'Restore it with that version into an empty database; then start this version, which migrates it.',
     );
   const [known, sequences] = [await readTables(on), await readSequences(on)];
-  const tables = hasBaselineTables(header.migrations) ? withoutNewColumns(known, header.tables) : known;
+  const tables = hasBaselineTables(header.migrations) ? asBackedUp(known, header.tables) : known;
   const isSame =
     JSON.stringify(tables) === JSON.stringify(header.tables) &&
     JSON.stringify(Object.keys(sequences)) === JSON.stringify(Object.keys(header.sequences));
   if (!isSame)
     throw new Error('The tables of this database are not those of the backup, though its migrations are.');
+  return known;
 }
 
-/** The tables with only those of their columns that were backed up: the baseline has more, which are filled by their defaults. */
-function withoutNewColumns(tables: readonly Table[], backedUp: readonly Table[]): Table[] {
+/** Only the tables and columns that were backed up: the baseline has more tables, which stay empty, and more columns, which get their defaults. */
+function asBackedUp(tables: readonly Table[], backedUp: readonly Table[]): Table[] {
   const columnsOf = new Map(backedUp.map(({ table, columns }) => [table, new Set(columns)]));
-  return tables.map(({ table, columns }) => ({
-    table,
-    columns: columns.filter((column) => columnsOf.get(table)?.has(column)),
-  }));
+  return tables.flatMap(({ table, columns }) => {
+    const known = columnsOf.get(table);
+    return known === undefined ? [] : [{ table, columns: columns.filter((column) => known.has(column)) }];
+  });
 }
 
 /** Services hold in memory what they have read. */

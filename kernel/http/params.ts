@@ -137,6 +137,7 @@ export function parseQuery<Shape extends z.ZodRawShape>(
   const value = [given[name]].flat()[Number(issue?.path[1] ?? 0)];
   if (value === undefined) return refuse(name, 'is required');
   const { message = 'must be another value' } = issue ?? {};
+  if (!message.startsWith('must ')) return refuse(name, message);
   const nearest = issue?.code === 'invalid_value' ? nearestName(value, issue.values.map(String)) : undefined;
   const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`;
   return refuse(name, `is "${printable(value)}", but ${message}`, hint);

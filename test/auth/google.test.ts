@@ -313,7 +313,9 @@ for (const target of [
     t.is(answer.status, 400);
     t.is(answer.headers.get('location'), null);
     const rule =
-      target.length > 512 ? 'is too long' : 'must be the path of a page here, such as /dashboard/keys';
+      target.length > 512
+        ? 'is too long'
+        : `is "${target}", but must be the path of a page here, such as /dashboard/keys`;
     t.like(answer.json, { error: { param: 'return_to', message: `"return_to" ${rule}.` } });
   });
 }
