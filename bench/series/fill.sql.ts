@@ -115,7 +115,7 @@ async function enterSearch(client: pg.Client, count: number): Promise<void> {
   const atOnce = 50_000;
   for (let first = 1; first <= count; first += atOnce) {
     await client.query(
-      `select data.enter_series(array(select series_no from data.series where series_no between $1 and $2))`,
+      `select data.refresh_search(array(select series_no from data.series where series_no between $1 and $2))`,
       [first, first + atOnce - 1],
     );
   }

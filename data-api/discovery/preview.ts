@@ -11,7 +11,7 @@ import { combinationsThatPass, parseDims } from '../series/dims.ts';
 import { readNewest, type Selection } from '../series/points.ts';
 import { defaultPointFields, seriesJson } from '../series/series-envelope.ts';
 import { metaOf } from '../series/series-meta.ts';
-import { requireSeries, stateOf } from '../series/series-read.ts';
+import { requireEach, requireSeries, stateOf } from '../series/series-read.ts';
 import { dimsParam } from '../series/series-request.ts';
 import { renamedFromSchema, seriesSchemaWithMeta } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
@@ -135,7 +135,7 @@ export const getPreviews = endpoint({
       requirePreviews(previewPoints);
       const points = Math.min(query.limit ?? sparklinePointsMax, previewPoints);
       const found = await call.stage('lookup', () =>
-        Promise.all(query.ids.map((id) => requireSeries(dependencies, call, id, null))),
+        requireEach(query.ids, (id) => requireSeries(dependencies, call, id, null)),
       );
       return {
         format: 'json',

@@ -70,6 +70,18 @@ export async function requireSeries(
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
 
+/** Looks several series up. @throws Failure as `find` throws it, but of the parameter `ids`. */
+export function requireEach(
+  ids: readonly string[],
+  find: (id: string) => Promise<Series>,
+): Promise<Series[]> {
+  const ofIds = (error: unknown): never => {
+    if (!(error instanceof Failure) || error.param !== 'id') throw error;
+    throw new Failure(error.code, error.message, { ...error, param: 'ids' });
+  };
+  return Promise.all(ids.map((id) => find(id).catch(ofIds)));
+}
+
 const isBefore = (
   { on, loadNo }: NonNullable<Series['merged']>,
   vintage: string | null,

@@ -17,6 +17,7 @@ import {
   pointsOfQuery,
   readLatest,
   readPage,
+  requireEach,
   requireSeries,
   stateOf,
   withPointNotes,
@@ -194,7 +195,7 @@ export const getManySeries = endpoint({
       const limit = request.limit ?? limitDefault;
       const database = readerOf(dependencies, limit * query.ids.length);
       const found = await call.stage('lookup', () =>
-        Promise.all(query.ids.map((id) => requireNoted(dependencies, call, id, request))),
+        requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
       );
       const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
       const readOne = async (pageQuery: PageQuery): Promise<string> => {

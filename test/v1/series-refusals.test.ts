@@ -112,10 +112,10 @@ test('many series are all told or none', async (t) => {
       `?ids=${Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(128, 'x')).join(',')}`,
       404,
       'not_found',
-      'id',
+      'ids',
     ],
     [`?ids=${'x'.repeat(12_901)}`, 400, 'invalid_parameter', 'ids'],
-    ['?ids=CPI,NONE', 404, 'not_found', 'id'],
+    ['?ids=CPI,NONE', 404, 'not_found', 'ids'],
     ['?ids=CPI,TRADES&dims=side:buy', 400, 'unknown_dimension', 'dims'],
   ];
   for (const [query, status, code, param] of cases) {
