@@ -23,7 +23,7 @@ test('control characters in file names and cells never reach the terminal', asyn
     outputs.push(ran.stdout + ran.stderr);
     return ran.stdout;
   };
-  writeFileSync(file, 'series_id,date,value\nA,2024-01-01,\u001b]0;x\u0007\n');
+  writeFileSync(file, `series_id,date,value\nA,2024-01-01,\u001b]0;${'x'.repeat(300)}\u0007\n`);
   await run(ingest, 1);
   writeFileSync(file, 'series_id,date,value\nA,2024-01-01,1\n');
   await run(ingest);
