@@ -141,7 +141,9 @@ test.serial('a file of another kind is refused with a message', async (t) => {
   ];
   for (const [options, message] of cases)
     t.regex((await failureOf(loadCsv(database, csv, options))).message, message);
-  const nul = await failureOf(loadCsv(database, 'series_id,date,val\u0000ue\nA,2024-01-01,1'));
+  const nul = await failureOf(
+    loadCsv(database, `series_id,date,val\u0000ue\n${'A,2024-01-01,1\n'.repeat(10)}`),
+  );
   t.regex(nul.message, /control characters: is the file in another encoding/);
   const side = { frequency: 'daily', unit: 'x', source: 'Test', side: ' ' };
   const wide = loadCsv(database, 'date,A\n2024-01-01,1', { wide: true, create: true, set: side });
