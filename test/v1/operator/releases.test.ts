@@ -122,14 +122,3 @@ test.serial('a release that there is none of is 404', async (t) => {
     ])
       t.is(codeOf(answer), 'not_found', number);
 });
-
-test.serial('shortly before a release no retraction begins, which the release would wait for', async (t) => {
-  await services.ingest('series_id,date,value\nSOON,2024-01-31,1\n', { set: { name: 'SOON' } });
-  const [{ load } = { load: 0 }] = dataOf<{ load: number }[]>(await operator.get('/loads?limit=1'));
-  const release = await newRelease('NEXT', new Date(Date.now() + 30_000).toISOString());
-  const refused = await operator.post(`/loads/${load}/retraction`, {});
-  t.is(codeOf(refused), 'unavailable');
-  t.regex(messageOf(refused), new RegExp(`Release ${release} is due`));
-  await operator.post(`/releases/${release}/cancellation`);
-  t.is((await operator.post(`/loads/${load}/retraction`, {})).status, 200);
-});
