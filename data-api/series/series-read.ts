@@ -77,7 +77,11 @@ export function requireEach(
 ): Promise<Series[]> {
   const ofIds = (error: unknown): never => {
     if (!(error instanceof Failure) || error.param !== 'id') throw error;
-    throw new Failure(error.code, error.message, { ...error, param: 'ids' });
+    throw new Failure(error.code, error.message, {
+      param: 'ids',
+      headers: error.headers,
+      detail: error.detail,
+    });
   };
   return Promise.all(ids.map((id) => find(id).catch(ofIds)));
 }
