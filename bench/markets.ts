@@ -2,6 +2,7 @@
 // and times their loads. Everything is generated from one seed.
 import { addDays, addMonths } from '../kernel/dates.ts';
 import { compareSizes, loadLines } from './instruments/sizes.ts';
+import { seeded } from './series/words.ts';
 
 const securitiesTotal = 400;
 const monthsTotal = 24;
@@ -73,15 +74,4 @@ function* tradeLines(rows: number): Iterable<string> {
 
 function letter(i: number): string {
   return String.fromCharCode(65 + (i % 26));
-}
-
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -69,7 +69,7 @@ create table data.series (
   observation_count bigint not null default 0,                                       -- live points with a value
   last_updated      date,                                                            -- the newest published_on
   data_version      bigint not null default 0,                                       -- load_no of the last load that changed it
-  -- Whoever changes the row, or what is shown with it, adds one: readers' caches and ETags hold until then.
+  -- Each statement that changes the row, or what is shown with it, adds one. Caches and ETags are valid until then.
   row_version       bigint not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),                                     -- of the metadata

@@ -1,5 +1,5 @@
--- What discovery reads: the release calendar, and one table of everything that can be searched. Whoever changes what a series is found by
--- calls data.refresh_search in the same transaction: triggers on tables that grow with the series would be in the way of distributing them.
+-- What discovery reads: the release calendar, and one table of everything that can be searched. A transaction that changes what a series is
+-- found by calls data.refresh_search. There are no triggers on tables that grow with the series: they would prevent distributing them.
 -- Items, securities, funds and their managers are few, and keep their entries by triggers, a statement at a time.
 
 -- What has the same source and the same publication, which is the title unless it is given, is one release that comes out again and again.

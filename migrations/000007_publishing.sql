@@ -186,7 +186,7 @@ comment on table embargo.upload_pieces is
 -- They are compressed already.
 alter table embargo.upload_pieces alter column bytes set storage external;
 
--- A release under embargo is never late: whoever holds the load lock when one is to be prepared is interrupted, and starts again afterwards.
+-- A release under embargo is never late. When its preparation begins, the holder of the load lock is interrupted. It starts again afterwards.
 
 create table embargo.interruptions (
   release_no  bigint not null references embargo.releases on delete cascade,
@@ -195,7 +195,7 @@ create table embargo.interruptions (
   primary key (release_no, transaction)
 );
 comment on table embargo.interruptions is
-  'A row is a transaction under the load lock that a release has interrupted: whoever ran it finds here why it failed. Kept for a day.';
+  'A row is a transaction that a release has interrupted because it held the load lock. The process that ran it finds the reason here. Kept for a day.';
 create index interruptions_transaction on embargo.interruptions (transaction);
 
 -- Ends the connection that holds the load lock (statements.sql.ts) by this transaction, and no other. It runs as the owner, whose commands load too:

@@ -52,7 +52,7 @@ grant insert on events.outbox to almanac_publisher;
 alter default privileges in schema data grant select, insert, update, delete on tables to almanac_publisher;
 alter default privileges in schema data grant select, usage, update on sequences to almanac_publisher;
 alter default privileges in schema embargo grant select, insert, update, delete on tables to almanac_publisher;
--- It ends the connection of a load that a release interrupts, whoever loads.
+-- The publisher ends the connection of a load that a release interrupts, also one of another role.
 grant execute on function embargo.end_load(text) to almanac_publisher;
 do $$ begin
   -- A load that doubles the observations updates the planner's statistics. Before PostgreSQL 17 only the owner may; autovacuum does it later.

@@ -166,7 +166,8 @@ export async function loadLines(database: Database, dataset: string, lines: Iter
   print(`  ${dataset}: ${rowsRead} rows loaded in ${seconds.toFixed(1)} s, ${rowsPerSecond} a second`);
 }
 
-function* pieces(lines: Iterable<string>): Iterable<string> {
+/** Lines as pieces of at least 64 KiB, as a file would be read. */
+export function* pieces(lines: Iterable<string>): Iterable<string> {
   let piece = '';
   for (const line of lines) {
     piece += `${line}\n`;

@@ -11,7 +11,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { print } from '../instruments/figures.ts';
 import { backendCpuUs, withClient, type BenchPostgres } from '../instruments/postgres.ts';
-import { withBenchDatabase } from '../instruments/sizes.ts';
+import { pieces, withBenchDatabase } from '../instruments/sizes.ts';
 import { fillSeries } from '../series/fill.sql.ts';
 import { pointLines, seriesIds } from './files.ts';
 import { readLastLoad, readLogBytes } from './growth.sql.ts';
@@ -107,15 +107,4 @@ function nextDay(ground: Ground): { clock: Clock; seriesTimeZone: string; noGate
   ground.day += 1;
   const noon = new Date(Date.UTC(2010, 0, 1 + ground.day, 12)); // the first load was on 2010-01-01
   return { clock: { now: () => noon }, seriesTimeZone: 'UTC', noGateway: true };
-}
-
-function* pieces(lines: Iterable<string>): Iterable<string> {
-  let piece = '';
-  for (const line of lines) {
-    piece += `${line}\n`;
-    if (piece.length < 65_536) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
 }

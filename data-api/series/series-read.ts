@@ -131,7 +131,7 @@ export async function withPointNotes(
 
 /**
  * The page query by the facts in memory. The statement that reads its points says whether they still hold, so that a call takes one round
- * trip to PostgreSQL instead of two. Null if there are none, or the call would fail by them: `requireSeries` has the current ones.
+ * trip to PostgreSQL instead of two. Null if no facts are in memory, or if the call would fail by them: then `requireSeries` reads the current ones.
  */
 export function knownPageQuery(
   { seriesFacts, cursors, clock }: Dependencies,

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { fileKind } from '../read/file-kind.ts';
-import type { LoadOptions } from '../load/store/load-options.ts';
+import { withoutUndefined, type LoadOptions } from '../load/store/load-options.ts';
 import type { TableDescription } from './entry.ts';
 import { tableRows } from '../read/table-rows.ts';
 
@@ -64,10 +64,4 @@ async function* fromLine(batches: AsyncGenerator<CsvBatch>, line: number): Async
     const at = lines.findIndex((each) => each >= line);
     if (at >= 0) yield { rows: rows.slice(at), lines: lines.slice(at) };
   }
-}
-
-function withoutUndefined<T extends object>(object: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof T]: Exclude<T[Key], undefined>;
-  };
 }

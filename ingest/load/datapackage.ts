@@ -7,7 +7,7 @@ import { ignoredTitles } from '../datasets/columns.ts';
 import type { Dataset } from '../datasets/dataset.ts';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { IngestFailure, misuse } from '../failure.ts';
-import type { LoadOptions } from './store/load-options.ts';
+import { withoutUndefined, type LoadOptions } from './store/load-options.ts';
 
 const fieldSchema = z.looseObject({
   name: z.string(),
@@ -166,8 +166,4 @@ function patternOf(field: Field | undefined): string | undefined {
     /%./g,
     (part) => patternParts[part] ?? misuse(`The date format ${format} is not supported.`),
   );
-}
-
-function withoutUndefined<T extends object>(object: T): T {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }

@@ -370,3 +370,9 @@ async function sha256Of(file: string): Promise<string> {
   await pipeline(createReadStream(file), hash);
   return hash.digest('hex');
 }
+
+/** The plan of an entry that was typed: it is loaded, whatever was loaded before. @param input the bytes of a file that is `-`. */
+export const planTyped = (entry: TableDescription, file: string, input?: Readable): PlannedTable => ({
+  ...{ entry, path: file, file, bytes: 0, contentSha256: '', ...(input !== undefined && { input }) },
+  ...{ state: 'new', isGuessed: false, changes: [], loadedWith: null },
+});

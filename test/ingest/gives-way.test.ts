@@ -249,7 +249,7 @@ test.serial('a release that is due while a command loads is on time, and the com
 });
 
 test.serial(
-  'a release that is due while a folder is published is on time, and the report of the table says so',
+  'a release is on time while a folder is published, and the report of the table lists the interruption',
   async (t) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
     writeFileSync(path.join(folder, 'almanac.yml'), monthlySeries('FOLDER', 'folder.csv', 'FOLDER'));

@@ -1,4 +1,4 @@
-// Work under the load lock gives way to releases under embargo: a release that is due interrupts it, and it starts again when that is made.
+// Work under the load lock gives way to releases under embargo. A release that is due interrupts it; it starts again after the release.
 // Hides how a transaction finds out that a release has ended it: PostgreSQL says only that its connection is gone.
 import { setTimeout as pause } from 'node:timers/promises';
 import { instantText } from '../../../kernel/clock.ts';
@@ -30,7 +30,7 @@ export interface Interruption extends InterruptedAt {
   startedAgainAt: Date;
 }
 
-/** What whoever takes the load lock may be asked and told meanwhile. */
+/** How work takes the load lock, and what it reports meanwhile. */
 export interface LockOptions {
   dryRun?: boolean | undefined;
   /** Called once before it waits for another load; isRelease: for releases under embargo, until their instant. */
@@ -121,7 +121,7 @@ export async function startingAgain<Result>(
 const askEveryMs = 200;
 
 /**
- * Takes the load lock for a release: interrupts whoever holds it, and whoever gets it before the release does.
+ * Takes the load lock for a release. Interrupts its holder, and each transaction that gets the lock before the release does.
  * @param aside on other connections: what it notes must be seen at once. @param onHeld is called once for each holder; isEnded: false if it may not be interrupted, and is waited for.
  */
 export async function takeLoadLock(
@@ -143,7 +143,7 @@ export async function takeLoadLock(
 
 const tryEveryMs = 20;
 
-/** As programs are told: nothing if there were none. */
+/** For programs; an empty object if nothing was interrupted. */
 export const interruptionsToJson = (interruptions: readonly Interruption[]) =>
   interruptions.length === 0
     ? {}
@@ -155,6 +155,6 @@ export const interruptionsToJson = (interruptions: readonly Interruption[]) =>
         })),
       };
 
-/** As people are told. */
+/** For people. */
 export const interruptionText = ({ releaseNo, at, startedAgainAt }: Interruption): string =>
   `interrupted by release ${releaseNo} at ${instantText(at)}, started again at ${instantText(startedAgainAt)}`;

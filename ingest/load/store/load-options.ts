@@ -113,3 +113,12 @@ export interface LoadInput {
   notes: string[];
   onRows: (rowsRead: number) => void;
 }
+
+/** Options without their undefined members: a member that may be left out may not be undefined. */
+export function withoutUndefined<T extends object>(
+  options: T,
+): { [Key in keyof T]: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof T]: Exclude<T[Key], undefined>;
+  };
+}

@@ -72,7 +72,7 @@ export const differs = `(stood <> stands or value is distinct from old_value or 
 
 /**
  * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change. fold_days: for
- * each of these, what is stored (`stood`, by the row published on `began_on`) and what the fold of the loads in force says (`stands`).
+ * each of these: whether a value is stored (`stood`, in the row published on `began_on`), and whether the loads in force give one (`stands`).
  */
 export async function createFold(on: Transaction): Promise<void> {
   await on.query(`

@@ -234,7 +234,7 @@ test.serial(
 );
 
 test.serial(
-  'a retraction that is under way when a release comes due starts again after it, and its answer says so',
+  'a release that comes due interrupts a retraction, which starts again afterwards and reports the interruption',
   async (t) => {
     const { database } = services;
     const load = await newLoad('INTERRUPTED');

@@ -124,7 +124,11 @@ test.serial(
     await deleteAll();
     for (const [name, content, why] of [
       ['a.xlsx', 'PK\u0003\u0004 is an archive', /^a\.xlsx cannot be read as a workbook/],
-      ['b.xlsx', bomb(), /^b\.xlsx cannot be read as a workbook: it has \d+ MB unpacked; a workbook may have 512\./],
+      [
+        'b.xlsx',
+        bomb(),
+        /^b\.xlsx cannot be read as a workbook: it has \d+ MB unpacked; a workbook may have 512\./,
+      ],
       ['a.csv.gz', gzipSync(csv).subarray(0, 20), /^The gzip file is damaged/],
       ['a.csv', '', /The body is empty/],
     ] as const) {
