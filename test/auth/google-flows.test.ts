@@ -15,7 +15,6 @@ const [mailbox, issuer] = await Promise.all([startMailbox(), startOddIssuer()]);
 const services = await startServices({
   mail: { smtpUrl: mailbox.smtpUrl },
   signIn: { google: issuer.settings },
-  trustedProxyHops: 1,
 });
 const jobs = openJobs(services.accounts.db.sequelize, services.databaseUrl, silentLog);
 test.after.always(async () => {

@@ -13,7 +13,7 @@ import { codeOf, peopleOf, sessionIn } from './people.ts';
 
 const clock = fakeClock(new Date().toISOString());
 const [mailbox, real, odd] = [await startMailbox(), await startRealIssuer(), await startOddIssuer()];
-const settings = { clock, mail: { smtpUrl: mailbox.smtpUrl }, trustedProxyHops: 1 };
+const settings = { clock, mail: { smtpUrl: mailbox.smtpUrl } };
 const realServices = await startServices({ ...settings, signIn: { google: real.settings } });
 const services = await startServices({ ...settings, signIn: { google: odd.settings } });
 test.after.always(async () => {

@@ -5,7 +5,7 @@ import { from, newPassword, startMailbox, tokenIn } from '../services/sign-in.ts
 import { codeOf, dataIn, peopleOf } from './people.ts';
 
 const mailbox = await startMailbox();
-const services = await startServices({ mail: { smtpUrl: mailbox.smtpUrl }, trustedProxyHops: 1 });
+const services = await startServices({ mail: { smtpUrl: mailbox.smtpUrl } });
 const { ask, get, newPerson } = peopleOf(services);
 test.after.always(async () => {
   await services.close();

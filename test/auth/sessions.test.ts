@@ -14,7 +14,6 @@ const services = await startServices({
   clock,
   plans,
   mail: { smtpUrl: mailbox.smtpUrl },
-  trustedProxyHops: 1,
 });
 const people = peopleOf(services);
 const { ask, post, get, logIn, newPerson } = people;

@@ -12,7 +12,6 @@ const services = await startServices({
   clock,
   signIn: { mailGoesOut: true },
   mail: { smtpUrl: mailbox.smtpUrl },
-  trustedProxyHops: 1,
 });
 const { ask, get, newPerson } = peopleOf(services, mailbox);
 test.after.always(async () => {
@@ -139,22 +138,28 @@ test('of 20 concurrent uses of a link, one succeeds', async (t) => {
   t.is((await accountsOf(email))[0]?.n, 1);
 });
 
-test('50 concurrent sign-ups of one e-mail address, in any letter case, make exactly one account', async (t) => {
-  const [email, password] = [newEmail(), newPassword()];
-  const spell = (i: number) => (i % 2 === 0 ? email : email.toUpperCase());
-  const answers = await Promise.all(
-    Array.from({ length: 50 }, (_, i) =>
-      ask('POST', '/auth/signup', { body: { email: spell(i), password }, headers: from() }),
-    ),
-  );
-  t.true(answers.every(({ status }) => status === 202));
-  const tokens = [];
-  for (let i = 0; i < 3; i += 1) tokens.push(tokenIn(await mailbox.next(email)));
-  await Promise.all(
-    tokens.map((token) => ask('POST', '/auth/verify-email', { body: { token, password }, headers: from() })),
-  );
-  t.is((await accountsOf(email))[0]?.n, 1);
-});
+// Alone, as a queue for passwords that is full answers 503.
+test.serial(
+  '50 concurrent sign-ups of one e-mail address, in any letter case, make exactly one account',
+  async (t) => {
+    const [email, password] = [newEmail(), newPassword()];
+    const spell = (i: number) => (i % 2 === 0 ? email : email.toUpperCase());
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        ask('POST', '/auth/signup', { body: { email: spell(i), password }, headers: from() }),
+      ),
+    );
+    t.deepEqual([...new Set(answers.map(({ status }) => status))], [202]);
+    const tokens = [];
+    for (let i = 0; i < 3; i += 1) tokens.push(tokenIn(await mailbox.next(email)));
+    await Promise.all(
+      tokens.map((token) =>
+        ask('POST', '/auth/verify-email', { body: { token, password }, headers: from() }),
+      ),
+    );
+    t.is((await accountsOf(email))[0]?.n, 1);
+  },
+);
 
 test('a link expires after a day, and links have the configured URL whatever Host a client sends', async (t) => {
   const [email, password] = [newEmail(), newPassword()];

@@ -11,7 +11,7 @@ import { newEmail, newIp, newPassword, startMailbox, testMail, tokenIn } from '.
 import { buyingOf, dataOf, states, type Bought, type HolderOf, type State } from './buying.ts';
 import { startPaying } from './paying.ts';
 
-const paying = await startPaying({ services: { trustedProxyHops: 1 } });
+const paying = await startPaying();
 const { fake, services, clock, plans } = paying;
 const mailbox = await startMailbox();
 const worker = await startWorker({

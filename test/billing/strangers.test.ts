@@ -6,7 +6,7 @@ import { newEmail } from '../services/sign-in.ts';
 import { buyingOf, dataOf, states } from './buying.ts';
 import { startPaying } from './paying.ts';
 
-const paying = await startPaying({ services: { trustedProxyHops: 1 } });
+const paying = await startPaying();
 test.after.always(() => paying.close());
 const { fake } = paying;
 const buying = buyingOf(paying);

@@ -54,7 +54,6 @@ export async function startStage(run: Run): Promise<Stage> {
     dashboard: builtDashboard(),
     publisher: true,
     openRevisionsSeries: revisedSeries,
-    trustedProxyHops: 1, // each visitor comes from an IP address of its own
     signIn: { publicUrl: url, mailGoesOut: true, google: issuer.settings },
     mail: { smtpUrl: mailbox.smtpUrl, outboxDirectory: path.join(run.directory, 'outbox') },
     webhooks: localWebhooks,

@@ -97,7 +97,7 @@ export function settingsOf({ signIn, stripe, webhooks, ...options }: ToldOptions
     WEBHOOK_ALLOW_CIDRS: webhooks?.allowCidrs?.join() ?? '',
     PUBLIC_CALLS_SECOND: String(options.publicCallsPerSecond ?? 10_000),
     MANAGEMENT_CALLS_SECOND: String(options.managementCallsPerSecond ?? 10_000),
-    TRUSTED_PROXY_HOPS: String(options.trustedProxyHops ?? 0),
+    TRUSTED_PROXY_HOPS: String(options.trustedProxyHops ?? 1),
     OPEN_REVISIONS_SERIES: options.openRevisionsSeries ?? 'none',
     INBOX_DIR: options.inboxDirectory ?? '',
   };

@@ -55,6 +55,7 @@ export interface ServicesOptions {
   plans?: Plans;
   publicCallsPerSecond?: number;
   managementCallsPerSecond?: number;
+  /** By default 1: a test that sends an address of its own has limits of its own, whatever shares the Redis. */
   trustedProxyHops?: number;
   signIn?: Partial<SignInSettings>;
   /** Given: a worker runs beside the services and sends mail so. */
@@ -219,7 +220,7 @@ async function startInThisProcess(
     publisherUrls: publisher?.url === undefined ? undefined : [publisher.url],
     redisUrl: options.redisUrl,
     tracing: options.tracing?.gateway,
-    trustedProxyHops: options.trustedProxyHops ?? 0,
+    trustedProxyHops: options.trustedProxyHops ?? 1,
     publicCallsPerSecond: options.publicCallsPerSecond ?? 10_000,
     managementCallsPerSecond: options.managementCallsPerSecond ?? 10_000,
     drainDelayMs: 0,
