@@ -40,12 +40,12 @@ export interface Call {
   readonly clientKeeps: boolean;
   /** Whether the gateway is stopping, so that no connection is kept open. */
   readonly isDraining: () => boolean;
-  /** The credentials as received: every X-API-Key header, every `api_key` parameter, every X-Session-Token header. */
+  /** The credentials as received: every X-API-Key header, every key in Authorization, every `api_key` parameter, every X-Session-Token header. */
   readonly presented: {
     /** From X-API-Key. */
     keyHeaders: readonly string[];
-    /** From `Authorization: Bearer …`. */
-    bearers: readonly string[];
+    /** From `Authorization`: a bearer token, or the key of Basic authentication. */
+    authorizations: readonly string[];
     keyParameters: readonly string[];
     sessionHeaders: readonly string[];
   };

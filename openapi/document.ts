@@ -58,6 +58,11 @@ export function openApiDocument({ version, endpoints, routes }: DocumentOptions)
       securitySchemes: {
         ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key: `pk_live_…`.' },
         Bearer: { type: 'http', scheme: 'bearer', description: 'The same API key.' },
+        Basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The same API key, as user name or as password.',
+        },
         ApiKeyParameter: {
           type: 'apiKey',
           in: 'query',
@@ -133,7 +138,12 @@ function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoi
   return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
 }
 
-const keyCredentials: Record<string, string[]>[] = [{ ApiKey: [] }, { Bearer: [] }, { ApiKeyParameter: [] }];
+const keyCredentials: Record<string, string[]>[] = [
+  { ApiKey: [] },
+  { Bearer: [] },
+  { Basic: [] },
+  { ApiKeyParameter: [] },
+];
 
 function securityOf({ takesSessionOnly = false }: DeclaredEndpoint, steps: PipelineRoutes['steps']) {
   if (takesSessionOnly) return [{ Session: [] }];

@@ -1,6 +1,7 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
 // else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session
 // is looked up on every call, a key if it is not cached; an ended credential is refused on the next request.
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
@@ -49,24 +50,24 @@ export function credential(
       presented = presentedCredential(request.socket, call, accept);
       failures.admit(call.clientIp, presented.hash);
       const found = find(presented);
-      if (found instanceof Promise) return finishLater(call, presented, found, next);
+      if (found instanceof Promise) return finishLater(request, presented, found, next);
       finish(call, presented, found);
     } catch (error) {
-      refuse(call, presented, error);
+      refuse(request, presented, error);
     }
     return next();
   };
 
   async function finishLater(
-    call: Call,
+    request: IncomingMessage,
     presented: Presented,
     finding: Promise<Credential | null>,
     next: () => void,
   ): Promise<void> {
     try {
-      finish(call, presented, await finding);
+      finish(callOf(request), presented, await finding);
     } catch (error) {
-      refuse(call, presented, error);
+      refuse(request, presented, error);
     }
     next();
   }
@@ -81,9 +82,12 @@ export function credential(
   }
 
   /** Counts a failed credential. @throws the error, or Failure rate_limited if too many fail from the IP address. */
-  function refuse(call: Call, presented: Presented | undefined, error: unknown): never {
+  function refuse(request: IncomingMessage, presented: Presented | undefined, error: unknown): never {
     if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
-    throw failures.failed(call.clientIp, presented?.hash, error);
+    const call = callOf(request);
+    const headers = { 'www-authenticate': challengesOf(request, call) };
+    const refusal = new Failure('unauthorized', error.message, { headers });
+    throw failures.failed(call.clientIp, presented?.hash, refusal);
   }
 
   function find({ hash, session }: Presented): Credential | null | Promise<Credential | null> {
@@ -149,7 +153,7 @@ export function createCallerContexts(): SetCallerContext {
 }
 
 /**
- * The only credential of a call: the SHA-256 of a well-formed key (in X-API-Key, `Authorization: Bearer` or `api_key`), or a session
+ * The only credential of a call: the SHA-256 of a well-formed key (in X-API-Key, Authorization or `api_key`), or a session
  * if sessions are accepted; otherwise a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
  */
 function presentedCredential(
@@ -157,16 +161,21 @@ function presentedCredential(
   call: Call,
   accept: readonly ('key' | 'session')[],
 ): Presented {
-  const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
-  if (keyHeaders.length > 1 || bearers.length > 1 || keyParameters.length > 1 || sessionHeaders.length > 1) {
+  const { keyHeaders, authorizations, keyParameters, sessionHeaders } = call.presented;
+  if (
+    keyHeaders.length > 1 ||
+    authorizations.length > 1 ||
+    keyParameters.length > 1 ||
+    sessionHeaders.length > 1
+  ) {
     throw refused('Send each credential only once.');
   }
   const [header] = keyHeaders;
-  const [bearer] = bearers;
+  const [authorization] = authorizations;
   const [parameter] = keyParameters;
-  const key = header ?? bearer ?? parameter;
+  const key = header ?? authorization ?? parameter;
   const session = accept.includes('session') ? sessionHeaders[0] : undefined;
-  if ((bearer ?? key) !== key || (parameter ?? key) !== key) {
+  if ((authorization ?? key) !== key || (parameter ?? key) !== key) {
     throw refused('The request contains different API keys. Send one, in the X-API-Key header.');
   }
   if (key !== undefined && session !== undefined) {
@@ -175,7 +184,9 @@ function presentedCredential(
   if (session !== undefined) return { hash: sha256(session), session };
   if (key === undefined) {
     const hint = sessionHeaders.length > 0 ? 'A session is not accepted here. ' : '';
-    throw refused(`${hint}An API key is required. Send it in the X-API-Key header.`);
+    throw refused(
+      `${hint}An API key is required. Send it in the X-API-Key header, or as the user name or the password of Basic authentication.`,
+    );
   }
   return presentedKey(connection, key);
 }
@@ -195,5 +206,15 @@ function presentedKey(connection: Connection, key: string): Presented {
 }
 
 function refused(message: string): Failure {
-  return new Failure('unauthorized', message, { headers: { 'www-authenticate': 'ApiKey' } });
+  return new Failure('unauthorized', message);
+}
+
+/**
+ * What may be sent, for clients that send a password only when they are asked for one: LibreOffice, or a browser that opens a link.
+ * A page's script is not asked for it, as the browser would show its own dialog over the page.
+ */
+function challengesOf(request: IncomingMessage, call: Call): string {
+  const mode = request.headers['sec-fetch-mode'];
+  const isScript = (mode !== undefined && mode !== 'navigate') || call.presented.sessionHeaders.length > 0;
+  return isScript ? 'ApiKey' : 'ApiKey, Basic realm="Almanac", charset="UTF-8"';
 }

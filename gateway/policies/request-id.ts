@@ -6,6 +6,7 @@ import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
 import { callOf, openCall, type Call } from '../call.ts';
+import { keysInAuthorization } from './authorization.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 
@@ -76,7 +77,7 @@ const none: readonly string[] = [];
 
 /** Removes every header that only the gateway may set from both of Node's header lists. */
 function takeOurHeaders(request: IncomingMessage): Taken {
-  const presented = { keyHeaders: none, bearers: none, keyParameters: none, sessionHeaders: none };
+  const presented = { keyHeaders: none, authorizations: none, keyParameters: none, sessionHeaders: none };
   const taken: Taken = { presented, forwardedFor: none, forwardedProto: none };
   const raw = request.rawHeaders;
   const kept: string[] = [];
@@ -90,8 +91,7 @@ function takeOurHeaders(request: IncomingMessage): Taken {
     }
     if (exact === 'x-api-key') presented.keyHeaders = [...presented.keyHeaders, value];
     else if (exact === 'authorization') {
-      const bearer = /^bearer +(\S+)$/i.exec(value)?.[1]; // other schemes are ignored
-      if (bearer !== undefined) presented.bearers = [...presented.bearers, bearer];
+      presented.authorizations = [...presented.authorizations, ...keysInAuthorization(value)];
     } else if (exact === 'x-session-token') presented.sessionHeaders = [...presented.sessionHeaders, value];
     else if (exact === 'x-forwarded-for') taken.forwardedFor = [...taken.forwardedFor, value];
     else if (exact === 'x-forwarded-proto') taken.forwardedProto = [...taken.forwardedProto, value];

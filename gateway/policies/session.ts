@@ -17,8 +17,8 @@ export function session(options: {
   return async (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
-    const { keyHeaders, bearers, keyParameters, sessionHeaders } = call.presented;
-    if (keyHeaders.length + bearers.length + keyParameters.length > 0) {
+    const { keyHeaders, authorizations, keyParameters, sessionHeaders } = call.presented;
+    if (keyHeaders.length + authorizations.length + keyParameters.length > 0) {
       fail('forbidden', 'API keys are not accepted here. Sign in and send X-Session-Token.');
     }
     if (sessionHeaders.length > 1) fail('unauthorized', 'Send each credential only once.');

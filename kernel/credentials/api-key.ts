@@ -21,6 +21,11 @@ export function mintApiKey(): string {
   return prefix + body + checksum(body);
 }
 
+/** Whether the text begins like a key. */
+export function looksLikeApiKey(text: string): boolean {
+  return text.startsWith(prefix);
+}
+
 /** Whether the text has the format of a key and a valid checksum, so that junk is refused before any lookup. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!shape.test(text)) return false;

@@ -20,7 +20,7 @@ test('every operation of the document is in it once, under an anchor of its own'
 
 test('an operation has its parameters, its credentials, the fields of its answer and its errors', (t) => {
   const series = found('get-v1-series-id');
-  t.deepEqual(series?.credentials, ['ApiKey', 'Bearer', 'ApiKeyParameter']);
+  t.deepEqual(series?.credentials, ['ApiKey', 'Bearer', 'Basic', 'ApiKeyParameter']);
   t.like(series?.parameters[0], { name: 'id', place: 'path', isRequired: true });
   t.like(
     series?.parameters.find(({ name }) => name === 'transform'),

@@ -286,6 +286,9 @@ function credentialOf(random: Random, { keys, session }: Actor): Record<string, 
           `bearer ${key}`,
           'Bearer',
           'Basic YTpi',
+          ...[`${key}:`, `:${key}`, `${key}:${session}`].map(
+            (both) => `Basic ${Buffer.from(both).toString('base64')}`,
+          ),
           `Bearer ${session}`,
         ]),
       };

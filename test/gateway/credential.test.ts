@@ -30,6 +30,15 @@ async function errorOf(response: Response) {
   return { status: response.status, ...body.error };
 }
 
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+/** The headers of an answer to headers that `fetch` would not send. */
+async function rawHeaders(first: string, headers: Record<string, string>) {
+  const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const [answer] = await exchange(gateway.url, lines(first, 'Host: a', 'Connection: close', ...own));
+  return answer?.headers ?? '';
+}
+
 const routeFile = parse(readFileSync(path.join(projectRoot, 'config/gateway.config.yml'), 'utf8')) as {
   apiEndpoints: Record<
     string,
@@ -78,9 +87,9 @@ test.serial(
         t.is((await fetch(gateway.url + at, { headers: { authorization: `${scheme} ${key}` } })).status, 200);
       const both = { 'x-api-key': key, authorization: `Bearer ${key}` };
       t.is((await fetch(gateway.url + at, { headers: both })).status, 200);
-      // What is no bearer token is none of ours.
+      // Credentials for somebody else, such as a proxy, are ignored.
       t.is(
-        (await fetch(gateway.url + at, { headers: { ...both, authorization: 'Basic eDp5' } })).status,
+        (await fetch(gateway.url + at, { headers: { ...both, authorization: basic('x:y') } })).status,
         200,
       );
       t.is((await fetch(gateway.url + at, { headers: { authorization: `Basic ${key}` } })).status, 401);
@@ -92,6 +101,33 @@ test.serial(
     }
   },
 );
+
+test.serial('Basic authentication takes the key as user name or as password', async (t) => {
+  const ask = (authorization: string, at = '/v1/series/A') =>
+    fetch(gateway.url + at, { headers: { authorization } });
+  for (const at of ['/v1/series/A', '/v1/usage']) {
+    for (const given of [`${key}:`, `:${key}`, `user:${key}`, `${key}:x`, key, `${key}:${key}`])
+      t.is((await ask(basic(given), at)).status, 200, given.replaceAll(key, 'KEY'));
+  }
+  t.is((await ask(basic(`${key}:`).replace('Basic', 'basic'))).status, 200);
+  for (const given of ['', ':', 'user:password', `${key}:${other.key}`, `${key.slice(0, -1)}:`, `a:${key}:b`])
+    t.like(await errorOf(await ask(basic(given))), { status: 401, code: 'unauthorized' });
+  t.like(await errorOf(await ask(basic(`:${mintApiKey()}`))), {
+    message: 'The API key is unknown or was revoked.',
+  });
+});
+
+test.serial('a client is asked for Basic authentication, the script of a page is not', async (t) => {
+  const challenge = async (headers: Record<string, string> = {}, at = '/v1/series/A') =>
+    /^www-authenticate: (.*)$/im.exec(await rawHeaders(`GET ${at} HTTP/1.1`, headers))?.[1]?.trim();
+  const both = 'ApiKey, Basic realm="Almanac", charset="UTF-8"';
+  t.is(await challenge(), both);
+  t.is(await challenge({ 'X-API-Key': mintApiKey() }), both);
+  t.is(await challenge({ 'Sec-Fetch-Mode': 'navigate' }), both);
+  for (const mode of ['cors', 'no-cors', 'same-origin'])
+    t.is(await challenge({ 'Sec-Fetch-Mode': mode }), 'ApiKey');
+  t.is(await challenge({ 'X-Session-Token': 'a session' }, '/v1/usage'), 'ApiKey');
+});
 
 test.serial(
   'api_key in another case is an unknown parameter, and is still removed from the URL',
@@ -142,6 +178,7 @@ test.serial('two different keys in one request are refused', async (t) => {
     [`?api_key=${other.key}`, { authorization: `Bearer ${key}` }],
     ['', { 'x-api-key': key, authorization: `Bearer ${other.key}` }],
     ['', { 'x-api-key': key, authorization: 'Bearer mistyped' }],
+    ['', { 'x-api-key': key, authorization: basic(`:${other.key}`) }],
   ] as const) {
     const response = await fetch(`${gateway.url}/v1/series/A${query}`, { headers });
     t.like(await errorOf(response), { status: 401, code: 'unauthorized' });
@@ -223,7 +260,8 @@ test.serial('a key never reaches a URL or a header of a service, nor the log', a
     await fetch(gateway.url + at, { method, ...(header !== '' && { headers: { 'x-api-key': header } }) });
   }
   for (const at of ['/v1/series/A', '/v1/catalog', '/auth/sessions', '/v1/nothing'])
-    await fetch(gateway.url + at, { headers: { authorization: `Bearer ${key}` } });
+    for (const authorization of [`Bearer ${key}`, basic(`:${key}`)])
+      await fetch(gateway.url + at, { headers: { authorization } });
   t.true(reached() > first);
   for (const { url, headers } of [...gateway.dataApi.received, ...accountsApi.received]) {
     t.false(JSON.stringify([url, headers]).includes(key), url);
@@ -231,6 +269,7 @@ test.serial('a key never reaches a URL or a header of a service, nor the log', a
   t.is(accountsApi.received.at(-1)?.url, '/v1/webhooks?id=1');
   t.regex(logged, /"path":"\/v1\/series\/A"/);
   t.false(logged.includes(key));
+  t.false(logged.includes(basic(`:${key}`)));
   t.false(logged.includes(key.slice(8)));
 });
 
