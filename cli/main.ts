@@ -7,6 +7,7 @@ import { misspelledSettings } from '../kernel/settings/misspelled.ts';
 import { AlmanacCommand, pathOf } from './almanac-command.ts';
 import { UsageError, type DeclareCommand, type Terminal } from './command.ts';
 import { plainOutput } from './plain-text.ts';
+import { withSettingsFile } from './settings-file.ts';
 
 interface TableEntry {
   name: string;
@@ -108,13 +109,20 @@ export const commands: readonly TableEntry[] = [
   },
 ];
 
-/** Runs the command given by the arguments. @returns the exit code. */
-export async function main(given: readonly string[], process: Terminal): Promise<number> {
+/**
+ * Runs the command given by the arguments. @returns the exit code.
+ * @param settingsFile settings that the environment does not have, read if it exists.
+ */
+export async function main(
+  given: readonly string[],
+  { settingsFile, ...process }: Terminal & { settingsFile?: string },
+): Promise<number> {
   const terminal = { ...process, stdout: plainOutput(process.stdout), bytes: process.stdout };
   const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given;
   const [name] = words;
   let running = 'almanac';
   try {
+    terminal.env = withSettingsFile(process.env, settingsFile);
     // The completion is made of the declarations of all commands.
     const isLoaded = (each: string) => each === name || name === 'completion';
     const program = await programOf(words, terminal, isLoaded);

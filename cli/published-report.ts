@@ -11,6 +11,7 @@ import { instantText } from '../kernel/clock.ts';
 import { entryAt } from '../kernel/entries.ts';
 import type { Settings } from '../kernel/settings/settings.ts';
 import { printJson, type Terminal } from './command.ts';
+import { servingOf } from './start/serving.ts';
 
 /** All folders of a run together. */
 export interface PublishedRun {
@@ -124,18 +125,19 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun): void {
 
 /**
  * Where the loaded series can be called: the addresses that the instance of these settings answers, or what to start if it answers none.
- * @param settings where the gateway of this machine listens.
+ * @param settings where the gateway of this machine listens, if no process has noted that it serves from this directory.
  */
 export async function printAddresses(
   { stdout }: Terminal,
   run: PublishedRun,
-  { host, port }: Pick<Settings, 'host' | 'port'>,
+  { host, port, dataDir }: Pick<Settings, 'host' | 'port' | 'dataDir'>,
 ): Promise<void> {
   const ids = sumOf(run)
     .loaded.flatMap(({ loaded: { seriesIds } }) => seriesIds.slice(0, addressesOfTable))
     .slice(0, addressesMax);
   if (run.dryRun || ids.length === 0) return;
-  const origin = `http://${host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host}:${port}`;
+  const url = new URL(servingOf(dataDir)?.url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  const origin = url.origin.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
   const answered = await Promise.all(ids.map((id) => isServedAt(origin, id)));
   const addresses = ids.filter((_, at) => answered[at]).map((id) => `${origin}/v1/series/${id}`);
   for (const address of addresses) stdout.write(`  ${address}\n`);

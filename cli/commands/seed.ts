@@ -23,16 +23,19 @@ export const seed: DeclareCommand = (command, { env, stdout }) => {
 
 /**
  * Loads the demo data, unless the installation has accounts. The account is made after it, so a start that was killed in between
- * begins again. @returns whether it was loaded.
+ * begins again. @param onFile called before the first file and after each. @returns whether it was loaded.
  */
-export async function loadDemoData({ databaseUrl, settings }: Installation): Promise<boolean> {
+export async function loadDemoData(
+  { databaseUrl, settings }: Installation,
+  onFile?: (done: number, of: number) => void,
+): Promise<boolean> {
   const connection = { command: 'seed', statementTimeoutMs: 0 };
   return withDatabase(databaseUrl, connection, async (database) => {
     if (await hasAccounts(database)) return false;
     // Imported here: a start finds the demo loaded, but for the first.
     const { loadDemo } = await import('../../ingest/demo/load-demo.ts');
     const { seriesTimeZone, fiscalYearFirstMonth } = settings;
-    await loadDemo(database, { seriesTimeZone, fiscalYearFirstMonth, clock: systemClock });
+    await loadDemo(database, { seriesTimeZone, fiscalYearFirstMonth, clock: systemClock, onFile });
     return true;
   });
 }

@@ -9,16 +9,18 @@ import type { DataApiOptions } from '../../data-api/main.ts';
 import type { GatewayOptions, RunningGateway } from '../../gateway/main.ts';
 import type { PublisherOptions } from '../../ingest/main.ts';
 import { requireSpace } from '../../embedded/disk.ts';
+import { hasEmbeddedDatabase } from '../../embedded/postgres.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { openCertificate, type ServiceCertificate } from '../../kernel/http/certificate.ts';
-import type { RunningService } from '../../kernel/http/server.ts';
+import { requireFreePort, type RunningService } from '../../kernel/http/server.ts';
 import { createLog, standardOutput, type Log } from '../../kernel/log/log.ts';
 import { diskMetrics } from '../../kernel/metrics/disk.ts';
 import type { Plans } from '../../kernel/plans.ts';
 import { readSettings, type Settings } from '../../kernel/settings/settings.ts';
 import { knownMigrations } from '../../migrations/run.ts';
-import { examples, type DeclareCommand, type Output, type Terminal } from '../command.ts';
+import { examples, type DeclareCommand, type Terminal } from '../command.ts';
 import { builtDashboard } from '../dashboard.ts';
+import { createFirstStart, greet } from '../start/greeting.ts';
 import {
   openInstallation,
   readConfiguration,
@@ -26,9 +28,10 @@ import {
   type Environment,
   type Installation,
 } from '../installation.ts';
-import { watchedDirectories, withMetrics } from '../metrics.ts';
-import { startTraced } from '../traced.ts';
-import { withSignals, type ServiceSignals } from '../signals.ts';
+import { watchedDirectories, withMetrics } from '../start/metrics.ts';
+import { noteServing, servingOf } from '../start/serving.ts';
+import { startTraced } from '../start/traced.ts';
+import { withSignals, type ServiceSignals } from '../start/signals.ts';
 
 const serviceNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'] as const;
 type ServiceName = (typeof serviceNames)[number];
@@ -74,17 +77,25 @@ With one: that service alone, to scale services separately. It needs IDENTITY_SE
 
 async function serveEverything({ env, stdout, started }: Terminal, signals: ServiceSignals): Promise<void> {
   const { settings, plans } = readConfiguration(env);
+  requireUnserved(settings);
+  await requireFreePort(settings.host, settings.port);
+  if (settings.metrics !== undefined)
+    await requireFreePort(settings.metrics.host, settings.metrics.port, 'METRICS_PORT');
+  const steps = createFirstStart(stdout);
+  if (settings.databaseUrl === undefined && !hasEmbeddedDatabase(settings.dataDir))
+    steps.database(settings.dataDir);
   const installation = await openInstallation(settings, { create: true, meanwhile: importAll });
   const { databaseDirectory } = installation;
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
+  let removeNote: () => void = nothing;
   const stopping = new AbortController();
   const greeted = Promise.withResolvers<void>();
   // PostgreSQL has most of the work of it, so the services start meanwhile.
   const demo =
     databaseDirectory === undefined
       ? Promise.resolve(false)
-      : imports.seed().then(({ loadDemoData }) => loadDemoData(installation));
+      : imports.seed().then(({ loadDemoData }) => loadDemoData(installation, steps.demo));
   const demoEnded = demo.then(nothing, nothing);
   try {
     const log = serviceLog('services', settings);
@@ -122,12 +133,14 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     signals.reloadOnHangUp([plans.prepareReload, gateway.prepareReload], log);
     services.unshift(gateway); // closed first: it drains while the services behind it still answer
     const demoKey = (await demo) ? await (await imports.seed()).makeDemoAccount(installation) : undefined;
+    removeNote = noteServing(settings.dataDir, { url: gateway.url, pid: process.pid });
     greet(stdout, gateway.url, { demoKey, dashboard: installation.settings.dashboard });
     greeted.resolve();
     started?.();
     await signals.stopped;
     stdout.write('\nStopping …\n');
   } finally {
+    removeNote();
     stopping.abort();
     await demoEnded;
     for (const service of services) await service.close();
@@ -362,6 +375,15 @@ function gatewayOptions(
   };
 }
 
+/** @throws Error if another process serves the same directory: it says at which address. */
+function requireUnserved({ dataDir }: Settings): void {
+  const other = servingOf(dataDir);
+  if (other === undefined) return;
+  throw new Error(
+    `Almanac runs already on ${dataDir}, at ${other.url} (process ${other.pid}). Stop it first, or set another DATA_DIR and PORT.`,
+  );
+}
+
 /** Holds a lock while this process serves, so that a second start on the same data fails with a message. */
 async function takeServeLock(installation: Installation): Promise<pg.Client> {
   const client = new pg.Client({
@@ -380,22 +402,4 @@ async function takeServeLock(installation: Installation): Promise<pg.Client> {
   throw new Error(
     `Almanac runs already on ${installation.settings.dataDir}. Stop it first, or set another DATA_DIR.`,
   );
-}
-
-function greet(
-  stdout: Output,
-  url: string,
-  { demoKey, dashboard }: { demoKey: string | undefined; dashboard: boolean },
-): void {
-  const lines = ['', 'Almanac is running.', ...(dashboard ? [`Dashboard: ${url}`] : []), `API: ${url}`];
-  if (demoKey !== undefined) {
-    lines.push(
-      `API key: ${demoKey}`,
-      '(shown this once; the demo account is demo@almanac.example, plan pro, and all demo data is synthetic)',
-      '',
-      'Try it:',
-      `curl -H 'X-API-Key: ${demoKey}' '${url}/v1/series/DEMO.CPI?limit=3&sort=desc'`,
-    );
-  }
-  stdout.write(`${lines.join('\n')}\n\n`);
 }

@@ -10,6 +10,8 @@ export interface DemoOptions {
   clock: Clock;
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
+  /** Called before the first file and after each. @param done how many are loaded. */
+  onFile?: ((done: number, of: number) => void) | undefined;
 }
 
 /**
@@ -18,13 +20,16 @@ export interface DemoOptions {
  */
 export async function loadDemo(
   database: Database,
-  { clock, seriesTimeZone, fiscalYearFirstMonth }: DemoOptions,
+  { clock, seriesTimeZone, fiscalYearFirstMonth, onFile }: DemoOptions,
 ): Promise<LoadSummary[]> {
   const summaries: LoadSummary[] = [];
-  for (const { dataset, vintage, lines } of demoFiles(dateIn(seriesTimeZone, clock.now()))) {
+  const files = [...demoFiles(dateIn(seriesTimeZone, clock.now()))];
+  onFile?.(0, files.length);
+  for (const { dataset, vintage, lines } of files) {
     const input = linesInput(lines());
     const place = { seriesTimeZone, fiscalYearFirstMonth, clock, noGateway: true };
     summaries.push(await load(database, { dataset, input, vintage, ...place }));
+    onFile?.(summaries.length, files.length);
   }
   return summaries;
 }

@@ -158,6 +158,17 @@ export async function listen(server: Server, host: string, port: number, setting
   return `${scheme}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
+/**
+ * Finds out whether `listen` could listen there, before anything else is made. Port 0 is always free.
+ * @throws Error as that of `listen`.
+ */
+export async function requireFreePort(host: string, port: number, setting?: string): Promise<void> {
+  if (port === 0) return;
+  const probe = createServer();
+  await listen(probe, host, port, setting);
+  await closeServer(probe);
+}
+
 const closeIdleEveryMs = 20;
 
 /**

@@ -53,6 +53,7 @@ export async function createInstallation(env: Record<string, string> = {}): Prom
   const port = await freePort();
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
+    SETTINGS_FILE: '/dev/null', // not that of whoever runs the tests
     DATABASE_URL: '',
     REDIS_URL: '',
     DASHBOARD: 'off', // built once per tree, and not for tests of other things

@@ -32,7 +32,8 @@ async function loadsOf(installation: Installation): Promise<number> {
 
 /** The next start prints a key, and answers with all of the demo. */
 async function startsWithDemo(t: ExecutionContext, installation: Installation): Promise<void> {
-  const { apiKey = '', stop } = await installation.start();
+  const { apiKey = '', output, stop } = await installation.start();
+  t.regex(output, /^Loading the demo data …$/m);
   t.regex(apiKey, /^pk_live_/);
   for (const id of ['DEMO.CPI', 'DEMO.FX', 'DEMO.SHARE-INDEX']) {
     const answer = await fetch(`${installation.url}/v1/series/${id}`, { headers: { 'x-api-key': apiKey } });
@@ -55,7 +56,7 @@ test('a first start that is killed while it loads the demo is completed by the n
   await startsWithDemo(t, installation);
 });
 
-test('a first start that finds its port taken leaves nothing running and no key that nobody has seen', async (t) => {
+test('a first start that finds its port taken says so before it makes anything', async (t) => {
   const installation = await setUp(t);
   const other = createServer();
   const { port } = new URL(installation.url);
@@ -63,7 +64,7 @@ test('a first start that finds its port taken leaves nothing running and no key 
   const { code, output } = await installation.run('start');
   t.is(code, 1);
   t.regex(output, /Port \d+ on 127\.0\.0\.1 is in use/);
-  t.false(existsSync(path.join(installation.dataDir, 'postgres/postmaster.pid')));
+  t.false(existsSync(installation.dataDir), 'it is found out before anything is made');
   await new Promise((resolve) => other.close(resolve));
   await startsWithDemo(t, installation);
 });

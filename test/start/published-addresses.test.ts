@@ -15,7 +15,10 @@ test('almanac publish prints an address only if it answers, and otherwise names 
     return installation.almanac('publish', file, '--yes', '--set', 'source=Tests', '--set', 'unit=Percent');
   };
   const { apiKey = '', stop } = await installation.start();
+  const { PORT: port } = installation.env;
+  installation.env['PORT'] = ''; // the command is run in another terminal, which has no settings but the directory
   const served = await publish('served');
+  installation.env['PORT'] = port;
   const [, printed = ''] = /^ {2}(http\S+)$/m.exec(served) ?? [];
   t.is(printed, `${installation.url}/v1/series/served`, served);
   t.is((await fetch(printed, { headers: { 'x-api-key': apiKey } })).status, 200);

@@ -1,7 +1,7 @@
 // A service with its tracing: opened before it, if OTEL_EXPORTER_OTLP_ENDPOINT is set, and closed after it.
-import type { Log } from '../kernel/log/log.ts';
-import type { Settings } from '../kernel/settings/settings.ts';
-import { openTracing, type Tracing } from '../kernel/tracing/tracing.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import type { Settings } from '../../kernel/settings/settings.ts';
+import { openTracing, type Tracing } from '../../kernel/tracing/tracing.ts';
 
 /** Starts the service with these options and its tracing. @param settings undefined: it has none. */
 export async function startTraced<Options extends { log: Log }, Service extends { close(): Promise<void> }>(

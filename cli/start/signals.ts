@@ -1,6 +1,6 @@
 // The signals that a running service handles: stop in good order, or read the configuration again.
 import { isatty } from 'node:tty';
-import type { Log } from '../kernel/log/log.ts';
+import type { Log } from '../../kernel/log/log.ts';
 
 /** Reads and checks a configuration. @returns applies it. @throws Error that says what is wrong with it. */
 export type PrepareReload = () => Promise<() => void> | (() => void);

@@ -1,6 +1,6 @@
 // /metrics of a service that runs alone: served as long as it runs. In one process the gateway serves those of all.
-import type { Metric } from '../kernel/metrics/text.ts';
-import type { Settings } from '../kernel/settings/settings.ts';
+import type { Metric } from '../../kernel/metrics/text.ts';
+import type { Settings } from '../../kernel/settings/settings.ts';
 
 interface Measured {
   metrics: readonly Metric[];
@@ -20,7 +20,7 @@ export async function withMetrics<Service extends Measured>(
   if (metrics === undefined) return service;
   try {
     // Imported here: `almanac start` reaches PostgreSQL sooner without a web server's modules.
-    const { serveMetrics } = await import('../kernel/metrics/server.ts');
+    const { serveMetrics } = await import('../../kernel/metrics/server.ts');
     const served = await serveMetrics(service.metrics, metrics, service.ready);
     return {
       ...service,
