@@ -86,6 +86,7 @@ export async function start(
     log,
     metrics,
     tracing: options.tracing,
+    publicUrl: settings.publicUrl,
     routes: toRoutes({
       db,
       plans,

@@ -60,7 +60,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   SLOW_STATEMENT_MS: ofDatabase,
   OTEL_EXPORTER_OTLP_ENDPOINT: serving,
   OTEL_TRACES_SAMPLER_ARG: serving,
-  PUBLIC_URL: [gateway, dataApi, ...ofAccounts],
+  PUBLIC_URL: [gateway, dataApi, publisher, ...ofAccounts],
   DASHBOARD: [gateway],
   DASHBOARD_ORIGINS: [gateway],
   PASSWORD_LENGTH_MIN: [accountsApi, commands],

@@ -96,6 +96,7 @@ export async function start(
     log,
     metrics,
     tracing: options.tracing,
+    publicUrl: options.publicUrl,
     routes: [
       newestLoad(primary.loads),
       ...(watch && replica

@@ -6,9 +6,15 @@ import type { Log } from '../kernel/log/log.ts';
 import { callIfOpen } from './call.ts';
 import { readableByAll } from './policies/cors.ts';
 
+/** What the gateway answers failures with: the log, and the address at which its pages explain them. */
+export interface Refusals {
+  log: Log;
+  publicUrl: string;
+}
+
 /** Answers a thrown value. If an answer has begun or the client has left, it cuts the connection: nothing else is left to do. */
 export function answerFailure(
-  log: Log,
+  { log, publicUrl }: Refusals,
   request: IncomingMessage,
   response: ServerResponse,
   thrown: unknown,
@@ -27,7 +33,7 @@ export function answerFailure(
     response.destroy();
     return;
   }
-  const body = JSON.stringify(toEnvelope(failure, call?.requestId));
+  const body = JSON.stringify(toEnvelope(failure, publicUrl, call?.requestId));
   response.statusCode = failure.status;
   for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
   // Before `cors` has decided, the answer holds nothing about an account: any page may read what is wrong with its call.

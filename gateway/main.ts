@@ -2,11 +2,10 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
-import type { Log } from '../kernel/log/log.ts';
 import { serveMetrics } from '../kernel/metrics/server.ts';
 import { runEngine } from './engine/engine.ts';
 import type { Prepared } from './engine/plugin.ts';
-import { answerFailure } from './failure.ts';
+import { answerFailure, type Refusals } from './failure.ts';
 import { claimDirectory, type ClaimedDirectory } from './heartbeat/journal-lock.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { isPublicOnTls, withDefaults, type GatewayOptions } from './options.ts';
@@ -49,7 +48,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
   let scraped: RunningService | undefined;
   let journal: ClaimedDirectory | undefined;
   try {
-    const build = () => buildPipelines(options.configDirectory, policies, log);
+    const build = () => buildPipelines(options.configDirectory, policies, options);
     inForce = await build();
     const { requestWithinMs, upstreamTimeoutMs } = options;
     const server = createGatewayServer({
@@ -59,6 +58,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
       stalledAfterMs: 2 * upstreamTimeoutMs + requestWithinMs, // a service may be silent twice, as reads are repeated
       metrics,
       log,
+      publicUrl: options.publicUrl,
     });
     await parts.open();
     scraped =
@@ -106,11 +106,11 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
 async function buildPipelines(
   configDirectory: string,
   policies: Readonly<Record<string, BuildPolicy>>,
-  log: Log,
+  refusals: Refusals,
 ): Promise<Pipelines & { routes: GatewayRoutes }> {
   const routes = loadRoutes(path.join(configDirectory, 'gateway.config.yml'), Object.keys(policies));
   const answer: Prepared['answerFailure'] = (request, response, thrown) =>
-    answerFailure(log, request, response, thrown);
+    answerFailure(refusals, request, response, thrown);
   const runCompiled = compilePipelines(routes, policies, answer);
   const engine = { policies, gatewayConfig: routes.forEngine, answerFailure: answer };
   return { routes, runCompiled, app: await runEngine(configDirectory, engine) };

@@ -20,7 +20,7 @@ export interface GatewayOptions {
   publicCallsPerSecond: number;
   /** With one key or session, for calls that manage the account. */
   managementCallsPerSecond: number;
-  /** The public URL of the gateway; if it is https, browsers are told to use nothing else. */
+  /** The public URL of the gateway, by which errors link to its pages; if it is https, browsers are told to use nothing else. */
   publicUrl?: string;
   /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; none by default. */
   dashboardOrigins?: readonly string[];
@@ -63,6 +63,7 @@ export interface GatewayOptions {
 }
 
 const defaults = {
+  publicUrl: '',
   dashboardOrigins: [] as readonly string[],
   configDirectory: path.resolve(import.meta.dirname, '../config'),
   upstreamTimeoutMs: 30_000,
@@ -86,5 +87,5 @@ export function withDefaults(options: GatewayOptions): SetOptions {
 
 /** Whether browsers reach the gateway by https. */
 export function isPublicOnTls({ publicUrl }: Pick<GatewayOptions, 'publicUrl'>): boolean {
-  return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:';
+  return publicUrl?.startsWith('https:') === true;
 }

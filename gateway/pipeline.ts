@@ -35,7 +35,7 @@ const pageAction = z.strictObject({ of: z.enum(pageNames) });
  */
 export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
   const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
-  const { plans, clock, log, publicCallsPerSecond, managementCallsPerSecond } = options;
+  const { plans, clock, publicCallsPerSecond, managementCallsPerSecond } = options;
   const { setCallerContext, forwarders, dashboardFor } = parts;
   const identified = { accounts, plans, setCallerContext };
   return {
@@ -53,7 +53,7 @@ export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
     rate: withAction(rateAction, (action) =>
       rate({ seconds, publicCallsPerSecond, managementCallsPerSecond }, action),
     ),
-    concurrency: withoutAction(concurrency({ answers, log })),
+    concurrency: withoutAction(concurrency({ answers, refusals: options })),
     quota: withoutAction(quota({ month })),
     'response-cache': withoutAction(responseCache(parts.responses)),
     forward: withAction(forwardAction, ({ to }) => forwarders[to]?.policy ?? notSetUp),

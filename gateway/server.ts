@@ -38,6 +38,7 @@ export interface ServerOptions {
   isPublicOnTls: boolean;
   metrics: Pick<Metrics, 'malformed'>;
   log: Log;
+  publicUrl: string;
 }
 
 /** By connection: the request after which nothing on it is taken for another one. */
@@ -68,7 +69,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     if (isBehindLast(request, response)) return;
     const { runCompiled, app } = options.pipelines();
     if (runCompiled(request, response) !== undefined) return;
-    app(request, response, (error) => answerFailure(log, request, response, unanswered(error)));
+    app(request, response, (error) => answerFailure(options, request, response, unanswered(error)));
   });
   server.timeout = options.stalledAfterMs;
   const responses = openResponses(server);
@@ -77,7 +78,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     if (isBehindLast(request, response)) return;
     const failure = new Failure('invalid_request', 'Only Expect: 100-continue is supported.');
     if (options.isPublicOnTls) response.setHeader(...onTlsOnly);
-    answerFailure(log, request, response, failure);
+    answerFailure(options, request, response, failure);
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     const answer = responses.on(socket);
@@ -99,7 +100,7 @@ export function createGatewayServer(options: ServerOptions): Server {
     options.metrics.malformed();
     log.info({ request_id: requestId, status: failure.status, code: failure.code }, failure.message);
     socket.on('error', () => socket.destroy()); // the client has left
-    const { head, body } = rawAnswer(failure, requestId, own);
+    const { head, body } = rawAnswer(failure, { requestId, own, publicUrl: options.publicUrl });
     socket.end(isHead ? head : head + body); // bytes behind the head of an answer to HEAD would begin another answer
   }
   return server;
@@ -143,8 +144,11 @@ function malformed(error: ParserError): Failure {
   return new Failure('invalid_request', 'The request is not valid HTTP/1.1.');
 }
 
-function rawAnswer(failure: Failure, requestId: string, own: readonly string[]) {
-  const body = JSON.stringify(toEnvelope(failure, requestId));
+function rawAnswer(
+  failure: Failure,
+  { requestId, own, publicUrl }: { requestId: string; own: readonly string[]; publicUrl: string },
+) {
+  const body = JSON.stringify(toEnvelope(failure, publicUrl, requestId));
   const head = [
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ''}`,
     'connection: close',

@@ -77,17 +77,17 @@ test('a failure stays what it is, and its detail never reaches the envelope', (t
     instanceOf: Failure,
   });
   t.is(toFailure(failure), failure);
-  t.deepEqual(toEnvelope(failure, 'req_1'), {
+  t.deepEqual(toEnvelope(failure, 'https://almanac.example', 'req_1'), {
     success: false,
     error: {
       code: 'conflict',
       message: 'Not now.',
       param: 'name',
-      docs_url: '/docs/errors#conflict',
+      docs_url: 'https://almanac.example/docs/errors#conflict',
       request_id: 'req_1',
     },
   });
-  t.deepEqual(toEnvelope(toFailure(new Error('secret'))), {
+  t.deepEqual(toEnvelope(toFailure(new Error('secret')), ''), {
     success: false,
     error: {
       code: 'internal',

@@ -112,15 +112,15 @@ export interface ErrorEnvelope {
   error: { code: ErrorCode; message: string; param?: string; docs_url: string; request_id?: string };
 }
 
-/** The error envelope of a failure, with the request id if known. */
-export function toEnvelope(failure: Failure, requestId?: string): ErrorEnvelope {
+/** The error envelope of a failure, with the request id if known. @param publicUrl of the gateway, whose pages explain the codes. */
+export function toEnvelope(failure: Failure, publicUrl: string, requestId?: string): ErrorEnvelope {
   return {
     success: false,
     error: {
       code: failure.code,
       message: failure.message,
       ...(failure.param === undefined ? {} : { param: failure.param }),
-      docs_url: `${docsPath}#${failure.code}`,
+      docs_url: `${publicUrl}${docsPath}#${failure.code}`,
       ...(requestId === undefined ? {} : { request_id: requestId }),
     },
   };

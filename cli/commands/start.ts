@@ -318,11 +318,13 @@ export function ownPublisherOptions(installation: Installation) {
 }
 
 function operatorOptions(
-  { settings: { previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth, uploadMb } }: Installation,
+  {
+    settings: { previousIdentitySecret, publicUrl, seriesTimeZone, fiscalYearFirstMonth, uploadMb },
+  }: Installation,
   identitySecret: string,
 ) {
   return {
-    ...{ identitySecret, previousIdentitySecret, seriesTimeZone, fiscalYearFirstMonth, uploadMb },
+    ...{ identitySecret, previousIdentitySecret, publicUrl, seriesTimeZone, fiscalYearFirstMonth, uploadMb },
   };
 }
 

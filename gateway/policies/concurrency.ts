@@ -2,18 +2,23 @@
 // failed, or left by its client. An answer that exceeds its deadline as a whole is ended: 504, or cut off if it has begun.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
-import type { Log } from '../../kernel/log/log.ts';
 import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
-import { answerFailure } from '../failure.ts';
+import { answerFailure, type Refusals } from '../failure.ts';
 import type { Policy } from '../policy.ts';
 import type { Answer, Answers } from '../limits/answers.ts';
 
-export function concurrency({ answers, log }: { answers: Pick<Answers, 'begin'>; log: Log }): Policy {
+export function concurrency({
+  answers,
+  refusals,
+}: {
+  answers: Pick<Answers, 'begin'>;
+  refusals: Refusals;
+}): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'rate');
     const { accountId, plan } = callerOf(call);
-    const begun = answers.begin(accountId, plan.concurrency, () => endLate(log, request, response));
+    const begun = answers.begin(accountId, plan.concurrency, () => endLate(refusals, request, response));
     if (begun instanceof Promise) return beginLater({ call, response, waiting: begun, next });
     whenClosed(call, response, () => begun.end());
     return next();
@@ -43,7 +48,7 @@ function refuse(most: number): never {
   );
 }
 
-function endLate(log: Log, request: IncomingMessage, response: ServerResponse): void {
+function endLate(refusals: Refusals, request: IncomingMessage, response: ServerResponse): void {
   const message = 'The answer took too long as a whole, and was ended. Ask for fewer points at once.';
-  answerFailure(log, request, response, new Failure('upstream_timeout', message));
+  answerFailure(refusals, request, response, new Failure('upstream_timeout', message));
 }

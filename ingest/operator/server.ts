@@ -30,6 +30,8 @@ export interface OperatorServerOptions {
   seriesTimeZone: string;
   /** From 1 to 12, as of loads. */
   fiscalYearFirstMonth: number;
+  /** Of the gateway: errors link to its pages. */
+  publicUrl?: string;
   /** The most that a file may have that operators send, in MB; default 64. */
   uploadMb?: number;
   /** Default: PostgreSQL's. */

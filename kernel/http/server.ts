@@ -74,6 +74,8 @@ export interface ServiceOptions {
   /** Continues the traces of the gateway's calls; by default none is. */
   tracing?: Tracing | undefined;
   routes: readonly Route[];
+  /** Of the gateway: errors link to its pages. By default the links are relative. */
+  publicUrl?: string;
   /** Opens the gateway's identity token; a call without a valid one is refused. */
   openIdentity: Open;
   /** Rejects while a dependency is missing; /readyz then answers 503. */
@@ -269,7 +271,14 @@ function createServiceServer(answer: Answerer, certificate: ServiceCertificate |
 
 /** Answers each call; never rejects, as a failure is answered too. */
 function createAnswerer(options: ServiceOptions): Answerer {
-  const { log, openIdentity, ready, metrics = createServiceMetrics('service'), tracing } = options;
+  const {
+    log,
+    publicUrl = '',
+    openIdentity,
+    ready,
+    metrics = createServiceMetrics('service'),
+    tracing,
+  } = options;
   const bodyReader = createBodyReader(options.bodiesBytesMax);
   const find = createRouteTable(
     options.routes.map((route) => ({
@@ -333,7 +342,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
       try {
         await serve(request, response, path, call);
       } catch (thrown) {
-        const { code } = sendFailure(response, thrown, { log, path, requestId: call.requestId });
+        const { code } = sendFailure(response, thrown, { log, publicUrl, path, requestId: call.requestId });
         if (call.route !== undefined) metrics.failed(code);
       }
     });
@@ -382,7 +391,7 @@ function refuseMethod(methods: readonly string[]): never {
 function sendFailure(
   response: Response,
   thrown: unknown,
-  { log, path, requestId }: { log: Log; path: string; requestId: string },
+  { log, publicUrl, path, requestId }: { log: Log; publicUrl: string; path: string; requestId: string },
 ): Failure {
   const failure = fromPath(thrown) ?? toFailure(thrown);
   const entry = { request_id: requestId, code: failure.code, path, err: failure.detail };
@@ -392,7 +401,7 @@ function sendFailure(
     response.destroy(); // in the middle of a body, only cutting the connection signals the failure
     return failure;
   }
-  const body = toEnvelope(failure, requestId === '' ? undefined : requestId);
+  const body = toEnvelope(failure, publicUrl, requestId === '' ? undefined : requestId);
   sendJson(response, failure.status, body, { 'cache-control': 'no-store', ...failure.headers });
   return failure;
 }

@@ -54,7 +54,7 @@ export async function serveMetrics(
 function sendProbe(response: ServerResponse, error?: unknown): void {
   const failure = error === undefined ? undefined : toFailure(error);
   response.writeHead(failure === undefined ? 200 : 503, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(failure === undefined ? { success: true } : toEnvelope(failure)));
+  response.end(JSON.stringify(failure === undefined ? { success: true } : toEnvelope(failure, '')));
 }
 
 async function refreshed(metrics: readonly Metric[]): Promise<void> {

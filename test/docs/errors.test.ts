@@ -2,6 +2,7 @@
 import test from 'ava';
 import { errorTable } from '../../kernel/errors.ts';
 import { startServices } from '../services/services.ts';
+import { testSignIn } from '../services/sign-in.ts';
 
 const services = await startServices();
 test.after.always(() => services.close());
@@ -31,7 +32,7 @@ test('every error names its code’s paragraph, whichever service it comes from,
     const { error } = (await (await fetch(services.url + at, init)).json()) as {
       error: { code: string; docs_url: string };
     };
-    t.is(error.docs_url, `/docs/errors#${error.code}`, `${service} ${at}`);
+    t.is(error.docs_url, `${testSignIn.publicUrl}/docs/errors#${error.code}`, `${service} ${at}`);
     t.true(text.includes(`id="${error.code}"`), error.code);
   }
 });
