@@ -7,6 +7,7 @@ import './styles/tables.css';
 import './styles/charts.css';
 import './styles/code.css';
 import './styles/states.css';
+import './styles/print.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
 

@@ -1,4 +1,5 @@
-// The session of the signed-in user, kept in sessionStorage: it ends with the tab, and no URL or cookie has it.
+// The session of the signed-in user, kept in sessionStorage: it ends with the last tab, and no URL or cookie has it. Tabs of the dashboard
+// hand it on to each other: a new one is signed in, and signing out in one signs out all. Hides how they talk.
 import { computed, signal } from '@preact/signals';
 
 export interface Session {
@@ -7,28 +8,73 @@ export interface Session {
   expiresAt: string;
 }
 
+/** What a tab says to all others of its origin. */
+type Word = { kind: 'who' } | { kind: 'signed-in'; session: unknown } | { kind: 'signed-out'; token: string };
+
 const storedAs = 'almanac.session';
 const current = signal<Session | undefined>(stored());
+const tabs = new BroadcastChannel(storedAs);
+const answeredWithinMs = 150;
 
 /** Undefined: nobody is signed in. */
 export const session = computed(() => current.value);
 
+/** Resolves when another tab has handed on its session, or none has in time; at once in a tab that has one. */
+export const tabsAsked: Promise<void> = askTabs();
+
 /** Keeps the session of an answer to sign-in. */
 export function beginSession(begun: Session): void {
+  keep(begun);
+  say({ kind: 'signed-in', session: begun });
+}
+
+/** Forgets the session, in all tabs: ask `POST /auth/logout` before, unless the API has ended it. */
+export function endSession(): void {
+  const ended = current.value;
+  forget();
+  if (ended !== undefined) say({ kind: 'signed-out', token: ended.token });
+}
+
+function askTabs(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  tabs.addEventListener('message', (event: MessageEvent) => {
+    const data = event.data as Word;
+    if (data.kind === 'who' && current.value !== undefined)
+      say({ kind: 'signed-in', session: current.value });
+    if (data.kind === 'signed-out' && data.token === current.value?.token) forget();
+    if (data.kind !== 'signed-in') return;
+    const given = validSession(data.session);
+    if (given !== undefined && current.value === undefined) keep(given);
+    resolve();
+  });
+  if (current.value !== undefined) return Promise.resolve();
+  say({ kind: 'who' });
+  setTimeout(resolve, answeredWithinMs);
+  return promise;
+}
+
+function say(word: Word): void {
+  // oxlint-disable-next-line require-post-message-target-origin -- a BroadcastChannel has one origin
+  tabs.postMessage(word);
+}
+
+function keep(begun: Session): void {
   sessionStorage.setItem(storedAs, JSON.stringify(begun));
   current.value = begun;
 }
 
-/** Forgets the session, here alone: ask `POST /auth/logout` before, unless the API has ended it. */
-export function endSession(): void {
+function forget(): void {
   sessionStorage.removeItem(storedAs);
   current.value = undefined;
 }
 
 function stored(): Session | undefined {
   const text = sessionStorage.getItem(storedAs);
-  if (text === null) return undefined;
-  const value: unknown = JSON.parse(text);
+  return text === null ? undefined : validSession(JSON.parse(text));
+}
+
+/** @returns undefined for what is not a session, or has expired. */
+function validSession(value: unknown): Session | undefined {
   if (typeof value !== 'object' || value === null || !('token' in value) || !('expiresAt' in value)) {
     return undefined;
   }

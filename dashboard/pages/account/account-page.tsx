@@ -8,9 +8,10 @@ import { Link, useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';
-import { session } from '../../api/session.ts';
+import { session, tabsAsked } from '../../api/session.ts';
 import { Failed, SkeletonLines } from '../../components/states.tsx';
 import { signInFirst } from '../sign-in/way-back.ts';
+import { SignOut } from './sign-out.tsx';
 
 export type Account = AnswerOf<'get', '/v1/account'>['data'];
 
@@ -51,7 +52,14 @@ export function AccountPage({ children }: { children: (of: OfAccount) => Compone
 
 function SignInFirst({ why }: { why: string }) {
   const [, navigate] = useLocation();
-  useEffect(() => navigate(signInFirst(why), { replace: true }), []);
+  useEffect(() => {
+    let isHere = true;
+    // Another tab may be signed in; then this page is replaced by what was asked for.
+    void tabsAsked.then(() => {
+      if (isHere) navigate(signInFirst(why), { replace: true });
+    });
+    return () => void (isHere = false);
+  }, []);
   return null;
 }
 
@@ -122,6 +130,9 @@ function AccountNav({ account }: { account: Account | undefined }) {
               </Link>
             </li>
           ))}
+        <li class="sign-out">
+          <SignOut />
+        </li>
       </ul>
     </nav>
   );

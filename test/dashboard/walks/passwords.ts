@@ -1,6 +1,6 @@
 // A forgotten password, and a session that ends while somebody is at work.
 import { tokenIn, newPassword } from '../../services/sign-in.ts';
-import { assert, newPerson, signIn, signUp } from '../people.ts';
+import { assert, assertSame, newPerson, signIn, signUp } from '../people.ts';
 import type { Walk } from '../walks.ts';
 
 export const forgottenPassword: Walk = {
@@ -11,10 +11,17 @@ export const forgottenPassword: Walk = {
     await signUp(stage, visitor, person);
     await page.getByRole('link', { name: 'Security' }).click();
     await page.getByRole('heading', { name: 'Audit log' }).waitFor();
-    await page.getByText('session.created').first().waitFor();
+    await page.getByText('Signed in').first().waitFor();
     await visitor.look('security');
+    const second = await page.context().newPage();
+    await second.goto(`${stage.url}/dashboard/keys`);
+    await second.getByRole('heading', { name: 'Keys' }).first().waitFor();
+    assertSame(second.url(), `${stage.url}/dashboard/keys`, 'a second tab is signed in');
+    assertSame((await page.context().cookies()).length, 0, 'the cookies');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out').waitFor();
+    await second.waitForURL((url) => url.pathname === '/sign-in');
+    await second.close();
     visitor.expectStatus(401);
     await signIn(page, { ...person, password: 'not the password' });
     await page.getByRole('alert').waitFor();

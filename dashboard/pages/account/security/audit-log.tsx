@@ -11,6 +11,37 @@ type AuditRow = Row<'/v1/account/audit'>;
 
 const rowsAtFirst = 10;
 
+const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
+  'account.created': 'Account created',
+  'account.updated': 'Account details changed',
+  'account.plan_changed': 'Plan changed',
+  'account.disabled': 'Account disabled',
+  'account.enabled': 'Account enabled',
+  'account.role_changed': 'Role changed',
+  'account.closed': 'Account closed',
+  'email.verified': 'E-mail address confirmed',
+  'email.change_asked': 'New e-mail address requested',
+  'email.changed': 'E-mail address changed',
+  'password.changed': 'Password changed',
+  'password.set': 'Password set',
+  'session.created': 'Signed in',
+  'session.ended': 'Signed out',
+  'google.linked': 'Google account linked',
+  'google.unlinked': 'Google account unlinked',
+  'key.created': 'API key created',
+  'key.renamed': 'API key renamed',
+  'key.revoked': 'API key revoked',
+  'webhook.created': 'Webhook created',
+  'webhook.updated': 'Webhook changed',
+  'webhook.deleted': 'Webhook deleted',
+  'webhook.secret_rotated': 'Webhook secret replaced',
+  'webhook.disabled': 'Webhook disabled',
+  'subscription.updated': 'Subscription changed',
+  'subscription.duplicate_canceled': 'Second subscription canceled',
+  'payment.failed': 'Payment failed',
+  'purchase.taken': 'Purchase added to the account',
+};
+
 export function AuditLog() {
   const [limit, setLimit] = useState(rowsAtFirst);
   const loaded = useLoad(
@@ -32,7 +63,7 @@ export function AuditLog() {
               rows={rows}
               keyOf={({ at, action, subject }) => `${at} ${action} ${subject}`}
               columns={[
-                { label: 'What', cell: ({ action }) => <span class="mono xs">{action}</span> },
+                { label: 'What', cell: ({ action }) => whatHappened[action] },
                 { label: 'Time (UTC)', cell: ({ at }) => <span class="nb">{instantText(at)}</span> },
                 { label: 'By', cell: ({ actor }) => actorText(actor) },
                 { label: 'Of', cell: ({ subject }) => <span class="mono xs">{subject}</span> },

@@ -25,7 +25,6 @@ export function Security() {
           <PageHead
             title="Security"
             lede="How you sign in, where you are signed in, and what has happened to the account."
-            actions={<SignOut />}
           />
           <WaysIn {...of} />
           <Sessions />
@@ -35,25 +34,6 @@ export function Security() {
         </>
       )}
     </AccountPage>
-  );
-}
-
-function SignOut() {
-  const [, navigate] = useLocation();
-  const action = useAction();
-  const leave = () =>
-    action.run(async () => {
-      await accountApi.post('/auth/logout');
-      navigate('/sign-in?why=signed-out');
-      endSession();
-    });
-  return (
-    <>
-      <Problem of={action.error} />
-      <button class="btn" type="button" onClick={leave} disabled={action.isBusy}>
-        Sign out
-      </button>
-    </>
   );
 }
 
