@@ -167,7 +167,7 @@ async function proveHolder(
     return requireFresh(deps, caller, account);
   }
   if (password === undefined) {
-    fail('invalid_body', '"password": is required to change the e-mail address.', { param: 'password' });
+    fail('invalid_body', '"password" is required to change the e-mail address.', { param: 'password' });
   }
   const { passwordHash } = account;
   const matches = () => deps.passwords.matches(passwordHash, password);

@@ -208,7 +208,7 @@ async function requirePassword(
   matches: (given: string) => Promise<boolean>,
 ): Promise<void> {
   if (password === undefined) {
-    fail('invalid_body', '"password": is required: the one given at sign-up.', { param: 'password' });
+    fail('invalid_body', '"password" is required: the one given at sign-up.', { param: 'password' });
   }
   if (!(await deps.throttle.signIn({ linkTo: mailbox }, () => matches(password)))) {
     fail('invalid_credentials', 'Incorrect password. The link is still valid.');

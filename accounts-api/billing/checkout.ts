@@ -80,7 +80,7 @@ export const beginCheckout = endpoint({
       const key = idempotencyKeyOf(request);
       if (call.identity.accountId === null) {
         if (body.email === undefined) {
-          fail('invalid_body', '"email": is required without an API key or a session.', { param: 'email' });
+          fail('invalid_body', '"email" is required without an API key or a session.', { param: 'email' });
         }
         const { email } = body;
         await deps.throttle.mail('checkout', { email, ip: clientInfoOf(request).ip });
@@ -112,7 +112,7 @@ function soldFor(
   const sold = plans.all.filter(({ prices }) => prices.length > 0).map((each) => each.id);
   if (plan === undefined || plan.prices.length === 0) {
     const known = sold.length === 0 ? 'None is.' : `Those are: ${sold.join(', ')}.`;
-    fail('invalid_body', `"plan": is no plan that is sold here. ${known}`, { param: 'plan' });
+    fail('invalid_body', `"plan" is no plan that is sold here. ${known}`, { param: 'plan' });
   }
   const shortest = intervals.find((each) => plan.prices.some((price) => price.interval === each));
   const price = plan.prices.find((each) => each.interval === (interval ?? shortest));

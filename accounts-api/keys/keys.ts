@@ -205,7 +205,7 @@ export async function issueKey(
 ): Promise<{ record: KeyRecord; value: string }> {
   const now = deps.clock.now();
   if (wish.expiresAt !== null && wish.expiresAt <= now) {
-    fail('invalid_body', '"expires_at": must be in the future.', { param: 'expires_at' });
+    fail('invalid_body', '"expires_at" must be in the future.', { param: 'expires_at' });
   }
   // Not FOR UPDATE, which would block calls whose rows only reference the account.
   const lock = transaction.LOCK.NO_KEY_UPDATE;

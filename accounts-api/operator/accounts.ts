@@ -156,7 +156,7 @@ export function planIdsOf({ plans }: Deps): string[] {
 
 function requireKnownPlan(deps: Deps, plan: string, code: 'invalid_parameter' | 'invalid_body'): void {
   const known = planIdsOf(deps);
-  if (!known.includes(plan)) fail(code, `"plan": must be one of ${known.join(', ')}.`, { param: 'plan' });
+  if (!known.includes(plan)) fail(code, `"plan" must be one of ${known.join(', ')}.`, { param: 'plan' });
 }
 
 function failUnknown(): never {

@@ -66,7 +66,7 @@ test('a plan is changed with its audit row, or not at all', async (t) => {
 test('what is wrong with an account, a plan or a reference is said in words', async (t) => {
   const email = 'wrong@example.org';
   await t.throwsAsync(createAccount(service.deps, { email: 'nobody', plan: 'free' }), {
-    message: '"email": must be an e-mail address.',
+    message: '"email" must be an e-mail address.',
   });
   await t.throwsAsync(createAccount(service.deps, { email, plan: 'gold' }), {
     message: 'There is no plan "gold". Plans: free, starter, pro, enterprise.',

@@ -166,7 +166,7 @@ export const recoverDeliveries = endpoint({
       const id = memberOf(params, 'id');
       const now = deps.clock.now();
       if (since.getTime() < now.getTime() - recoverableMs || since > now) {
-        fail('invalid_body', '"since": must be in the last 30 days.', { param: 'since' });
+        fail('invalid_body', '"since" must be in the last 30 days.', { param: 'since' });
       }
       const recovered = await call.stage('sql', () =>
         deps.db.inLedgerTransaction(async (transaction) => {

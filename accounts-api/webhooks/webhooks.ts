@@ -6,6 +6,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { planOf } from '../../kernel/plans.ts';
+import { findAccount } from '../account/account.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -81,6 +82,7 @@ export const createWebhook = endpoint({
       const key = idempotencyKeyOf(request);
       const asked = { accountId: requester.accountId, route: 'POST /v1/webhooks', key, body };
       const { status, data, replayed } = await idempotently(deps, asked, async (remember) => {
+        await requirePlanOf(deps, requester);
         const url = await checkedUrl(deps.webhooks.guard, body.url);
         return call.stage('sql', () =>
           deps.db.inLedgerTransaction(async (transaction) => {
@@ -93,6 +95,11 @@ export const createWebhook = endpoint({
       return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
     },
 });
+
+/** Before the URL is looked up; whether the account still has the plan is checked again when the endpoint is made. */
+async function requirePlanOf(deps: ServiceDeps, { accountId }: Requester): Promise<void> {
+  requireWebhooksPlan(deps, await findAccount(deps, accountId));
+}
 
 /** The lock on the account's row serialises the making of its endpoints. */
 async function makeWebhook(

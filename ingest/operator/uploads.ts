@@ -8,6 +8,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
+import { faultText } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { IngestFailure } from '../failure.ts';
 import { ProcessEnded } from '../due/apart/run-apart.ts';
@@ -190,7 +191,7 @@ function refusalOf(error: unknown): unknown {
   if (error instanceof IngestFailure) {
     if (error.due === undefined) return new Failure('invalid_body', error.message);
     const param = error.due.by === 'instant' ? 'release_at' : 'release_with';
-    return new Failure('invalid_body', `"${param}": ${error.due.reason}.`, { param });
+    return new Failure('invalid_body', faultText(param, error.due.reason), { param });
   }
   if (error instanceof ProcessEnded)
     return new Failure(

@@ -224,7 +224,7 @@ test('a fault deep in a body is named by its path', (t) => {
     faultOf(t, () => parseBody(body, { list: [{ n: 1 }, { n: 1.5 }] })),
     {
       param: 'list.1.n',
-      message: '"list.1.n": must be whole.',
+      message: '"list.1.n" must be whole.',
     },
   );
 });

@@ -157,7 +157,12 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   const name = issue?.code === 'unrecognized_keys' ? (issue.keys[0] ?? '') : (issue?.path.join('.') ?? '');
   const reason =
     issue?.code === 'unrecognized_keys' ? 'is not a known field' : (issue?.message ?? 'is not allowed');
-  return fail('invalid_body', `"${printable(name)}": ${reason}.`, { param: printable(name) });
+  return fail('invalid_body', faultText(printable(name), reason), { param: printable(name) });
+}
+
+/** What is wrong with a field, as a sentence. @param reason a verb and what follows, or a sentence of its own without its full stop. */
+export function faultText(name: string, reason: string): string {
+  return /^(?:must|is|has) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
 }
 
 /** The known name nearest to a mistyped one; undefined if more than a third of it differs from every one. */

@@ -325,7 +325,7 @@ test.serial('a code that is none is refused, and it is said where one comes from
   for (const code of ['', 'x', `${'x'.repeat(43)}=`, 'x'.repeat(44)]) {
     const answer = await exchange(code, cookie);
     t.like(answer.json, {
-      error: { code: 'invalid_body', message: '"code": must be the code from the URL.' },
+      error: { code: 'invalid_body', message: '"code" must be the code from the URL.' },
     });
   }
 });

@@ -203,11 +203,11 @@ test.serial(
 
 test.serial('what a field of a sign-in or of a mailed link must be is said', async (t) => {
   const [email, password, token] = ['a@example.org', 'x', 'x'.repeat(43)];
-  const linkRule = '"token": must be the token of a mailed link.';
+  const linkRule = '"token" must be the token of a mailed link.';
   for (const [path, body, message] of [
-    ['/auth/login', { email: 'x', password }, '"email": must be an e-mail address.'],
-    ['/auth/login', { email }, '"password": must be a password.'],
-    ['/auth/login', { email, password: 'x'.repeat(1025) }, '"password": is longer than any password here.'],
+    ['/auth/login', { email: 'x', password }, '"email" must be an e-mail address.'],
+    ['/auth/login', { email }, '"password" must be a password.'],
+    ['/auth/login', { email, password: 'x'.repeat(1025) }, '"password" is longer than any password here.'],
     ['/auth/verify-email', {}, linkRule],
     ['/auth/verify-email', { token: `${token}x` }, linkRule],
     ['/auth/set-password', { token: 5, password }, linkRule],
@@ -251,7 +251,7 @@ test.serial(
     for (const sessions of [['x'], [`${a.sessionId}.short`], Array.from({ length: 501 }, () => wrong)]) {
       const answer = await service.internally('/internal/sessions', { sessions });
       const { message } = assertError(t, answer, 400, 'invalid_body');
-      if (sessions.length === 1) t.is(message, '"sessions.0": must be the id and the SHA-256 of a session.');
+      if (sessions.length === 1) t.is(message, '"sessions.0" must be the id and the SHA-256 of a session.');
     }
   },
 );

@@ -321,7 +321,7 @@ test('a message that wants of an account twice, or nothing, is refused whole', a
     assertError(t, await service.heartbeats.post({ begins: true, wants }), 400, 'invalid_body');
   }
   const twice = await service.heartbeats.post({ begins: true, wants: [one, one] });
-  t.is(assertError(t, twice, 400, 'invalid_body').message, '"wants": must name an account once.');
+  t.is(assertError(t, twice, 400, 'invalid_body').message, '"wants" must name an account once.');
   t.is((await monthOf(client)).out, 0);
 });
 

@@ -114,7 +114,7 @@ for (const [body, param, rule] of [
     const answer = await service.as(client, '/v1/account', { method: 'PATCH', body });
     const error = assertError(t, answer, 400, 'invalid_body');
     t.is(error.param, param);
-    t.is(error.message, `"${param}": ${rule}.`);
+    t.is(error.message, `"${param}"${rule.startsWith('must ') ? '' : ':'} ${rule}.`);
   });
 }
 

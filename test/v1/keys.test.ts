@@ -231,7 +231,7 @@ for (const [what, body, param, rule] of [
     const client = await service.newClient();
     const error = assertError(t, await service.as(client, '/v1/keys', { body }), 400, 'invalid_body');
     t.is(error.param, param);
-    t.is(error.message, `"${param}": ${rule}.`);
+    t.is(error.message, `"${param}" ${rule}.`);
     t.is((await list(client)).length, 1);
   });
 }

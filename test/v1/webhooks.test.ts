@@ -126,6 +126,8 @@ test.serial(
     await setPlan(service.deps, client.accountId, 'free');
     const error = assertError(t, await post(client, { url, events: someEvents }), 403, 'plan_required');
     t.regex(error.message, /Pro plan/);
+    const refusedUrl = { url: 'https://no-such-host.invalid/hook', events: someEvents };
+    assertError(t, await post(client, refusedUrl), 403, 'plan_required'); // before anybody corrects a URL in vain
     for (const what of ['test', 'recover', `deliveries/msg_${'a'.repeat(20)}/redeliver`]) {
       const body = what === 'recover' ? { since: '2026-11-20T09:00:00Z' } : {};
       const answer = await service.as(client, `/v1/webhooks/${id}/${what}`, { method: 'POST', body });

@@ -207,13 +207,13 @@ test.serial(
       [
         { release_at: 'tomorrow' },
         'release_at',
-        /^"release_at": must be an instant with its offset, such as /,
+        /^"release_at" must be an instant with its offset, such as /,
       ],
-      [{ release_at: '2099-02-30T00:00:00Z' }, 'release_at', /^"release_at": must be an instant/],
+      [{ release_at: '2099-02-30T00:00:00Z' }, 'release_at', /^"release_at" must be an instant/],
       [
         { release_with: 'no-such-entry' },
         'release_with',
-        /^"release_with": must be the release_id of an entry .*\. Of "no-such-entry": the calendar has no such entry\.$/,
+        /^"release_with" must be the release_id of an entry .*\. Of "no-such-entry": the calendar has no such entry\.$/,
       ],
       [{ release_with: 'past-entry' }, 'release_with', /^"release_with": 2020-01-01T09:00:00\.000Z is past/],
       [{ release_at: '2099-01-01T00:00:00Z', release_with: 'x' }, 'release_with', /exclude each other/],
