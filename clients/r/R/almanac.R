@@ -82,7 +82,7 @@ almanac_triangle <- function(series, start = NULL, end = NULL, vintages_start = 
 
 #' All rows of any list of the API
 #'
-#' @param path Such as "/v1/securities/trades". The page `/docs/api` of the API has them all, with their parameters.
+#' @param path Such as "/v1/securities/trades". `/docs/reference` of the dashboard has them all, with their parameters.
 #' @param ... The parameters, such as `category = "Equity"`.
 #' @param rows At most so many; each page of 1,000 is a call.
 #' @return A data frame. Dates are texts, as the API writes them.

@@ -179,11 +179,6 @@ test("passing faults are repeated three times, with growing waits; others are no
   stopifnot(ask("internal", 500)$asked == 1)
 })
 
-test("it sends the version of the package", {
-  described <- if (isNamespace(home)) as.character(utils::packageVersion("almanacclient")) else home$almanac_version
-  stopifnot(identical(home$almanac_version, described))
-})
-
 test("it says when no server is there", {
   options(almanac.url = "http://127.0.0.1:1")
   stopifnot(identical(failure(almanac_call("/v1/plans", wait = function(seconds) NULL))$code, "unreachable"))
