@@ -34,7 +34,8 @@ export function install(what: string, debianPackages: readonly string[]): void {
   // Debian starts a service after installing it; policy-rc.d is left alone, the tests never speak to that one.
   for (const args of [
     ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', ...debianPackages],
+    // Another lane of CI may be installing.
+    ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', ...debianPackages],
   ]) {
     const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
     if (result.status !== 0) throw new Error(`apt-get ${args.join(' ')} failed`);

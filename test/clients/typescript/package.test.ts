@@ -13,7 +13,7 @@ const source = path.join(projectRoot, 'clients/typescript');
 const modules = path.join(projectRoot, 'node_modules');
 const run = promisify(execFile);
 
-/** The compiler tells what is wrong on its standard output, and ends with 1 or 2. */
+/** The compiler prints what is wrong on its standard output, and ends with 1 or 2. */
 function compile(directory: string): Promise<string> {
   return run(path.join(modules, '.bin/tsc'), ['-p', directory]).then(
     () => 'compiled',
