@@ -92,7 +92,7 @@ async function filesBelow(name: string): Promise<string[]> {
   if ((await stat(at)).isFile()) return [name];
   const entries = await readdir(at, { withFileTypes: true });
   const below = entries
-    .filter((entry) => !entry.name.startsWith('.') && entry.name !== 'node_modules')
+    .filter(({ name: entry }) => !entry.startsWith('.') && entry !== 'node_modules' && entry !== 'dist')
     .map((entry) => path.join(name, entry.name))
     .filter((file) => file !== picturesOfDocs);
   return (await Promise.all(below.map(filesBelow))).flat();

@@ -1,36 +1,54 @@
-// Starts a private installation and reads it with other programs: pandas, R and LibreOffice on the URL itself (examples/clients/check.sh),
-// the tests of the Python and R clients, and the Python and R examples of the docs. If the programs cannot be installed (not root,
-// not Debian) it says so and exits with 0.
+// Installs the Python and R clients as packages, starts a private installation, and reads it with other programs: pandas, R and LibreOffice
+// on the URL itself (examples/clients/check.sh), the tests of both clients, and the Python and R examples of the docs. If the programs
+// cannot be installed (not root, not Debian) it says so and exits with 0. The TypeScript client is tested by `npm test`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { projectRoot } from '../kernel/project.ts';
+import { installPythonClient, pythonModules, pythonPackages } from './clients/python/package.ts';
+import { installRClient, rPackages } from './clients/r/package.ts';
 import { examplesOf, runExample } from './docs/docs-examples.ts';
+import { canInstall, install } from './run/debian.ts';
 import { underGuard } from './run/guard.ts';
 import { createInstallation, type Installation } from './services/instance.ts';
 
+const importsModules = ['python3', '-c', `import ${pythonModules.join(', ')}`] as const;
 const programs = [
-  ['python3', '-c', 'import pandas'],
+  importsModules,
   ['Rscript', '-e', 'library(curl); library(jsonlite)'],
   ['soffice', '--version'],
 ] as const;
-const present = programs.every(
-  ([program, ...words]) => spawnSync(program, words, { stdio: 'ignore' }).status === 0,
-);
-const pages = ['README.md', 'docs/clients.md', 'clients/python/README.md'];
+const packages = [...pythonPackages, ...rPackages, 'libreoffice-calc'];
+const pages = ['README.md', 'docs/clients.md', 'clients/python/README.md', 'clients/r/README.md'];
+const fileOfR = path.join(projectRoot, 'clients/r/R/almanac.R');
 
-if (present || (process.getuid?.() === 0 && existsSync('/etc/debian_version'))) {
+if (areInstalled() || canInstall()) {
   await underGuard(check);
 } else {
   process.stdout.write(
-    'The clients are left out: pandas, R with curl and jsonlite, and LibreOffice are not here and cannot be installed.\n',
+    `The clients are left out: these are not here and cannot be installed: ${packages.join(', ')}.\n`,
   );
 }
 
+function areInstalled(): boolean {
+  return programs.every((words) => succeeds(words, pathOfPrograms()));
+}
+
+/** A PATH whose `python3` has the modules: that of Debian, if another precedes it. */
+function pathOfPrograms(): string {
+  const given = process.env['PATH'] ?? '';
+  return succeeds(importsModules, given) ? given : `/usr/bin:${given}`;
+}
+
+function succeeds([program, ...words]: readonly [string, ...string[]], searched: string): boolean {
+  const env = { ...process.env, PATH: searched };
+  return spawnSync(program, words, { stdio: 'ignore', env }).status === 0;
+}
+
 async function check(): Promise<number> {
+  if (!areInstalled()) install('programs for the clients', packages);
   const installation = await createInstallation();
   const elsewhere = createServer((request, response) => {
     response.writeHead(302, { location: `${installation.url}${request.url}` }).end();
@@ -41,17 +59,19 @@ async function check(): Promise<number> {
     });
     const { apiKey = '' } = await installation.start();
     const script = path.join(projectRoot, 'examples/clients/check.sh');
+    if (!(await run(script, [installation.url, apiKey], { env: process.env }))) return 1;
     const env = {
       ...(await environment(installation, apiKey)),
       ALMANAC_REDIRECT_URL: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`,
     };
+    const inC = { cwd: 'clients/r', env: { ...env, LC_ALL: 'C' } };
     const isGood =
-      (await run(script, [installation.url, apiKey], { env: process.env })) &&
       (await run('python3', ['-W', 'error::FutureWarning', '-m', 'unittest', 'test_calls', 'test_live'], {
         cwd: 'clients/python/tests',
         env,
       })) &&
-      (await run('Rscript', ['--vanilla', 'test.R'], { cwd: 'clients/r', env: { ...env, LC_ALL: 'C' } }));
+      (await run('Rscript', ['--vanilla', 'tests/live.R'], inC)) &&
+      (await run('Rscript', ['--vanilla', 'tests/live.R', fileOfR], inC));
     if (!isGood) return 1;
     await runExamples(installation, apiKey, env);
     return 0;
@@ -61,23 +81,27 @@ async function check(): Promise<number> {
   }
 }
 
-/** For the clients: where the installation is, a key of plan Pro, and one of plan Free. */
+/** For the clients: both as installed packages, where the installation is, a key of plan Pro, and one of plan Free. */
 async function environment(installation: Installation, apiKey: string): Promise<NodeJS.ProcessEnv> {
+  const directory = path.dirname(installation.dataDir);
+  const env = { ...installation.env, PATH: pathOfPrograms() };
+  const modules = await installPythonClient(path.join(directory, 'python'), env);
+  const library = await installRClient(path.join(directory, 'r'), env);
+  process.stdout.write('the Python and R clients are built, checked and installed as packages\n');
   await installation.almanac('accounts', 'create', 'slow@example.org', '--plan', 'free');
-  const hasPandas = spawnSync('python3', ['-c', 'import pandas'], { stdio: 'ignore' }).status === 0;
   const made = await installation.almanac('keys', 'create', 'slow@example.org', '--name', 'slow');
   return {
-    ...installation.env,
-    PATH: hasPandas ? process.env['PATH'] : `/usr/bin:${process.env['PATH']}`, // Debian's own Python has Debian's pandas
-    PYTHONPATH: path.join(projectRoot, 'clients/python'),
+    ...env,
+    PYTHONPATH: modules,
     PYTHONDONTWRITEBYTECODE: '1',
+    R_LIBS: library,
     ALMANAC_URL: installation.url,
     ALMANAC_KEY: apiKey,
     ALMANAC_SLOW_KEY: /pk_live_\w+/.exec(made)?.[0],
   };
 }
 
-/** @param options.cwd from the project's root. @returns whether the program ended with 0; it tells what is wrong itself. */
+/** @param options.cwd from the project's root. @returns whether the program ended with 0; it prints what is wrong itself. */
 async function run(
   program: string,
   words: readonly string[],
@@ -95,7 +119,6 @@ async function runExamples(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const directory = path.dirname(installation.dataDir);
-  copyFileSync(path.join(projectRoot, 'clients/r/almanac.R'), path.join(directory, 'almanac.R'));
   const examples = pages
     .flatMap(examplesOf)
     .filter((example) => example.kind === 'python' || example.kind === 'r');

@@ -13,7 +13,7 @@ interface ErrorBody {
 export class AlmanacError extends Error {
   override readonly name = 'AlmanacError';
   readonly status: number;
-  /** Such as `not_found`; see docs/errors.md. */
+  /** Such as `not_found`; the API lists them at /docs/errors. */
   readonly code: string;
   /** Quote it when you ask about the failure. */
   readonly requestId: string | undefined;

@@ -20,15 +20,22 @@ export function needFont(): void {
   if (findFont() === undefined) install('a sans-serif font', ['fonts-dejavu-core']);
 }
 
-function install(what: string, debianPackages: readonly string[]): void {
+/** @returns whether this process may install Debian's packages. */
+export function canInstall(): boolean {
+  return existsSync('/etc/debian_version') && process.getuid?.() === 0;
+}
+
+/** Installs packages of Debian. @param what they are for. @throws Error that says what to install where it cannot. */
+export function install(what: string, debianPackages: readonly string[]): void {
   const packages = debianPackages.join(' ');
-  if (!existsSync('/etc/debian_version') || process.getuid?.() !== 0)
+  if (!canInstall())
     throw new Error(`The tests need ${what}: install it (Debian: apt-get install ${packages}).`);
   process.stdout.write(`Installing ${packages} for the tests …\n`);
   // Debian starts a service after installing it; policy-rc.d is left alone, the tests never speak to that one.
   for (const args of [
     ['update', '-qq'],
-    ['install', '-y', '-qq', '--no-install-recommends', ...debianPackages],
+    // Another lane of CI may be installing.
+    ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', ...debianPackages],
   ]) {
     const result = spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] });
     if (result.status !== 0) throw new Error(`apt-get ${args.join(' ')} failed`);

@@ -3,10 +3,12 @@ from .client import Client
 from .errors import AlmanacError
 from .lists import auctions, calendar, catalogue, funds, nav, search, securities, table, trade
 from .series import get, latest, triangle, vintages
+from .version import __version__
 
 __all__ = [
     "AlmanacError",
     "Client",
+    "__version__",
     "auctions",
     "calendar",
     "catalogue",

@@ -15,6 +15,7 @@ from typing import Any, Callable, Iterator, Mapping
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import AlmanacError, error_of
+from .version import __version__
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 
@@ -83,7 +84,7 @@ class Client:
             asked = {**asked, "cursor": cursor}
 
     def _once(self, url: str) -> dict[str, Any]:
-        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "almanac-python/0.1.0"}
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": f"almanac-python/{__version__}"}
         if self._key is not None:
             headers["X-API-Key"] = self._key
         request = urllib.request.Request(url, headers=headers)

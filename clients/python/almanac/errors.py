@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 
 class AlmanacError(Exception):
-    """A call failed. ``message`` is the server's own sentence; ``code`` is for programs: docs/errors.md lists the codes.
+    """A call failed. ``message`` is the server's own sentence; ``code`` is for programs: the API lists the codes at /docs/errors.
 
     Two codes come from this package: ``unreachable`` (no answer; ``status`` is None) and ``unexpected_answer`` (an answer that
     is not Almanac's, for example of a proxy).

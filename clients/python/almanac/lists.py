@@ -13,8 +13,8 @@ from .frames import frame_of
 def table(path: str, *, rows: int | None = None, client: Client | None = None, **filters: Any) -> pd.DataFrame:
     """All rows of any list of the API, or the first ``rows``: ``table("/v1/securities", type="sukuk", sort="maturity_date")``.
 
-    ``filters`` are the parameters of the endpoint (docs/api.md). Write ``from_`` for ``from``, a word of Python's own. Each
-    page of 1,000 rows is a call.
+    ``filters`` are the parameters of the endpoint (``/docs/reference`` of the dashboard). Write ``from_`` for ``from``, a word of
+    Python's own. Each page of 1,000 rows is a call.
     """
     query = {name.removesuffix("_"): value for name, value in filters.items()}
     if rows is not None:

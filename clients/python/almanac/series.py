@@ -37,7 +37,7 @@ def get(
 
     ``as_of``: the data as published at the end of that day. ``release="first"``: each point as first published. Both need the
     feature ``vintages`` of the plan; with either, ``version`` (a ``version`` of the metadata) pins the answer to that load.
-    ``start`` and ``end`` are inclusive. ``transform`` and ``base`` are explained in docs/transforms.md.
+    ``start`` and ``end`` are inclusive. ``transform`` and ``base`` are explained at ``/docs/transforms`` of the dashboard.
     ``dims``: ``{"currency": ["EUR", "USD"], "side": "buy"}``, or the API's text ``"currency:EUR|USD,side:buy"``.
     ``missing``: keeps the dates whose value was published as missing.
 

@@ -1,6 +1,7 @@
-// The TypeScript client as a program meets it: compiled as a package, in a project of its own, against the services.
+// The TypeScript client as a program meets it: installed by npm from its archive and from its folder, in a project of its own, under the
+// machine's Node and under the project's, against the services.
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -9,15 +10,40 @@ import { projectRoot } from '../../../kernel/project.ts';
 import { startServices } from '../../services/services.ts';
 
 const source = path.join(projectRoot, 'clients/typescript');
-const compiler = path.join(projectRoot, 'node_modules/.bin/tsc');
+const modules = path.join(projectRoot, 'node_modules');
 const run = promisify(execFile);
 
-/** The compiler tells what is wrong on its standard output, and ends with 1 or 2. */
-function compile(...words: string[]): Promise<string> {
-  return run(compiler, words).then(
+/** The compiler prints what is wrong on its standard output, and ends with 1 or 2. */
+function compile(directory: string): Promise<string> {
+  return run(path.join(modules, '.bin/tsc'), ['-p', directory]).then(
     () => 'compiled',
     (error: unknown) => (error as { stdout: string }).stdout,
   );
+}
+
+/** npm's settings and the project's programs are left out: what remains is the environment of someone else's project. */
+function environmentOfStranger(directory: string): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return {
+    ...Object.fromEntries(kept),
+    PATH: folders.filter((each) => !each.endsWith(path.join('node_modules', '.bin'))).join(path.delimiter),
+    npm_config_cache: path.join(directory, 'cache'),
+    npm_config_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+    npm_config_update_notifier: 'false',
+  };
+}
+
+/** The folder as it is in a clone after `npm ci`: the compiler is in a folder above. @returns where it is. */
+async function clonedIn(directory: string): Promise<string> {
+  const folder = path.join(directory, 'clone/clients/typescript');
+  const names = (await readdir(source)).filter((name) => name !== 'dist' && name !== 'node_modules');
+  await mkdir(folder, { recursive: true });
+  for (const name of names) await cp(path.join(source, name), path.join(folder, name));
+  await symlink(modules, path.join(directory, 'clone/node_modules'));
+  return folder;
 }
 
 const program = `
@@ -48,7 +74,31 @@ void (() => client.rows('/v1/funds', { query: { colour: 'blue' } }));
 console.log(JSON.stringify({ unit: series.meta.unit, values, ids, failed }));
 `;
 
-test('the package compiles, as does the example of its README, and a program reads a series, pages and an error with it', async (t) => {
+const compilerOptions = {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  target: 'es2024',
+  module: 'nodenext',
+  types: [],
+  lib: ['es2024', 'dom', 'dom.iterable'],
+  outDir: 'compiled',
+  rootDir: '.',
+};
+
+/** A project with `program` and the example of the README. */
+async function writeProject(directory: string): Promise<void> {
+  const readme = await readFile(path.join(source, 'README.md'), 'utf8');
+  const files = {
+    'program.ts': program,
+    'example.ts': /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '!',
+    'package.json': '{"type":"module","private":true}',
+    'tsconfig.json': JSON.stringify({ compilerOptions, include: ['program.ts', 'example.ts'] }),
+  };
+  await mkdir(directory);
+  for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
+}
+
+test('npm installs the package from its archive and from its folder; it compiles, as does the example of its README, and a program reads a series, pages and an error with it', async (t) => {
   const directory = await mkdtemp(path.join(tmpdir(), 'almanac-client-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const services = await startServices();
@@ -59,46 +109,38 @@ test('the package compiles, as does the example of its README, and a program rea
   await services.ingest('series_id,date,value\nCPI,2024-01-31,1\n', { set: { name: 'CPI' } });
   const { key } = await services.accountWithKey();
 
-  const installed = path.join(directory, 'node_modules/almanac-client');
-  await mkdir(installed, { recursive: true });
-  t.is(await compile('-p', source, '--outDir', path.join(installed, 'dist')), 'compiled');
-  await copyFile(path.join(source, 'package.json'), path.join(installed, 'package.json'));
-  await writeFile(path.join(directory, 'program.ts'), program);
-  const readme = await readFile(path.join(source, 'README.md'), 'utf8');
-  await writeFile(path.join(directory, 'example.ts'), /^```ts\n([^]*?)^```$/m.exec(readme)?.[1] ?? '!');
-  await writeFile(path.join(directory, 'package.json'), '{"type":"module"}');
-  const compilerOptions = {
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    target: 'es2024',
-    module: 'nodenext',
-    types: [],
-  };
-  const options = {
-    ...compilerOptions,
-    lib: ['es2024', 'dom', 'dom.iterable'],
-    outDir: 'compiled',
-    rootDir: '.',
-  };
-  await writeFile(
-    path.join(directory, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: options, include: ['program.ts', 'example.ts'] }),
-  );
-  t.is(await compile('-p', directory), 'compiled');
-
-  const { stdout } = await run(process.execPath, [
-    path.join(directory, 'compiled/program.js'),
-    services.url,
-    key,
-  ]);
-  t.deepEqual(JSON.parse(stdout), {
-    unit: 'Rupees',
-    values: [5.25, 4, 3, 2, 1.5],
-    ids: ['CPI', 'GDP'],
-    failed: [
-      400,
-      'transform_not_applicable',
-      '"mom" has no meaning for quarterly data. Use yoy or pct_change.',
-    ],
-  });
+  const env = environmentOfStranger(directory);
+  const fromArchive = await clonedIn(path.join(directory, 'one'));
+  const fromFolder = await clonedIn(path.join(directory, 'two'));
+  const packing = await run('npm', ['pack', '--pack-destination', directory], { cwd: fromArchive, env });
+  const archive = path.join(directory, packing.stdout.trim().split('\n').at(-1) ?? '');
+  for (const [name, installed] of [
+    ['archive', archive],
+    ['folder', fromFolder],
+  ] as const) {
+    const project = path.join(directory, name);
+    await writeProject(project);
+    await run('npm', ['install', installed], { cwd: project, env });
+    t.is(await compile(project), 'compiled', name);
+    for (const node of ['node', process.execPath]) {
+      const words = [path.join(project, 'compiled/program.js'), services.url, key];
+      const { stdout } = await run(node, words, { env });
+      t.deepEqual(
+        JSON.parse(stdout),
+        {
+          unit: 'Rupees',
+          values: [5.25, 4, 3, 2, 1.5],
+          ids: ['CPI', 'GDP'],
+          failed: [
+            400,
+            'transform_not_applicable',
+            '"mom" has no meaning for quarterly data. Use yoy or pct_change.',
+          ],
+        },
+        `${name}, ${node}`,
+      );
+    }
+  }
+  const packed = await readdir(path.join(directory, 'archive/node_modules/almanac-client'));
+  t.deepEqual(packed.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json']);
 });

@@ -1,13 +1,18 @@
-# almanac.R against a running installation with the demo data: Rscript test.R, with ALMANAC_URL, ALMANAC_KEY (of plan Pro)
-# and ALMANAC_SLOW_KEY (of plan Free, whose calls per second are few); ALMANAC_REDIRECT_URL redirects to ALMANAC_URL. What almanac.R says
-# is compared with the API's CSV, read by read.csv.
+# The package against a running installation with the demo data: Rscript tests/live.R, with ALMANAC_URL, ALMANAC_KEY (of plan Pro)
+# and ALMANAC_SLOW_KEY (of plan Free, whose calls per second are few); ALMANAC_REDIRECT_URL redirects to ALMANAC_URL. Without them, as in
+# R CMD check, nothing is tested. With the path of almanac.R as argument the file is sourced instead. What the functions return is compared
+# with the API's CSV, read by read.csv.
 
 options(warn = 2) # a warning is a failure
-arguments <- commandArgs(trailingOnly = FALSE)
-here <- dirname(sub("^--file=", "", grep("^--file=", arguments, value = TRUE)))
-source(file.path(here, "almanac.R"))
 url <- Sys.getenv("ALMANAC_URL")
 key <- Sys.getenv("ALMANAC_KEY")
+if (!all(nzchar(c(url, key, Sys.getenv(c("ALMANAC_SLOW_KEY", "ALMANAC_REDIRECT_URL")))))) {
+  cat("No installation to test against.\n")
+  quit("no")
+}
+file <- commandArgs(trailingOnly = TRUE)
+if (length(file) == 0) library(almanacclient) else source(file)
+home <- environment(almanac_get) # the namespace of the package; of a sourced file, the global environment
 
 csv <- function(path) {
   handle <- curl::new_handle()
@@ -26,6 +31,20 @@ same <- function(frame, table) {
   stopifnot(identical(format(frame$date), table$date), all(frame$value == table$value))
   for (name in setdiff(names(table), c("date", "value"))) stopifnot(identical(frame[[name]], table[[name]]))
 }
+
+# Evaluates `code` while calls are answered by `once`.
+answering <- function(once, code) {
+  replaced <- home$almanac_once
+  set <- function(value) {
+    if (isNamespace(home)) unlockBinding("almanac_once", home)
+    assign("almanac_once", value, home)
+  }
+  set(once)
+  on.exit(set(replaced))
+  code
+}
+
+failed_once <- function(...) home$almanac_error("Because.", ...)
 
 failure <- function(code) tryCatch({ code; stop("It did not fail.") }, almanac_error = identity)
 
@@ -48,7 +67,7 @@ test("several series are below each other, each with its metadata", {
 
 test("pages make the same frame as one call", {
   whole <- almanac_get("DEMO.FX", start = "2026")
-  paged <- almanac_series("DEMO.FX", list(from = "2026", limit = 100))$points
+  paged <- home$almanac_series("DEMO.FX", list(from = "2026", limit = 100))$points
   stopifnot(nrow(whole) > 300, identical(paged$value, whole$value), identical(paged$date, whole$date))
   stopifnot(identical(almanac_table("/v1/catalog", limit = 3, sort = "id")$id, csv("/v1/catalog?format=csv&sort=id")$id))
   stopifnot(nrow(almanac_table("/v1/catalog", rows = 4, limit = 3)) == 4)
@@ -108,13 +127,16 @@ test("text is UTF-8 whatever the locale is", {
 
 test("every argument is sent as the API spells it", {
   sent <- character()
-  replaced <- almanac_once
-  almanac_once <- function(url) { sent <<- c(sent, curl::curl_unescape(sub("^[^?]*/v1", "", url))); almanac_error("Because.", "gone", 410) }
+  once <- function(url) {
+    sent <<- c(sent, curl::curl_unescape(sub("^[^?]*/v1", "", url)))
+    failed_once("gone", 410)
+  }
   dims <- list(side = "buy", item = c("a,b", "c|d\\"))
-  failure(almanac_get("S", as_of = as.Date("2024-03-31"), start = "2024", end = "2025", transform = "index", base = "2020", dims = dims,
-                      release = "first", version = 123456789, missing = TRUE))
-  failure(almanac_triangle("S", "2024", "2025", "2023", "2026", 6, "side:buy", TRUE))
-  almanac_once <- replaced
+  answering(once, {
+    failure(almanac_get("S", as_of = as.Date("2024-03-31"), start = "2024", end = "2025", transform = "index", base = "2020", dims = dims,
+                        release = "first", version = 123456789, missing = TRUE))
+    failure(almanac_triangle("S", "2024", "2025", "2023", "2026", 6, "side:buy", TRUE))
+  })
   stopifnot(identical(sent, c(
     paste0("/series/S?from=2024&to=2025&vintage=2024-03-31&transform=index&base=2020&dims=side:buy,item:a\\,b|c\\|d\\\\",
            "&release=first&version=123456789&include_missing=true&limit=100000"),
@@ -143,10 +165,11 @@ test("passing faults are repeated three times, with growing waits; others are no
   ask <- function(...) {
     asked <- 0
     waits <- numeric()
-    replaced <- almanac_once
-    almanac_once <<- function(url) { asked <<- asked + 1; almanac_error("Because.", ...) }
-    on.exit(almanac_once <<- replaced)
-    failure(almanac_call("/v1/plans", wait = function(seconds) waits <<- c(waits, seconds)))
+    once <- function(url) {
+      asked <<- asked + 1
+      failed_once(...)
+    }
+    answering(once, failure(almanac_call("/v1/plans", wait = function(seconds) waits <<- c(waits, seconds))))
     list(asked = asked, waits = waits)
   }
   stopifnot(identical(ask("unavailable", 503), list(asked = 4, waits = c(0.5, 1, 2))))

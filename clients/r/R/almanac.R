@@ -1,20 +1,40 @@
-# Series, vintages and tables of an Almanac data API as data frames: source("almanac.R"); almanac_get("DEMO.CPI", as_of = "2026-09-30").
-# It needs the packages curl and jsonlite. Hides HTTP, pages, and which failures are repeated.
-#
-# The address and the key are those of the environment, ALMANAC_URL and ALMANAC_KEY, or of
-# options(almanac.url = , almanac.key = ). The key travels in a header, and never follows a redirect.
+# Series, vintages and tables of an Almanac data API as data frames: almanac_get("DEMO.CPI", as_of = "2026-09-30").
+# It needs the packages curl and jsonlite. Hides HTTP, pages, and which failures are repeated. The package almanacclient is this file,
+# with help pages; source("almanac.R") does without the package.
 
-#' The points of one series or several: a data frame with `series`, `date` (Date), a column per dimension, and `value` (NA where missing).
+#' Client of an Almanac data API
+#'
+#' Series, vintages and tables as data frames. [almanac_get()] reads series, [almanac_vintages()] and [almanac_triangle()] their history,
+#' [almanac_search()] and [almanac_catalogue()] find them, and [almanac_table()] reads any other list.
+#'
+#' The address and the key come from the environment, `ALMANAC_URL` (default `http://127.0.0.1:8080`) and `ALMANAC_KEY`, or from
+#' `options(almanac.url = , almanac.key = )`. The key travels in a header, and never follows a redirect.
+#'
+#' A call that fails is an error of class `almanac_error`: see [almanac_call()].
+#' @name almanacclient-package
+#' @aliases almanacclient
+#' @keywords internal
+NULL
+
+#' The points of one series or several
 #'
 #' @param series One id or several.
 #' @param as_of The data as published at the end of that day, as "2026-09-30" or a Date. Needs the feature `vintages` of the plan.
 #' @param start,end Inclusive: a day or a period such as "2024", "2024-Q1", "2024-03".
-#' @param transform "yoy", "mom", "pct_change", "3ma" or "index"; `base` is the date at which an index is 100.
+#' @param transform "yoy", "mom", "pct_change", "3ma" or "index".
+#' @param base The date at which an index is 100.
 #' @param dims list(currency = c("EUR", "USD"), side = "buy"), or the API's text "currency:EUR|USD,side:buy".
 #' @param release "first": each value as first published. Needs the feature `vintages`.
 #' @param version A version of the metadata: with `as_of` or `release` it pins the answer to that load.
 #' @param missing Keeps the dates whose value was published as missing.
-#' @return The attribute `meta` has the metadata by series id: unit, frequency, source, version and more.
+#' @return A data frame with `series`, `date` (Date), a column per dimension, and `value` (NA where missing). Its attribute `meta` has the
+#'   metadata by series id: unit, frequency, source, version and more.
+#' @examples
+#' \dontrun{
+#' almanac_get("DEMO.CPI", as_of = "2026-09-30", start = "2024")
+#' almanac_get("DEMO.FX", dims = list(currency = c("EUR", "GBP"), side = "buy"))
+#' }
+#' @export
 almanac_get <- function(series, as_of = NULL, start = NULL, end = NULL, transform = NULL, base = NULL,
                         dims = NULL, release = NULL, version = NULL, missing = FALSE) {
   query <- list(from = start, to = end, vintage = as_of, transform = transform, base = base,
@@ -26,7 +46,12 @@ almanac_get <- function(series, as_of = NULL, start = NULL, end = NULL, transfor
   frame
 }
 
-#' The days on which a series was published or revised, with how many points were new, revised and deleted.
+#' The days on which a series was published or revised
+#'
+#' @param series The id of a series.
+#' @param start,end Inclusive: a day or a period such as "2024", "2024-Q1", "2024-03".
+#' @return A data frame with `vintage` (Date) and how many points were new, revised and deleted.
+#' @export
 almanac_vintages <- function(series, start = NULL, end = NULL) {
   path <- paste0("/v1/series/", curl::curl_escape(series), "/vintages")
   frame <- almanac_table(path, from = start, to = end)
@@ -34,11 +59,15 @@ almanac_vintages <- function(series, start = NULL, end = NULL) {
   frame
 }
 
-#' Every vintage of a series in one call: a row per cell, with `vintage` and `date` (Date) and `value`.
+#' Every vintage of a series in one call
 #'
-#' @param start,end,dims Select points.
+#' @param series The id of a series.
+#' @param start,end,dims Select points, as for [almanac_get()].
 #' @param vintages_start,vintages_end,last Select vintages; `last` is the newest so many.
 #' @param missing Keeps the cells that were published as missing.
+#' @return A data frame with a row per cell: `series`, `vintage` and `date` (Date), a column per dimension, and `value`. Its attribute `meta`
+#'   is that of [almanac_get()].
+#' @export
 almanac_triangle <- function(series, start = NULL, end = NULL, vintages_start = NULL, vintages_end = NULL, last = NULL,
                              dims = NULL, missing = FALSE) {
   query <- list(from = start, to = end, vintages_from = vintages_start, vintages_to = vintages_end, last = last,
@@ -51,10 +80,17 @@ almanac_triangle <- function(series, start = NULL, end = NULL, vintages_start = 
   frame
 }
 
-#' All rows of any list of the API: almanac_table("/v1/funds", category = "Equity"). Dates are texts, as the API writes them.
+#' All rows of any list of the API
 #'
-#' @param path Such as "/v1/securities/trades"; docs/api.md has them all, with their parameters.
+#' @param path Such as "/v1/securities/trades". `/docs/reference` of the dashboard has them all, with their parameters.
+#' @param ... The parameters, such as `category = "Equity"`.
 #' @param rows At most so many; each page of 1,000 is a call.
+#' @return A data frame. Dates are texts, as the API writes them.
+#' @examples
+#' \dontrun{
+#' almanac_table("/v1/funds", category = "Equity")
+#' }
+#' @export
 almanac_table <- function(path, ..., rows = Inf) {
   query <- utils::modifyList(list(limit = min(rows, 1000)), list(...))
   pages <- list()
@@ -69,18 +105,34 @@ almanac_table <- function(path, ..., rows = Inf) {
   utils::head(frame, nrow(frame) + min(rows, 0))
 }
 
-#' The best matches among series, funds, companies, securities and commodities. Needs no key.
+#' The best matches among series, funds, companies, securities and commodities
+#'
+#' Needs no key.
+#' @param q The words to search for.
+#' @param rows At most so many.
+#' @param ... Other parameters of `/v1/search`.
+#' @return A data frame, the best match first.
+#' @export
 almanac_search <- function(q, rows = 20, ...) almanac_table("/v1/search", q = q, rows = rows, ...)
 
-#' The series of the installation: almanac_catalogue(frequency = "monthly"). Needs no key.
+#' The series of the installation
+#'
+#' Needs no key.
+#' @param ... Filters, such as `frequency = "monthly"`, and `rows` of [almanac_table()].
+#' @return A data frame with a row per series.
+#' @export
 almanac_catalogue <- function(...) almanac_table("/v1/catalog", ...)
 
-#' One answer of the API, parsed by jsonlite.
+#' One answer of the API, parsed by jsonlite
 #'
 #' 429, 502, 503, 504 and lost connections are repeated, three times at most: after the seconds of Retry-After, or after 0.5, 1 and 2;
 #' if a call would wait for more than 60 seconds in all, it fails at once. Any other failure is an error of class `almanac_error` with the
 #' server's own message, and `status`, `code`, `param`, `request_id` and `retry_after`.
+#' @param path Such as "/v1/plans".
+#' @param query A named list of parameters; those that are NULL are left out.
 #' @param wait Called with the seconds to wait.
+#' @return A list: the answer, with its `data` as a data frame where it is a list of records.
+#' @export
 almanac_call <- function(path, query = list(), wait = Sys.sleep) {
   url <- paste0(almanac_setting("url", "http://127.0.0.1:8080"), path, almanac_query(query))
   waited <- 0
@@ -95,11 +147,13 @@ almanac_call <- function(path, query = list(), wait = Sys.sleep) {
   }
 }
 
+almanac_version <- "0.1.0" # as in DESCRIPTION, which a file that is sourced does not have
+
 # The parsed answer, or the error as a value.
 almanac_once <- function(url) {
   handle <- curl::new_handle(followlocation = FALSE, connecttimeout = 30, low_speed_limit = 1, low_speed_time = 60)
   key <- almanac_setting("key", "")
-  headers <- list(Accept = "application/json", "User-Agent" = "almanac-r/0.1.0")
+  headers <- list(Accept = "application/json", "User-Agent" = paste0("almanac-r/", almanac_version))
   if (nzchar(key)) headers[["X-API-Key"]] <- key
   do.call(curl::handle_setheaders, c(list(handle), headers))
   sent <- tryCatch(curl::curl_fetch_memory(url, handle), error = identity)
