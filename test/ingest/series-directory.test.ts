@@ -31,7 +31,7 @@ test('what was forgotten is learned again with the numbers it had', async (t) =>
     await directory.finish();
     const rows = await on.query<{ series_id: string; dims: object | null }>(
       `select series_id, dims from data.series left join data.series_dims using (series_no)
-       order by series_id, dims_no`,
+       order by series_id, line_no`,
     );
     t.deepEqual(rows, [
       { series_id: 'A', dims: { side: 'buy' } },
