@@ -178,7 +178,9 @@ export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Prom
 
 const isInForce = (at: string): string =>
   `l.retracts is null and l.erased_by is null and not l.out_of_force @> ${at}.day`;
-const point = 'line_no, date';
+const point = 'series_no, line_no, date';
+/** What names a point where the series is not. */
+const key = 'line_no, date';
 
 /**
  * What the loads in force at w.day have said of the point by the end of it: the newest is the value. Of one load, what is kept with a
@@ -192,13 +194,13 @@ const said = `
   where o.is_own and o.published_on <= w.day and ${isInForce('w')}
   union all
   select ${point}, w.day, m.published_on, m.load_no, 0, m.states, m.value, m.status
-  from fold_wanted w join data.statements m using (${point}) join data.loads l using (load_no)
+  from fold_wanted w join data.statements m using (${key}) join data.loads l using (load_no)
   where m.published_on <= w.day and ${isInForce('w')}
   union all
   select p.*, f.* from fold_wanted p cross join lateral (
     select f.published_on, f.load_no, 1, true, o.value, o.status
     from data.confirmations f join data.loads l using (load_no) join fold_rows o on ${standsAt('o', 'p', 'f.published_on')}
-    where (f.line_no) = (p.line_no) and f.published_on <= p.day and f.dates @> p.date
+    where f.line_no = p.line_no and f.published_on <= p.day and f.dates @> p.date
       and (l.vintage <> f.published_on or ${isInForce('p')})
     order by f.published_on desc, f.load_no desc limit 1) f
   union all
@@ -222,7 +224,7 @@ async function findRows(on: Transaction): Promise<void> {
     await on.query(
       `insert into fold_rows
        select ${point}, o.published_on, o.superseded_on, o.load_no, coalesce(${isOwnRow('o', 'l')}, false), o.value, o.status
-       from fold_points join data.observations o using (${point}) left join data.loads l using (load_no) where ${isStored}`,
+       from fold_points join data.observations o using (${key}) left join data.loads l using (load_no) where ${isStored}`,
     );
   await on.query('create index if not exists fold_rows_point on fold_rows (line_no, date)');
   await on.query('analyze fold_rows');
@@ -258,7 +260,7 @@ export async function foldAt(on: Transaction, day: string): Promise<void> {
 /** The points of the dates that f confirms, by the index: a join by series alone compares every confirmation with every point. */
 const ofDates = `
   select p.* from fold_points p
-  where (p.line_no) = (f.line_no) and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
+  where p.line_no = f.line_no and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
 
 /** Folds the points at every day from one on that may change a value: of retractions, only those of loads that state the point. */
 export async function foldSince(on: Transaction, day: string): Promise<void> {
@@ -267,7 +269,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
   await fold(
     on,
     `with confirmed as materialized (
-       select f.series_no, f.line_no, f.published_on, f.load_no, period
+       select d.series_no, f.line_no, f.published_on, f.load_no, period
        from (select distinct series_no, line_no from fold_points) d join data.confirmations f using (line_no)
        cross join lateral unnest(f.dates) period
      )
@@ -276,7 +278,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      select ${point}, e.day from fold_rows o
      cross join lateral (values (o.published_on), (o.superseded_on)) e (day) where e.day > $1 and e.day < 'infinity'
      union
-     select p.*, m.published_on from fold_points p join data.statements m using (line_no, date)
+     select p.*, m.published_on from fold_points p join data.statements m using (${key})
      where m.published_on > $1
      union
      select p.*, f.published_on from confirmed f cross join lateral (${ofDates}) p where f.published_on > $1
@@ -287,7 +289,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      (with turns as materialized (${turnsOf('select series_no from fold_points')})
       select ${point}, t.day from fold_rows o join turns t using (series_no, load_no) where o.is_own
       union all
-      select p.*, t.day from fold_points p join data.statements m using (${point}) join turns t using (series_no, load_no)
+      select p.*, t.day from fold_points p join data.statements m using (${key}) join turns t using (series_no, load_no)
       union all
       select p.*, t.day from turns t join confirmed f using (series_no, load_no) cross join lateral (${ofDates}) p
       union all
