@@ -64,6 +64,7 @@ export async function publish(
   const client = await pool.connect();
   try {
     await client.query('begin');
+    await client.query('select pg_advisory_xact_lock(4115202)'); // the load lock, under which lines get their numbers
     await load(client, seriesId, vintage, points, complete);
     await client.query('commit');
   } catch (error) {
@@ -98,7 +99,6 @@ async function load(
        from jsonb_array_elements($1::jsonb) p`,
     [JSON.stringify(points)],
   );
-  await client.query('lock table data.series_dims in share row exclusive mode'); // as the load lock would
   await client.query(
     `insert into data.series_dims (series_no, line_no, dims)
      select $1, (select coalesce(max(line_no), 0) from data.series_dims) + row_number() over (order by dims), dims
