@@ -94,7 +94,7 @@ export function readPointsToMerge(
     `select o.line_no, o.date, o.value::text as value, o.status, d.dims
      from (select line_no, dims from data.series_dims where series_no = $1 and line_no >= $3 order by line_no) d
      join data.observations o using (line_no)
-     where o.superseded_on = 'infinity' and o.date > case when o.line_no = $3 then $4 else '-infinity' end::date
+     where o.superseded_on = 'infinity' and o.date > case when d.line_no = $3 then $4 else '-infinity' end::date
        and ($5 or not exists (select from ${counterpart('$2')}))
      order by o.line_no, o.date limit $6`,
     [old, into, after.line_no, after.date, all, limit],
