@@ -29,7 +29,8 @@ export async function fillVintages(
          max(load_no) from loads
        returning series_no
      ), dims as (
-       insert into data.series_dims (series_no, dims_no, dims) select series_no, 0, '{}' from series
+       insert into data.series_dims (line_no, series_no, dims)
+       select 1 + (select coalesce(max(line_no), 0) from data.series_dims), series_no, '{}' from series
      )
      insert into data.vintages (series_no, published_on, load_no, complete, points_new, points_revised)
      select series_no, vintage, load_no, false, case when vintage = ${vintageDate('1')} then $2 else 0 end,
@@ -39,11 +40,11 @@ export async function fillVintages(
   );
   await client.query(
     `insert into data.observations
-       (series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value)
-     select v.series_no, 0, ${pointDate('n')}, v.published_on,
+       (line_no, date, published_on, superseded_on, load_no, superseded_load_no, value)
+     select d.line_no, ${pointDate('n')}, v.published_on,
        case when changes then coalesce(lead(v.published_on) over point, 'infinity') else 'infinity' end, v.load_no,
        case when changes then lead(v.load_no) over point end, ${pointValue('n', 'v.load_no')}
-     from data.series s join data.vintages v using (series_no), generate_series(1, $2::int) n,
+     from data.series s join data.vintages v using (series_no) join data.series_dims d using (series_no), generate_series(1, $2::int) n,
        lateral (select n > $2 - $3::int as changes) c
      where s.series_id = $1 and (changes or v.published_on = ${vintageDate('1')})
      window point as (partition by n order by v.published_on)
@@ -88,7 +89,7 @@ export async function fillSeries(
     [count, points, loadNo, ...(words === undefined ? [] : [measures, words])],
   );
   await client.query(
-    `insert into data.series_dims (series_no, dims_no, dims) select series_no, 0, '{}' from data.series`,
+    `insert into data.series_dims (line_no, series_no, dims) select series_no, series_no, '{}' from data.series`,
   );
   await client.query(
     `insert into data.vintages (series_no, published_on, load_no, complete, points_new)
@@ -96,8 +97,8 @@ export async function fillSeries(
     [points, loadNo],
   );
   await client.query(
-    `insert into data.observations (series_no, dims_no, date, published_on, load_no, value)
-     select s.series_no, 0, p.date, ${vintageDate('1')}, $2, p.value
+    `insert into data.observations (line_no, date, published_on, load_no, value)
+     select s.series_no, p.date, ${vintageDate('1')}, $2, p.value
      from data.series s, (
        select ${pointDate('n')} as date, ${pointValue('n', '0')} as value from generate_series(1, $1::int) n offset 0) p`,
     [points, loadNo],
@@ -141,13 +142,15 @@ export async function fillPlaces(
      ), vintage as (
        insert into data.vintages (series_no, published_on, load_no, complete, points_new)
        select series_no, ${vintageDate('1')}, data_version, false, $2::int * $3::int from series
+     ), last as (
+       select coalesce(max(line_no), 0) + 1 as line_no from data.series_dims
      ), dims as (
-       insert into data.series_dims (series_no, dims_no, dims)
-       select series_no, i, jsonb_build_object('place', 'Place ' || i) from series, generate_series(0, $2::int - 1) i
+       insert into data.series_dims (line_no, series_no, dims)
+       select last.line_no + i, series_no, jsonb_build_object('place', 'Place ' || i) from series, last, generate_series(0, $2::int - 1) i
      )
-     insert into data.observations (series_no, dims_no, date, published_on, load_no, value)
-     select series_no, i, date '1980-01-01' + n, ${vintageDate('1')}, data_version, ${pointValue('n', 'i')}
-     from series, generate_series(0, $2::int - 1) i, generate_series(0, $3::int - 1) n`,
+     insert into data.observations (line_no, date, published_on, load_no, value)
+     select last.line_no + i, date '1980-01-01' + n, ${vintageDate('1')}, data_version, ${pointValue('n', 'i')}
+     from series, last, generate_series(0, $2::int - 1) i, generate_series(0, $3::int - 1) n`,
     [id, places, points],
   );
 }

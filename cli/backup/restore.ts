@@ -22,6 +22,7 @@ import {
   setSequences,
   type Table,
 } from './backup.sql.ts';
+import { numberLines, setAside, withoutLineNos } from './lines.sql.ts';
 import {
   BackupReader,
   BackupUnreadable,
@@ -86,14 +87,20 @@ async function replaceAll(
       'This database is not empty. Restore into an empty one, or delete what it has by --replace.',
     );
   const keys = await beginRestore(on, tables);
+  const aside = hasBaselineTables(header.migrations) ? await setAside(on, tables) : null;
   let rows = 0;
   for (const table of header.tables) {
-    rows += await restoreTable(on, reader, table);
+    rows += await restoreTable(on, reader, table, aside?.get(table.table));
     onRows(rows);
   }
   const end = await reader.json(endSchema, 'its last line');
   await reader.finish();
   if (end.rows !== rows) throw new BackupUnreadable(`The backup says ${end.rows} rows, and has ${rows}.`);
+  const lacking = aside === null ? undefined : await numberLines(on, tables, aside);
+  if (lacking !== undefined)
+    throw new BackupUnreadable(
+      `The backup is damaged: ${lacking} has rows of combinations of dimension values that the backup does not have, or has twice.`,
+    );
   await endRestore(on, tables, keys);
   await setSequences(on, header.sequences);
   await emptyJobs(on);
@@ -102,10 +109,19 @@ async function replaceAll(
   return { tables: header.tables.length, rows, madeAt: header.made_at, load };
 }
 
-/** @returns how many rows. @throws BackupUnreadable if they are not those that were backed up. */
-async function restoreTable(on: Transaction, reader: BackupReader, table: Table): Promise<number> {
+/**
+ * @param into where the rows go, if not into the table itself.
+ * @returns how many rows. @throws BackupUnreadable if they are not those that were backed up.
+ */
+async function restoreTable(
+  on: Transaction,
+  reader: BackupReader,
+  table: Table,
+  into = table.table,
+): Promise<number> {
   const hash = createHash('sha256');
-  const copy = copyIn(on, table);
+  const target = { ...table, table: into };
+  const copy = copyIn(on, target);
   await pipeline(
     reader.rows(table.table),
     async function* hashed(chunks: AsyncIterable<Buffer>) {
@@ -119,7 +135,7 @@ async function restoreTable(on: Transaction, reader: BackupReader, table: Table)
     throw isOfRow(error) ? damagedRow(table.table, error) : error;
   });
   const end = await reader.json(tableEndSchema, `the end of ${table.table}`);
-  const stored = await countRows(on, table);
+  const stored = await countRows(on, target);
   if (end.table !== table.table || end.sha256 !== hash.digest('hex'))
     throw new BackupUnreadable(
       `The backup is damaged: the rows of ${table.table} are not those that were written.`,
@@ -160,23 +176,30 @@ async function requireFit(on: Transaction, header: Header): Promise<Table[]> {
         'Restore it with that version into an empty database; then start this version, which migrates it.',
     );
   const [known, sequences] = [await readTables(on), await readSequences(on)];
-  const tables = hasBaselineTables(header.migrations) ? asBackedUp(known, header.tables) : known;
   const isSame =
-    JSON.stringify(tables) === JSON.stringify(header.tables) &&
+    (hasBaselineTables(header.migrations)
+      ? isAsBefore(known, header.tables)
+      : JSON.stringify(known) === JSON.stringify(header.tables)) &&
     JSON.stringify(Object.keys(sequences)) === JSON.stringify(Object.keys(header.sequences));
   if (!isSame)
     throw new Error('The tables of this database are not those of the backup, though its migrations are.');
   return known;
 }
 
-/** Only the tables and columns that were backed up: the baseline has more tables, which stay empty, and more columns, which get their defaults. */
-function asBackedUp(tables: readonly Table[], backedUp: readonly Table[]): Table[] {
-  const columnsOf = new Map(backedUp.map(({ table, columns }) => [table, new Set(columns)]));
-  return tables.flatMap(({ table, columns }) => {
+/**
+ * Whether all that was backed up before the baseline has its place. The baseline has more tables, which stay empty, and more columns, which
+ * get their defaults; its columns are in another order, and it numbers lines.
+ */
+function isAsBefore(tables: readonly Table[], backedUp: readonly Table[]): boolean {
+  const columnsOf = new Map(withoutLineNos(tables).map(({ table, columns }) => [table, new Set(columns)]));
+  const isKnown = ({ table, columns }: Table): boolean => {
     const known = columnsOf.get(table);
-    return known === undefined ? [] : [{ table, columns: columns.filter((column) => known.has(column)) }];
-  });
+    return known !== undefined && isSet(columns) && columns.every((column) => known.has(column));
+  };
+  return backedUp.every(isKnown) && isSet(backedUp.map(({ table }) => table));
 }
+
+const isSet = (names: readonly string[]): boolean => new Set(names).size === names.length;
 
 /** Services hold in memory what they have read. */
 async function requireUnused(on: Transaction): Promise<void> {

@@ -15,7 +15,7 @@ import type { Look } from './chart-params.ts';
 /** What of a series is drawn. */
 export interface Drawn {
   series: Series;
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
   vintage: string | null;
   release: 'first' | 'current';
   version: number;
@@ -23,20 +23,20 @@ export interface Drawn {
 }
 
 /** @throws Failure `invalid_parameter` if the chart would have more lines than can be told apart. */
-export function requireFewLines({ id, dimensions }: Series, dimsNos: readonly number[]): void {
-  if (dimsNos.length <= linesMax) return;
+export function requireFewLines({ id, dimensions }: Series, lineNos: readonly number[]): void {
+  if (lineNos.length <= linesMax) return;
   fail(
     'invalid_parameter',
-    `A chart has at most ${linesMax} lines, and this selection of ${id} has ${dimsNos.length}. Select fewer by "dims"; the dimensions are ${dimensions.join(', ')}.`,
+    `A chart has at most ${linesMax} lines, and this selection of ${id} has ${lineNos.length}. Select fewer by "dims"; the dimensions are ${dimensions.join(', ')}.`,
     { param: 'dims' },
   );
 }
 
 /** Collects the points of a chart, as they are read, into one list per line. */
-export function createLinePoints(dimsNos: readonly number[]) {
-  const lines = new Map<number, ChartPoint[]>(dimsNos.map((dimsNo) => [dimsNo, []]));
+export function createLinePoints(lineNos: readonly number[]) {
+  const lines = new Map<number, ChartPoint[]>(lineNos.map((lineNo) => [lineNo, []]));
   return {
-    add({ dates, values, dimsNos: ofPoints }: Points): void {
+    add({ dates, values, lineNos: ofPoints }: Points): void {
       for (const [i, date] of dates.entries()) {
         const text = values[i] ?? '';
         lines.get(ofPoints[i] ?? Number.NaN)?.push({ date, value: text === '' ? null : Number(text) });
@@ -46,12 +46,12 @@ export function createLinePoints(dimsNos: readonly number[]) {
   };
 }
 
-/** The chart as SVG. @param points of each line, in the order of `dimsNos`. */
+/** The chart as SVG. @param points of each line, in the order of `lineNos`. */
 export function drawnSvg(drawn: Drawn, points: readonly ChartPoint[][], look: Look): string {
-  const { series, dimsNos, computation } = drawn;
+  const { series, lineNos, computation } = drawn;
   const meta = metaOf(series, drawn, computation);
-  const combinations = dimsNos.flatMap(
-    (dimsNo) => series.combinations.find((each) => each.dimsNo === dimsNo) ?? [],
+  const combinations = lineNos.flatMap(
+    (lineNo) => series.combinations.find((each) => each.lineNo === lineNo) ?? [],
   );
   const { names, common } = lineNames(
     combinations.map(({ dims }: Combination) => dims),

@@ -20,18 +20,18 @@ export const getPreviewChart = endpoint({
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
-    const { series, dimsNos, pointsMax } = await askedPreview(dependencies, asked);
-    requireFewLines(series, dimsNos);
-    const selection = newestOf(series, dimsNos, 'all');
+    const { series, lineNos, pointsMax } = await askedPreview(dependencies, asked);
+    requireFewLines(series, lineNos);
+    const selection = newestOf(series, lineNos, 'all');
     const look = lookOf(query);
     return {
-      identity: ['preview.svg', ...stateOf(series), dimsNos, pointsMax, look],
+      identity: ['preview.svg', ...stateOf(series), lineNos, pointsMax, look],
       lastModified: series.changedAt,
       format: 'svg',
       fileName: series.id,
       async read() {
         const points = await call.stage('sql', () => readNewest(dependencies.database, selection, pointsMax));
-        const collected = createLinePoints(dimsNos);
+        const collected = createLinePoints(lineNos);
         collected.add(points);
         const drawn = { ...selection, computation: null };
         return { text: await call.stage('render', () => drawnSvg(drawn, collected.lines(), look)) };

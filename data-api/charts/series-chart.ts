@@ -107,7 +107,7 @@ async function chartQuery(
     requireSeries(dependencies, call, memberOf(params, 'id'), request.vintage, request.version),
   );
   const pageQuery = pageQueryOf(series, request, dependencies.cursors);
-  requireFewLines(series, pageQuery.selection.dimsNos);
+  requireFewLines(series, pageQuery.selection.lineNos);
   return { series, pageQuery, request };
 }
 
@@ -120,7 +120,7 @@ async function readSvg(
 ): Promise<string> {
   const { selection } = pageQuery;
   const computation = await computationOf(longReads, pageQuery, request, call);
-  const collected = createLinePoints(selection.dimsNos);
+  const collected = createLinePoints(selection.lineNos);
   await call.stage('sql', async () => {
     for await (const block of pointsOfQuery(longReads, pageQuery, computation, blockPoints))
       collected.add(block);

@@ -98,7 +98,7 @@ export const getCommoditiesByCity = endpoint({
       const series = withBreaksAt(found, vintage, found.version);
       const asked: Selection = {
         series,
-        dimsNos: combinationsOf(series, query),
+        lineNos: combinationsOf(series, query),
         ...(query.date === undefined ? { from, to } : windowOfDate(series, query.date)),
         order: 'desc',
         vintage,
@@ -144,11 +144,11 @@ function combinationsOf(
 ): number[] {
   const passing = combinationsThatPass(series, pricesFilter(asked));
   return series.combinations
-    .filter(({ dimsNo, dims: { city } }) => {
-      if (city === undefined || !passing.includes(dimsNo)) return false; // a general load may add prices with no city
+    .filter(({ lineNo, dims: { city } }) => {
+      if (city === undefined || !passing.includes(lineNo)) return false; // a general load may add prices with no city
       return asked.cities === undefined || asked.cities.includes(city);
     })
-    .map(({ dimsNo }) => dimsNo);
+    .map(({ lineNo }) => lineNo);
 }
 
 /** Without `date`, `from` or `to`: the window of the newest date on which any city has a price, as if that date were given. */
@@ -174,25 +174,25 @@ async function withChanges(
   { points, cityNames }: { points: Points; cityNames: ReadonlyMap<string, string> },
 ): Promise<Omit<CityPrice, 'rank'>[]> {
   const { series } = selection;
-  const dimsOf = new Map(series.combinations.map(({ dimsNo, dims }) => [dimsNo, dims]));
+  const dimsOf = new Map(series.combinations.map(({ lineNo, dims }) => [lineNo, dims]));
   const rows: Omit<CityPrice, 'rank'>[] = [];
   for (const date of new Set(points.dates)) {
     const block = filterPoints(points, (i) => points.dates[i] === date);
-    const own = { ...selection, dimsNos: block.dimsNos };
+    const own = { ...selection, lineNos: block.lineNos };
     const overYear = await transformedValues(database, own, changeOverYear, block);
     const shown =
       computation === null ? block.values : await transformedValues(database, own, computation, block);
     const weeks = await weeksBefore(database, own, block);
-    block.dimsNos.forEach((dimsNo, i) => {
+    block.lineNos.forEach((lineNo, i) => {
       const value = entryAt(block.values, i);
       if (shown[i] === '') return;
-      const dims = entryOf(dimsOf, dimsNo);
+      const dims = entryOf(dimsOf, lineNo);
       rows.push({
         date,
         value: entryAt(shown, i),
         dims,
         city_name: cityNames.get(memberOf(dims, 'city')) ?? '', // a general load may add a city that no list names
-        change_1w_pct: weekChange(series, weeks, { date, value, dimsNo }),
+        change_1w_pct: weekChange(series, weeks, { date, value, lineNo }),
         change_1y_pct: entryAt(overYear, i) || null,
       });
     });
@@ -216,9 +216,9 @@ async function weeksBefore(database: Queryable, selection: Selection, block: Poi
 function weekChange(
   { breaks }: Series,
   weeks: Points,
-  { date, value, dimsNo }: { date: string; value: string; dimsNo: number },
+  { date, value, lineNo }: { date: string; value: string; lineNo: number },
 ): string | null {
-  const at = weeks.dimsNos.lastIndexOf(dimsNo);
+  const at = weeks.lineNos.lastIndexOf(lineNo);
   if (at < 0 || breaks.some((each) => each.date > entryAt(weeks.dates, at) && each.date <= date)) return null;
   return percentChange(decimal(value), decimal(entryAt(weeks.values, at)));
 }

@@ -40,7 +40,7 @@ export const cityList: List = {
       max(s.last_updated) as last_updated
     from data.commodity_items i join data.series s using (series_no) join data.series_dims d using (series_no), lateral (
       select min(o.date) as first_date, max(o.date) as last_date from data.observations o
-      where o.series_no = d.series_no and o.dims_no = d.dims_no and o.superseded_on = 'infinity') ends
+      where o.line_no = d.line_no and o.superseded_on = 'infinity') ends
     group by d.dims ->> 'city') prices using (city_id)`,
   fields: {
     id: sorted(filled(text('city_id'))),

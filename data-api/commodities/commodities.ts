@@ -111,9 +111,9 @@ function withAverage(prices: Series, filter: DimsFilter): Series {
   const [price_type, stat] = [oneOfFilter(filter, 'price_type'), oneOfFilter(filter, 'stat')];
   const averageOf = prices.combinations
     .filter(({ dims }) => dims['price_type'] === price_type && dims['stat'] === stat)
-    .map(({ dimsNo }) => dimsNo);
+    .map(({ lineNo }) => lineNo);
   const dims = { city: national, price_type, stat };
-  return { ...prices, combinations: averageOf.length === 0 ? [] : [{ dimsNo: averageNo, dims, averageOf }] };
+  return { ...prices, combinations: averageOf.length === 0 ? [] : [{ lineNo: averageNo, dims, averageOf }] };
 }
 
 /** @throws Failure `invalid_parameter` if `dims` names several: an average over them is not defined. */

@@ -12,15 +12,10 @@ export async function readNewestOfMany(
     `select (
        select coalesce(json_agg(newest order by date), '[]') from (
          select o.date, o.value from data.observations o
-         where o.series_no = asked.series_no and o.dims_no = asked.dims_no and o.superseded_on = 'infinity'
-           and o.value is not null
-         order by o.date desc limit $3) newest)::text as points
-     from unnest($1::int[], $2::int[]) with ordinality as asked(series_no, dims_no, place) order by place`,
-    [
-      series.map(({ seriesNo }) => seriesNo),
-      series.map(({ combinations }) => combinations[0]?.dimsNo ?? 0),
-      count,
-    ],
+         where o.line_no = asked.line_no and o.superseded_on = 'infinity' and o.value is not null
+         order by o.date desc limit $2) newest)::text as points
+     from unnest($1::int[]) with ordinality as asked(line_no, place) order by place`,
+    [series.map(({ combinations }) => combinations[0]?.lineNo ?? 0), count],
     'newest_of_many',
   );
   return rows.map(({ points }) => points);

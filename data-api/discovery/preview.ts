@@ -51,14 +51,14 @@ export async function askedPreview(
     params,
     call,
   }: Pick<Asked<{ dims: string[]; limit?: number | undefined }>, 'query' | 'params' | 'call'>,
-): Promise<{ series: Series; dimsNos: number[]; pointsMax: number }> {
+): Promise<{ series: Series; lineNos: number[]; pointsMax: number }> {
   const { previewPoints } = dependencies;
   requirePreviews(previewPoints);
   const series = await call.stage('lookup', () =>
     requireSeries(dependencies, call, memberOf(params, 'id'), null),
   );
-  const dimsNos = combinationsThatPass(series, parseDims(query.dims));
-  return { series, dimsNos, pointsMax: Math.min(query.limit ?? previewPoints, previewPoints) };
+  const lineNos = combinationsThatPass(series, parseDims(query.dims));
+  return { series, lineNos, pointsMax: Math.min(query.limit ?? previewPoints, previewPoints) };
 }
 
 const previewFacts = {
@@ -81,16 +81,16 @@ export const getPreview = endpoint({
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
-    const { series, dimsNos: matching, pointsMax } = await askedPreview(dependencies, asked);
-    const dimsNos = matching.slice(0, combinationsMax);
+    const { series, lineNos: matching, pointsMax } = await askedPreview(dependencies, asked);
+    const lineNos = matching.slice(0, combinationsMax);
     const preview = {
       points_max: pointsMax,
       combinations: matching.length,
-      combinations_shown: dimsNos.length,
+      combinations_shown: lineNos.length,
     };
-    const selection = newestOf(series, dimsNos, query.include_missing ? 'all' : 'values');
+    const selection = newestOf(series, lineNos, query.include_missing ? 'all' : 'values');
     return {
-      identity: ['preview', ...stateOf(series), dimsNos, preview, selection.wanted],
+      identity: ['preview', ...stateOf(series), lineNos, preview, selection.wanted],
       lastModified: series.changedAt,
       format: 'json',
       async read() {
@@ -103,9 +103,9 @@ export const getPreview = endpoint({
 });
 
 /** The newest points of some combinations of a series. */
-export function newestOf(series: Series, dimsNos: readonly number[], wanted: 'values' | 'all'): Selection {
+export function newestOf(series: Series, lineNos: readonly number[], wanted: 'values' | 'all'): Selection {
   const always = { from: '0001-01-01', to: '9999-12-31', order: 'desc', vintage: null } as const;
-  return { series, dimsNos, ...always, release: 'current', wanted, version: series.version };
+  return { series, lineNos, ...always, release: 'current', wanted, version: series.version };
 }
 
 const sparklineSchema = z.object({

@@ -170,7 +170,8 @@ export interface SeriesLevels {
 export async function readLevels(database: Queryable, seriesId: string): Promise<SeriesLevels | undefined> {
   const [row] = await database.query<{ levels: string | null }>(
     `select (select string_agg(date || ' ' || value, ',') from data.observations o
-       where o.series_no = s.series_no and o.dims_no = 0 and o.superseded_on = 'infinity' and o.value is not null) as levels
+       where o.line_no = (select min(line_no) from data.series_dims d where d.series_no = s.series_no)
+         and o.superseded_on = 'infinity' and o.value is not null) as levels
      from data.series s where s.series_id = ${presentId('$1')} and s.deleted_on is null`,
     [seriesId],
     'read_levels',

@@ -41,7 +41,7 @@ export function combinationsThatPass(series: Series, filter: DimsFilter): number
         return value !== undefined && values.has(value);
       }),
     )
-    .map(({ dimsNo }) => dimsNo);
+    .map(({ lineNo }) => lineNo);
 }
 
 /** The canonical form of equivalent filters. */

@@ -11,7 +11,7 @@ export type LegsTransform = 'yoy' | 'mom' | 'pct_change' | '3ma';
 export interface Columns {
   dates: readonly string[];
   values: readonly string[];
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
 }
 
 /** The points passed so far, and the legs of a point among them. */
@@ -19,7 +19,7 @@ export interface Legs {
   /** Adds points that are not older than those added before, by date ascending. */
   add(points: Columns): void;
   /** The values on the earlier dates that the point needs, newest first; null if one is missing. The point itself was added. */
-  of(dimsNo: number, date: string): readonly string[] | null;
+  of(lineNo: number, date: string): readonly string[] | null;
 }
 
 /** How much older than the requested date a leg by date may be: weekends, holidays. */
@@ -50,14 +50,14 @@ function legsByPeriod(transform: LegsTransform, months: number): Legs {
   const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / months] : [1];
   const values = new Map<number, string>(); // by combination and period
   return {
-    add({ dates, values: texts, dimsNos }) {
+    add({ dates, values: texts, lineNos }) {
       for (let i = 0; i < dates.length; i += 1) {
         const text = entryAt(texts, i);
-        if (text !== '') values.set(entryAt(dimsNos, i) * periodsMax + periodOf(entryAt(dates, i)), text);
+        if (text !== '') values.set(entryAt(lineNos, i) * periodsMax + periodOf(entryAt(dates, i)), text);
       }
     },
-    of(dimsNo, date) {
-      const period = dimsNo * periodsMax + periodOf(date);
+    of(lineNo, date) {
+      const period = lineNo * periodsMax + periodOf(date);
       const legs: string[] = [];
       for (const back of periodsBack) {
         const leg = values.get(period - back);
@@ -79,20 +79,20 @@ interface Column {
 function createColumns() {
   const columns = new Map<number, Column>();
   return {
-    add({ dates, values, dimsNos }: Columns): void {
+    add({ dates, values, lineNos }: Columns): void {
       let [date, day] = ['', 0];
       for (let i = 0; i < dates.length; i += 1) {
         const text = entryAt(values, i);
         if (text === '') continue;
         if (entryAt(dates, i) !== date) day = dayNumber((date = entryAt(dates, i)));
-        const dimsNo = entryAt(dimsNos, i);
-        let column = columns.get(dimsNo);
-        if (column === undefined) columns.set(dimsNo, (column = { days: [], values: [] }));
+        const lineNo = entryAt(lineNos, i);
+        let column = columns.get(lineNo);
+        if (column === undefined) columns.set(lineNo, (column = { days: [], values: [] }));
         column.days.push(day);
         column.values.push(text);
       }
     },
-    of: (dimsNo: number) => columns.get(dimsNo),
+    of: (lineNo: number) => columns.get(lineNo),
   };
 }
 
@@ -102,8 +102,8 @@ function legsByDate(months: number): Legs {
   let [lastDate, target] = ['', 0]; // the points of one date follow each other
   return {
     add: columns.add,
-    of(dimsNo, date) {
-      const column = columns.of(dimsNo);
+    of(lineNo, date) {
+      const column = columns.of(lineNo);
       if (column === undefined) return null;
       if (date !== lastDate) target = dayNumber(addMonths((lastDate = date), months));
       const { days, values } = column;
@@ -119,8 +119,8 @@ function previousLegs(count: number, withinDays: number): Legs {
   const columns = createColumns();
   return {
     add: columns.add,
-    of(dimsNo, date) {
-      const column = columns.of(dimsNo);
+    of(lineNo, date) {
+      const column = columns.of(lineNo);
       if (column === undefined) return null;
       const { days, values } = column;
       const own = dayNumber(date);
@@ -152,9 +152,9 @@ function firstWhere(days: readonly number[], passes: (day: number) => boolean): 
  * The number of a combination between two breaks. Transforms take what is between two breaks as a combination of its own, so that no
  * value has a leg beyond a break. @param breaks the dates, ascending.
  */
-export function segmentNo(breaks: readonly string[], dimsNo: number, date: string): number {
-  if (breaks.length === 0) return dimsNo;
+export function segmentNo(breaks: readonly string[], lineNo: number, date: string): number {
+  if (breaks.length === 0) return lineNo;
   let segment = 0;
   while (segment < breaks.length && (breaks[segment] ?? '') <= date) segment += 1;
-  return dimsNo * (breaks.length + 1) + segment;
+  return lineNo * (breaks.length + 1) + segment;
 }

@@ -15,7 +15,7 @@ export type Reading = 'live' | 'as_of' | 'history' | 'first_release';
 interface PointsQuery {
   reading: Reading;
   seriesNo: number;
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
   /** Inclusive. */
   from: string;
   /** Inclusive. */
@@ -43,21 +43,21 @@ export interface PointsRow {
   rowVersion: string | null;
   /** The last complete date if the reading stopped before the end; null at the end. */
   lastComplete: string | null;
-  /** Joined by commas, ordered by date and dims_no; a missing value is empty. Null if there are no points. */
+  /** Joined by commas, ordered by date and line_no; a missing value is empty. Null if there are no points. */
   dates: string | null;
   values: string | null;
   /** Undefined: the one combination of the query. */
-  dimsNos?: string | null;
+  lineNos?: string | null;
   publishedOn?: string | null;
   /** One status code per point, or null. */
   statuses?: (string | null)[] | null;
 }
 
-// The rows of one point, in each of the four readings. DIMS_NO is the combination; the outer query orders and limits.
-const ofPoint = 'o.series_no = $1 and o.dims_no = DIMS_NO';
+// The rows of one point, in each of the four readings. LINE_NO is the combination; the outer query orders and limits.
+const ofPoint = 'o.line_no = LINE_NO';
 const columns = 'o.date, o.value, o.status, o.published_on';
 const earlier = `c.value, c.status, c.published_on from data.observations c
-  where o.published_on > $7 and c.series_no = $1 and c.dims_no = DIMS_NO and c.date = o.date
+  where o.published_on > $7 and c.line_no = LINE_NO and c.date = o.date
     and c.superseded_on <> 'infinity' and c.superseded_on > $7`;
 const everStored = `
   (select ${columns} from data.observations o
@@ -89,8 +89,8 @@ const readings: Record<Reading, string> = {
 const wanted = "($6::text = 'all' or ($6 = 'values' and p.value is not null) or p.value <> 0)";
 
 /** The points of the combination in SQL, ordered, up to the limit. */
-function pointsOf(dimsNo: string, { reading, order }: Pick<PointsQuery, 'reading' | 'order'>): string {
-  const rows = readings[reading].replaceAll('DIMS_NO', dimsNo);
+function pointsOf(lineNo: string, { reading, order }: Pick<PointsQuery, 'reading' | 'order'>): string {
+  const rows = readings[reading].replaceAll('LINE_NO', lineNo);
   return `select p.* from ${rows} p where ${wanted} order by p.date ${order} limit $5`;
 }
 
@@ -100,12 +100,12 @@ function pointsOf(dimsNo: string, { reading, order }: Pick<PointsQuery, 'reading
  */
 function pageAsOfSql({ order, hasDetails }: PointsQuery): string {
   const end = order === 'asc' ? 'last' : 'first';
-  const closed = `c.series_no = $1 and c.dims_no = $2 and c.superseded_on <> 'infinity' and c.superseded_on > $7`;
+  const closed = `c.line_no = $2 and c.superseded_on <> 'infinity' and c.superseded_on > $7`;
   // Without the materialized parts and NOT IN, which is a hash, PostgreSQL would compare each live point with each of the day.
   return `
     with live as materialized (
       select ${columns} from data.observations o
-      where o.series_no = $1 and o.dims_no = $2 and o.date between $3 and $4 and o.superseded_on = 'infinity'
+      where o.line_no = $2 and o.date between $3 and $4 and o.superseded_on = 'infinity'
       order by o.date ${order} limit $5
     ), bounds as materialized (
       select min(date) as first, max(date) as last, count(*) as points from live
@@ -148,19 +148,19 @@ function combinationsSql(query: PointsQuery): string {
   const [last, frontier, isComplete] = order === 'asc' ? ['max', 'min', '<='] : ['min', 'max', '>='];
   return `
     with read as materialized (
-      select d.dims_no, p.* from unnest($2::int[]) as d(dims_no) cross join lateral (${pointsOf('d.dims_no', query)}) p
+      select d.line_no, p.* from unnest($2::int[]) as d(line_no) cross join lateral (${pointsOf('d.line_no', query)}) p
     ), stopped as (
       select ${frontier}(last) as at from (
-        select ${last}(date) as last from read group by dims_no having count(*) >= $5) ends
+        select ${last}(date) as last from read group by line_no having count(*) >= $5) ends
     )
-    select (select at from stopped) as "lastComplete", string_agg(dims_no::text, ',') as "dimsNos", ${textsOf(hasDetails)}
+    select (select at from stopped) as "lastComplete", string_agg(line_no::text, ',') as "lineNos", ${textsOf(hasDetails)}
     from (select * from read
       ${cut === 'all' ? '' : `where (select at from stopped) is null or date ${isComplete} (select at from stopped)`}
-      order by date ${order}, dims_no ${order}) points`;
+      order by date ${order}, line_no ${order}) points`;
 }
 
-function isPageAsOf({ reading, dimsNos, cut }: PointsQuery): boolean {
-  return reading === 'as_of' && dimsNos.length === 1 && cut === 'complete_dates';
+function isPageAsOf({ reading, lineNos, cut }: PointsQuery): boolean {
+  return reading === 'as_of' && lineNos.length === 1 && cut === 'complete_dates';
 }
 
 /** name → text. The client compares the text of a statement with that of its name at each call: the same string compares at once. */
@@ -171,7 +171,7 @@ function textOf(name: string, query: PointsQuery): string {
   if (text === undefined) {
     const points = isPageAsOf(query)
       ? pageAsOfSql(query)
-      : query.dimsNos.length === 1
+      : query.lineNos.length === 1
         ? oneCombinationSql(query)
         : combinationsSql(query);
     text = `select s.version, s."rowVersion", p.* from (${points}) p
@@ -186,11 +186,11 @@ function textOf(name: string, query: PointsQuery): string {
  * @returns one row, of the snapshot with that `version`. `live` and `as_of` are valid only if it is the requested one.
  */
 export async function readPoints(database: Queryable, query: PointsQuery): Promise<PointsRow> {
-  const { reading, dimsNos, order, cut, hasDetails } = query;
-  const isOne = dimsNos.length === 1;
+  const { reading, lineNos, order, cut, hasDetails } = query;
+  const isOne = lineNos.length === 1;
   const values: unknown[] = [
     query.seriesNo,
-    isOne ? entryAt(dimsNos, 0) : dimsNos,
+    isOne ? entryAt(lineNos, 0) : lineNos,
     query.from,
     query.to,
     query.perCombinationMax,

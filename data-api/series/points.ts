@@ -8,12 +8,12 @@ import { decimal, mean } from '../decimal.ts';
 import { readPoints, type PointsRow, type Reading } from './points.sql.ts';
 import { isRewrittenSince, type Series } from './series.sql.ts';
 
-/** Points as columns of equal length, in order of date, then dimsNo. */
+/** Points as columns of equal length, in order of date, then lineNo. */
 export interface Points {
   dates: string[];
   /** The published digits; '' if the value is missing. */
   values: string[];
-  dimsNos: number[];
+  lineNos: number[];
   /** '' if the selection has no details. */
   publishedOn: string[];
   /** Null if the point or the selection has none. */
@@ -23,7 +23,7 @@ export interface Points {
 /** The points of a series that a call requests. */
 export interface Selection {
   series: Series;
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
   /** Inclusive. */
   from: string;
   /** Inclusive. */
@@ -66,19 +66,19 @@ export async function* readBlocks(
   selection: Selection,
   pointsWanted: number,
 ): AsyncGenerator<Points> {
-  if (selection.dimsNos.length === 0) return;
+  if (selection.lineNos.length === 0) return;
   const average = averageOf(selection);
   if (average !== null) {
-    const averaged = { ...selection, dimsNos: average.of };
+    const averaged = { ...selection, lineNos: average.of };
     for await (const block of readBlocks(database, averaged, pointsWanted * average.of.length))
-      yield averageByDate(block, average.dimsNo);
+      yield averageByDate(block, average.lineNo);
     return;
   }
   let { from, to } = selection;
   for (let blockNo = 1; from <= to; blockNo += 1) {
     // What is wanted is in the first two blocks, unless many points have no value: then in many more.
     const points = blockNo > 2 ? blockPoints : Math.min(pointsWanted, blockPoints);
-    const perCombinationMax = Math.ceil(points / selection.dimsNos.length) + 1;
+    const perCombinationMax = Math.ceil(points / selection.lineNos.length) + 1;
     const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
     yield pointsOf(row, selection);
     const ended = row.lastComplete;
@@ -90,7 +90,7 @@ export async function* readBlocks(
 
 /** The first point of each combination, in the order of the selection. */
 export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
-  if (selection.dimsNos.length === 0) return noPoints();
+  if (selection.lineNos.length === 0) return noPoints();
   if (averageOf(selection) === null)
     return pointsOf(await readPinned(database, selection, 1, 'all'), selection);
   for await (const block of readBlocks(database, { ...selection, wanted: 'values' }, 1)) {
@@ -111,20 +111,20 @@ export async function readNewest(database: Queryable, selection: Selection, coun
 export async function readAll(database: Queryable, selection: Selection): Promise<Points> {
   const wholeSelection = 2_147_483_647;
   const average = averageOf(selection);
-  const stored = average === null ? selection : { ...selection, dimsNos: average.of };
+  const stored = average === null ? selection : { ...selection, lineNos: average.of };
   const points = pointsOf(await readPinned(database, stored, wholeSelection, 'all'), stored);
-  return average === null ? points : averageByDate(points, average.dimsNo);
+  return average === null ? points : averageByDate(points, average.lineNo);
 }
 
 /** The combinations whose average the selection is; null for stored combinations. An average is always selected alone. */
-function averageOf({ series, dimsNos }: Selection): { dimsNo: number; of: readonly number[] } | null {
-  const [dimsNo = 0] = dimsNos;
-  const combination = dimsNo < 0 ? series.combinations.find((each) => each.dimsNo === dimsNo) : undefined;
-  return combination?.averageOf === undefined ? null : { dimsNo, of: combination.averageOf };
+function averageOf({ series, lineNos }: Selection): { lineNo: number; of: readonly number[] } | null {
+  const [lineNo = 0] = lineNos;
+  const combination = lineNo < 0 ? series.combinations.find((each) => each.lineNo === lineNo) : undefined;
+  return combination?.averageOf === undefined ? null : { lineNo, of: combination.averageOf };
 }
 
 /** The mean of the values on each date, with ten decimals or four more than the values have; '' if there is none. */
-function averageByDate(points: Points, dimsNo: number): Points {
+function averageByDate(points: Points, lineNo: number): Points {
   const averages = noPoints();
   for (let begin = 0, end = 0; begin < points.dates.length; begin = end) {
     const date = entryAt(points.dates, begin);
@@ -132,7 +132,7 @@ function averageByDate(points: Points, dimsNo: number): Points {
     const values = points.values.slice(begin, end).filter((value) => value !== '');
     averages.dates.push(date);
     averages.values.push(values.length === 0 ? '' : mean(values.map(decimal), 10));
-    averages.dimsNos.push(dimsNo);
+    averages.lineNos.push(lineNo);
     averages.publishedOn.push(points.publishedOn.slice(begin, end).reduce((a, b) => (a > b ? a : b)));
     averages.statuses.push(null);
   }
@@ -160,7 +160,7 @@ function eachColumn(points: Points, change: <Value>(column: Value[]) => Value[])
   return {
     dates: change(points.dates),
     values: change(points.values),
-    dimsNos: change(points.dimsNos),
+    lineNos: change(points.lineNos),
     publishedOn: change(points.publishedOn),
     statuses: change(points.statuses),
   };
@@ -174,13 +174,13 @@ export function appendPoints(points: Points, more: Points): void {
 function appendPoint(points: Points, from: Points, position: number): void {
   points.dates.push(entryAt(from.dates, position));
   points.values.push(entryAt(from.values, position));
-  points.dimsNos.push(entryAt(from.dimsNos, position));
+  points.lineNos.push(entryAt(from.lineNos, position));
   points.publishedOn.push(entryAt(from.publishedOn, position));
   points.statuses.push(entryAt(from.statuses, position));
 }
 
 export function noPoints(): Points {
-  return { dates: [], values: [], dimsNos: [], publishedOn: [], statuses: [] };
+  return { dates: [], values: [], lineNos: [], publishedOn: [], statuses: [] };
 }
 
 /**
@@ -218,7 +218,7 @@ function pinnedReadingOf({ release }: Selection): Reading {
   return release === 'first' ? 'first_release' : 'history';
 }
 
-function pointsOf(row: PointsRow, { dimsNos }: Pick<Selection, 'dimsNos'>): Points {
+function pointsOf(row: PointsRow, { lineNos }: Pick<Selection, 'lineNos'>): Points {
   if (row.dates === null) return noPoints();
   const dates = row.dates.split(',');
   const { length } = dates;
@@ -226,8 +226,8 @@ function pointsOf(row: PointsRow, { dimsNos }: Pick<Selection, 'dimsNos'>): Poin
   return {
     dates,
     values: columnOf(row.values, length),
-    dimsNos:
-      row.dimsNos === undefined ? filled(entryAt(dimsNos, 0)) : columnOf(row.dimsNos, length).map(Number),
+    lineNos:
+      row.lineNos === undefined ? filled(entryAt(lineNos, 0)) : columnOf(row.lineNos, length).map(Number),
     publishedOn: row.publishedOn === undefined ? filled('') : columnOf(row.publishedOn, length),
     statuses: row.statuses ?? filled(null),
   };

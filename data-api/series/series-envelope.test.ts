@@ -95,7 +95,7 @@ test('a number goes through as it was published, whatever its sign', (t) => {
         const points = {
           dates: ['2024-01-31'],
           values: [text],
-          dimsNos: [0],
+          lineNos: [0],
           publishedOn: [''],
           statuses: [null],
         };
@@ -112,13 +112,13 @@ test('in a series each dimension, its values and each status is defused', (t) =>
     fc.property(text, text, text, (name, value, status) => {
       const series = {
         dimensions: [name],
-        combinations: [{ dimsNo: 0, dims: Object.fromEntries([[name, value]]) }],
+        combinations: [{ lineNo: 0, dims: Object.fromEntries([[name, value]]) }],
       };
       const csv = seriesCsv(series, ['date', 'value', 'dims', 'status']);
       const points = {
         dates: ['2024-01-31'],
         values: ['-1'],
-        dimsNos: [0],
+        lineNos: [0],
         publishedOn: [''],
         statuses: [status],
       };

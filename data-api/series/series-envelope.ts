@@ -69,8 +69,8 @@ export function seriesCsv(
 function jsonPointWriter(series: Noted, fields: readonly PointField[]): PointWriter {
   const { combinations } = series;
   const notesAt = noteReader(series);
-  const dimsJson = new Map(combinations.map(({ dimsNo, dims }) => [dimsNo, JSON.stringify(dims)]));
-  const dimsAt: PointWriter = (points, i) => entryOf(dimsJson, entryAt(points.dimsNos, i));
+  const dimsJson = new Map(combinations.map(({ lineNo, dims }) => [lineNo, JSON.stringify(dims)]));
+  const dimsAt: PointWriter = (points, i) => entryOf(dimsJson, entryAt(points.lineNos, i));
   if (fields === defaultPointFields) {
     return (points, i) =>
       `{"date":"${entryAt(points.dates, i)}","value":${entryAt(points.values, i) || 'null'},"dims":${dimsAt(points, i)}}`;
@@ -89,11 +89,11 @@ function jsonPointWriter(series: Noted, fields: readonly PointField[]): PointWri
 
 /** Gives the notes on the point at a position: those of its date that its dimension values include. */
 function noteReader({ combinations, pointNotes }: Noted): (points: Points, position: number) => Footnote[] {
-  const dimsOf = new Map(combinations.map(({ dimsNo, dims }) => [dimsNo, dims]));
+  const dimsOf = new Map(combinations.map(({ lineNo, dims }) => [lineNo, dims]));
   return (points, i) => {
     const ofDate = pointNotes?.get(entryAt(points.dates, i)) ?? [];
     if (ofDate.length === 0) return [];
-    const dims = entryOf(dimsOf, entryAt(points.dimsNos, i));
+    const dims = entryOf(dimsOf, entryAt(points.lineNos, i));
     return ofDate.filter((note) => Object.entries(note.dims).every(([name, value]) => dims[name] === value));
   };
 }
@@ -109,12 +109,12 @@ function csvCellWriter(series: Noted & Pick<Series, 'dimensions'>, field: PointF
   }
   // The cells of a combination are the same on every line, so they are formatted once.
   const cells = new Map(
-    series.combinations.map(({ dimsNo, dims }) => [
-      dimsNo,
+    series.combinations.map(({ lineNo, dims }) => [
+      lineNo,
       csvCells(series.dimensions.map((name) => csvText(dims[name]))),
     ]),
   );
-  return (points, i) => entryOf(cells, entryAt(points.dimsNos, i));
+  return (points, i) => entryOf(cells, entryAt(points.lineNos, i));
 }
 
 function noteText({ mark, text }: Footnote): string {

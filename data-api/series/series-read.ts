@@ -30,7 +30,7 @@ import { transformedBlocks, type Computation } from './transformed-points.ts';
 /** The place of a point in the order. */
 interface Place {
   date: string;
-  dimsNo: number;
+  lineNo: number;
 }
 
 /** The request for a page of one series. */
@@ -146,7 +146,7 @@ export function knownPageQuery(
   if (transform !== null && !isApplicable(transform, known.frequency)) return null;
   try {
     const { selection, ...pageQuery } = pageQueryOf(comingOnly(known, call, clock), request, cursors);
-    if (selection.dimsNos.length === 0) return null; // there is nothing to read that would say so
+    if (selection.lineNos.length === 0) return null; // there is nothing to read that would say so
     return { ...pageQuery, selection: { ...selection, isUnchecked: true } };
   } catch (error) {
     if (error instanceof Failure) return null;
@@ -157,7 +157,7 @@ export function knownPageQuery(
 /** @throws Failure `unknown_dimension`, `invalid_cursor`, or `invalid_parameter` for a version that does not exist yet. */
 export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Cursors): PageQuery {
   const query = canonicalRequest(found.seriesNo, request);
-  const [version = request.version ?? found.version, date, dimsNo] =
+  const [version = request.version ?? found.version, date, lineNo] =
     request.cursor === undefined ? [] : (cursors.open(request.cursor, query) as [number, string, number]);
   if (request.version !== null && request.version !== version)
     fail('invalid_cursor', `The cursor is of version ${version}.`, { param: 'cursor' });
@@ -168,11 +168,11 @@ export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Curs
   const series = withBreaksAt(found, request.vintage, version);
   const { from, to, sort, vintage, release, wanted, fields } = request;
   const hasDetails = fields.includes('published_on') || fields.includes('status');
-  const dimsNos = combinationsThatPass(series, request.filter);
+  const lineNos = combinationsThatPass(series, request.filter);
   return {
     query,
-    after: date === undefined || dimsNo === undefined ? null : { date, dimsNo },
-    selection: { series, dimsNos, from, to, order: sort, vintage, release, wanted, hasDetails, version },
+    after: date === undefined || lineNo === undefined ? null : { date, lineNo },
+    selection: { series, lineNos, from, to, order: sort, vintage, release, wanted, hasDetails, version },
   };
 }
 
@@ -191,7 +191,7 @@ export async function* pointsOfQuery(
       ? block
       : filterPoints(
           block,
-          (i) => block.dates[i] !== after.date || (entryAt(block.dimsNos, i) - after.dimsNo) * ahead > 0,
+          (i) => block.dates[i] !== after.date || (entryAt(block.lineNos, i) - after.lineNo) * ahead > 0,
         );
   }
 }
@@ -211,7 +211,7 @@ export async function readPage(
   }
   if (points.dates.length <= limit) return { points, nextCursor: null };
   const { selection, query } = pageQuery;
-  const place = [entryAt(points.dates, limit - 1), entryAt(points.dimsNos, limit - 1)];
+  const place = [entryAt(points.dates, limit - 1), entryAt(points.lineNos, limit - 1)];
   return {
     points: firstPoints(points, limit),
     nextCursor: cursors.seal([selection.version, ...place], query),
@@ -231,18 +231,18 @@ export async function readLatest(
     database,
     selection,
     computation,
-    2 * selection.dimsNos.length,
+    2 * selection.lineNos.length,
   )) {
-    const isFirst = block.dimsNos.map((dimsNo) => {
-      const isNew = !seen.has(dimsNo);
-      seen.add(dimsNo);
+    const isFirst = block.lineNos.map((lineNo) => {
+      const isNew = !seen.has(lineNo);
+      seen.add(lineNo);
       return isNew;
     });
     appendPoints(
       newest,
       filterPoints(block, (i) => isFirst[i] === true),
     );
-    if (seen.size === selection.dimsNos.length) break;
+    if (seen.size === selection.lineNos.length) break;
   }
   return reversePoints(newest);
 }

@@ -7,7 +7,7 @@ import { utc } from '../instants.sql.ts';
 /** One combination of dimension values; a series without dimensions has only `{}`. */
 export interface Combination {
   /** Negative if it is not stored, but an average of stored ones. */
-  dimsNo: number;
+  lineNo: number;
   dims: Readonly<Record<string, string>>;
   /** For an average: the stored combinations; the mean is over those that have a value on the date. */
   averageOf?: readonly number[];
@@ -162,9 +162,9 @@ const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('
        from data.series_continuations c join data.series o using (series_no)
        where c.continued_by = s.series_no and o.deleted_on is null) as continues,
     coalesce((
-      select json_agg(json_build_object('dimsNo', d.dims_no, 'dims', (
+      select json_agg(json_build_object('lineNo', d.line_no, 'dims', (
         select coalesce(json_object_agg(name, d.dims -> name order by place), '{}')
-        from unnest(s.dimensions) with ordinality as named(name, place) where d.dims ? name)) order by d.dims_no)
+        from unnest(s.dimensions) with ordinality as named(name, place) where d.dims ? name)) order by d.line_no)
       from data.series_dims d where d.series_no = s.series_no), '[]') as combinations
   from data.series s where ${isAsked}`;
 

@@ -13,13 +13,13 @@ import {
   type Transform,
 } from './transform.ts';
 
-const nothing: Columns = { dates: [], values: [], dimsNos: [] };
+const nothing: Columns = { dates: [], values: [], lineNos: [] };
 
-function columns(points: readonly (readonly [date: string, value: string, dimsNo?: number])[]): Columns {
+function columns(points: readonly (readonly [date: string, value: string, lineNo?: number])[]): Columns {
   return {
     dates: points.map(([date]) => date),
     values: points.map(([, value]) => value),
-    dimsNos: points.map(([, , dimsNo = 0]) => dimsNo),
+    lineNos: points.map(([, , lineNo = 0]) => lineNo),
   };
 }
 
@@ -243,8 +243,8 @@ test('an index has values on the side of a break on which its base is', (t) => {
 
 test('the stretches between breaks of all combinations, averages too, have numbers of their own', (t) => {
   const breaks = ['2024-01-01', '2024-02-01'];
-  const numbers = [-2, -1, 0, 1, 2].flatMap((dimsNo) =>
-    ['2023-12-31', '2024-01-01', '2024-01-31', '2024-02-01'].map((date) => segmentNo(breaks, dimsNo, date)),
+  const numbers = [-2, -1, 0, 1, 2].flatMap((lineNo) =>
+    ['2023-12-31', '2024-01-01', '2024-01-31', '2024-02-01'].map((date) => segmentNo(breaks, lineNo, date)),
   );
   t.is(new Set(numbers).size, 5 * 3);
 });

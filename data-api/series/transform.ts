@@ -57,10 +57,10 @@ export function transformValues(rule: TransformRule, history: Columns, block: Co
   if (transform === 'index')
     return values.map((text, i) => indexValue(text, bases.get(entryAt(segments, i))));
   const legs = createLegs(transform, rule.frequency);
-  legs.add({ ...history, dimsNos: segmentsOf(breaks, history) });
+  legs.add({ ...history, lineNos: segmentsOf(breaks, history) });
   const last = dates.length - 1;
   const isDescending = last > 0 && entryAt(dates, 0) > entryAt(dates, last);
-  const own = { dates, values, dimsNos: segments };
+  const own = { dates, values, lineNos: segments };
   legs.add(isDescending ? reversed(own) : own);
   return values.map((text, i) => {
     const found = text === '' ? null : legs.of(entryAt(segments, i), entryAt(dates, i));
@@ -75,13 +75,13 @@ function indexValue(text: string, base: Decimal | undefined): string {
 }
 
 /** The combinations of the points, each between two breaks: no value has a leg or a base beyond one. */
-function segmentsOf(breaks: readonly string[], { dates, dimsNos }: Columns): readonly number[] {
-  if (breaks.length === 0) return dimsNos;
-  return dimsNos.map((dimsNo, i) => segmentNo(breaks, dimsNo, entryAt(dates, i)));
+function segmentsOf(breaks: readonly string[], { dates, lineNos }: Columns): readonly number[] {
+  if (breaks.length === 0) return lineNos;
+  return lineNos.map((lineNo, i) => segmentNo(breaks, lineNo, entryAt(dates, i)));
 }
 
-function reversed({ dates, values, dimsNos }: Columns): Columns {
-  return { dates: dates.toReversed(), values: values.toReversed(), dimsNos: dimsNos.toReversed() };
+function reversed({ dates, values, lineNos }: Columns): Columns {
+  return { dates: dates.toReversed(), values: values.toReversed(), lineNos: lineNos.toReversed() };
 }
 
 /** Moves a date back, but not before year 0001, where the calendar begins. */

@@ -63,8 +63,8 @@ export async function prepareTransform(
   return {
     transform,
     bases: new Map(
-      found.dimsNos.map((dimsNo, i) => [
-        segmentNo(breakDates(selection), dimsNo, entryAt(found.dates, i)),
+      found.lineNos.map((lineNo, i) => [
+        segmentNo(breakDates(selection), lineNo, entryAt(found.dates, i)),
         decimal(entryAt(found.values, i)),
       ]),
     ),
@@ -152,7 +152,7 @@ function joined(blocks: readonly Points[]): Columns {
   return {
     dates: blocks.flatMap((block) => block.dates),
     values: blocks.flatMap((block) => block.values),
-    dimsNos: blocks.flatMap((block) => block.dimsNos),
+    lineNos: blocks.flatMap((block) => block.lineNos),
   };
 }
 

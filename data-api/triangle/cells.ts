@@ -9,7 +9,7 @@ import { readRevisions, type RevisionsRow } from './revisions.sql.ts';
 /** What a triangle is of. */
 export interface Triangle {
   series: Series;
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
   /** Of the dates; inclusive. */
   from: string;
   to: string;
@@ -21,7 +21,7 @@ export interface Triangle {
 
 /** A point in every vintage of the triangle. */
 export interface TriangleRow {
-  dimsNo: number;
+  lineNo: number;
   date: string;
   /** By vintage: the published digits; '' published as missing; null: the point is not in the vintage. */
   cells: readonly (string | null)[];
@@ -33,24 +33,24 @@ const combinationsMax = 50;
 
 /** The rows in order of combination, then date. Points that are in none of the vintages are left out. */
 export async function* triangleRows(database: Queryable, triangle: Triangle): AsyncGenerator<TriangleRow> {
-  const { dimsNos, vintages } = triangle;
+  const { lineNos, vintages } = triangle;
   if (vintages.length === 0) return;
   // A point has at most one revision a vintage, and one from before them: so a part always has whole points.
   const perPointMax = vintages.length + 1;
   const together = Math.min(combinationsMax, Math.max(1, Math.floor(blockRevisions / (perPointMax + 1))));
-  for (let begin = 0; begin < dimsNos.length; begin += together) {
-    const combinations = dimsNos.slice(begin, begin + together);
+  for (let begin = 0; begin < lineNos.length; begin += together) {
+    const combinations = lineNos.slice(begin, begin + together);
     const perCombinationMax = Math.max(perPointMax + 1, Math.ceil(blockRevisions / combinations.length));
     const revisions = await readPart(database, triangle, combinations, triangle.from, perCombinationMax);
-    for (const { dimsNo, first, end } of combinationsOf(revisions)) {
+    for (const { lineNo, first, end } of combinationsOf(revisions)) {
       if (end - first < perCombinationMax) yield* rowsOf(revisions, first, end, vintages);
-      else yield* longCombination(database, triangle, { dimsNo, revisions, first, end });
+      else yield* longCombination(database, triangle, { lineNo, revisions, first, end });
     }
   }
 }
 
 interface Part {
-  dimsNo: number;
+  lineNo: number;
   revisions: Revisions;
   first: number;
   end: number;
@@ -60,7 +60,7 @@ interface Part {
 async function* longCombination(
   database: Queryable,
   triangle: Triangle,
-  { dimsNo, ...part }: Part,
+  { lineNo, ...part }: Part,
 ): AsyncGenerator<TriangleRow> {
   // Several times what a point can have, as its last point is read again.
   const perCombinationMax = Math.max(blockRevisions, 4 * (triangle.vintages.length + 2));
@@ -70,7 +70,7 @@ async function* longCombination(
     let complete = end;
     while (complete > first && revisions.dates[complete - 1] === from) complete -= 1;
     yield* rowsOf(revisions, first, complete, triangle.vintages);
-    revisions = await readPart(database, triangle, [dimsNo], from, perCombinationMax);
+    revisions = await readPart(database, triangle, [lineNo], from, perCombinationMax);
     [first, end] = [0, revisions.dates.length];
     if (end < perCombinationMax) break;
   }
@@ -79,7 +79,7 @@ async function* longCombination(
 
 /** Revisions as columns of equal length. */
 interface Revisions {
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
   dates: readonly string[];
   values: readonly string[];
   publishedOn: readonly string[];
@@ -90,23 +90,23 @@ interface Revisions {
 async function readPart(
   database: Queryable,
   { series: { seriesNo }, to, vintages, version }: Triangle,
-  dimsNos: readonly number[],
+  lineNos: readonly number[],
   from: string,
   perCombinationMax: number,
 ): Promise<Revisions> {
   const [firstVintage, lastVintage] = [entryAt(vintages, 0), entryAt(vintages, vintages.length - 1)];
   const window = { from, to, firstVintage, lastVintage, version, perCombinationMax };
-  const row = await readRevisions(database, { seriesNo, dimsNos, ...window });
+  const row = await readRevisions(database, { seriesNo, lineNos, ...window });
   if (row.version !== version && (await isRewrittenSince(database, seriesNo, version)))
     throw new HistoryRewritten();
   return columnsOf(row);
 }
 
-function columnsOf({ dimsNos, dates, values, publishedOn, supersededOn }: RevisionsRow): Revisions {
-  if (dates === null) return { dimsNos: [], dates: [], values: [], publishedOn: [], supersededOn: [] };
+function columnsOf({ lineNos, dates, values, publishedOn, supersededOn }: RevisionsRow): Revisions {
+  if (dates === null) return { lineNos: [], dates: [], values: [], publishedOn: [], supersededOn: [] };
   const column = (joined: string | null): string[] => joined?.split(',') ?? [];
   return {
-    dimsNos: column(dimsNos).map(Number),
+    lineNos: column(lineNos).map(Number),
     dates: column(dates),
     values: column(values),
     publishedOn: column(publishedOn),
@@ -114,11 +114,11 @@ function columnsOf({ dimsNos, dates, values, publishedOn, supersededOn }: Revisi
   };
 }
 
-function* combinationsOf({ dimsNos }: Revisions): Generator<{ dimsNo: number; first: number; end: number }> {
-  for (let first = 0, end = 0; first < dimsNos.length; first = end) {
-    const dimsNo = entryAt(dimsNos, first);
-    while (dimsNos[end] === dimsNo) end += 1;
-    yield { dimsNo, first, end };
+function* combinationsOf({ lineNos }: Revisions): Generator<{ lineNo: number; first: number; end: number }> {
+  for (let first = 0, end = 0; first < lineNos.length; first = end) {
+    const lineNo = entryAt(lineNos, first);
+    while (lineNos[end] === lineNo) end += 1;
+    yield { lineNo, first, end };
   }
 }
 
@@ -132,7 +132,7 @@ function* rowsOf(
     const date = entryAt(revisions.dates, begin);
     while (until < end && revisions.dates[until] === date) until += 1;
     const cells = cellsOf(revisions, begin, until, vintages);
-    if (cells.some((cell) => cell !== null)) yield { dimsNo: entryAt(revisions.dimsNos, begin), date, cells };
+    if (cells.some((cell) => cell !== null)) yield { lineNo: entryAt(revisions.lineNos, begin), date, cells };
   }
 }
 

@@ -20,7 +20,7 @@ export async function readVintageDays(
 interface RevisionsQuery {
   seriesNo: number;
   /** In the order in which they are read. */
-  dimsNos: readonly number[];
+  lineNos: readonly number[];
   /** Inclusive. */
   from: string;
   /** Inclusive. */
@@ -37,7 +37,7 @@ interface RevisionsQuery {
 export interface RevisionsRow {
   /** The data version that the statement saw; null when the series is gone. */
   version: number | null;
-  dimsNos: string | null;
+  lineNos: string | null;
   dates: string | null;
   /** Published digits; empty if published as missing. */
   values: string | null;
@@ -47,14 +47,14 @@ export interface RevisionsRow {
   supersededOn: string | null;
 }
 
-const ofCombination = `o.series_no = $1 and o.dims_no = d.dims_no and o.date between $3 and $4
+const ofCombination = `o.line_no = d.line_no and o.date between $3 and $4
   and o.published_on <= $6 and o.load_no <= $7`;
 
 // Live and closed rows stand in an index each, which has them in this order: with a limit of their own, no statement reads on
 // to the end of the series.
 const revisionsSql = `
   with read as materialized (
-    select d.dims_no, d.place, r.* from unnest($2::int[]) with ordinality as d(dims_no, place) cross join lateral (
+    select d.line_no, d.place, r.* from unnest($2::int[]) with ordinality as d(line_no, place) cross join lateral (
       select * from (
         (select o.date, o.value, o.published_on, o.superseded_on from data.observations o
          where ${ofCombination} and o.superseded_on = 'infinity'
@@ -69,15 +69,15 @@ const revisionsSql = `
       ) stored order by date, published_on limit $8) r
   )
   select (select data_version from data.series where series_no = $1) as version,
-    string_agg(dims_no::text, ',') as "dimsNos", string_agg(date::text, ',') as dates,
+    string_agg(line_no::text, ',') as "lineNos", string_agg(date::text, ',') as dates,
     string_agg(coalesce(value::text, ''), ',') as values, string_agg(published_on::text, ',') as "publishedOn",
     string_agg(superseded_on::text, ',') as "supersededOn"
   from (select * from read order by place, date, published_on) revisions`;
 
 /** Reads revisions; valid only if no load after that version rewrote its history. */
 export async function readRevisions(database: Queryable, query: RevisionsQuery): Promise<RevisionsRow> {
-  const { seriesNo, dimsNos, from, to, firstVintage, lastVintage, version, perCombinationMax } = query;
-  const values = [seriesNo, dimsNos, from, to, firstVintage, lastVintage, version, perCombinationMax];
+  const { seriesNo, lineNos, from, to, firstVintage, lastVintage, version, perCombinationMax } = query;
+  const values = [seriesNo, lineNos, from, to, firstVintage, lastVintage, version, perCombinationMax];
   const [row] = await database.query<RevisionsRow>(revisionsSql, values, 'revisions');
   if (row === undefined) throw new Error('an aggregate always gives one row');
   return row;

@@ -77,7 +77,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
     requireSeries(dependencies, call, memberOf(params, 'id'), null),
   );
   const { from = '0001-01-01', to = '9999-12-31' } = windowOf(query);
-  const dimsNos = combinationsThatPass(series, parseDims(query.dims));
+  const lineNos = combinationsThatPass(series, parseDims(query.dims));
   const chosen = vintageFilter(query);
   const { layout, include_missing, format, last } = query;
   return {
@@ -85,7 +85,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
       'triangle',
       ...stateOf(series),
       [from, to, query.vintages_from, query.vintages_to, last],
-      [dimsNos, layout, include_missing, format],
+      [lineNos, layout, include_missing, format],
     ],
     lastModified: series.changedAt,
     format,
@@ -93,7 +93,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
     async read() {
       const { version } = series;
       const days = await call.stage('sql', () => readVintageDays(longReads, series.seriesNo, version));
-      const triangle: Triangle = { series, dimsNos, from, to, vintages: chosen(days), version };
+      const triangle: Triangle = { series, lineNos, from, to, vintages: chosen(days), version };
       const rows = triangleRows(longReads, triangle);
       const write = format === 'csv' ? csvWriter(triangle, query) : jsonWriter(triangle, query);
       return { parts: inParts(write, rows) };
@@ -142,12 +142,12 @@ type Layout = Pick<TriangleQuery, 'layout' | 'include_missing'>;
 
 function jsonWriter({ series, vintages, version }: Triangle, { layout, include_missing }: Layout): Writer {
   const meta = { ...metaOf(series, { vintage: null, version }, null), vintages };
-  const dimsJson = new Map(series.combinations.map(({ dimsNo, dims }) => [dimsNo, JSON.stringify(dims)]));
+  const dimsJson = new Map(series.combinations.map(({ lineNo, dims }) => [lineNo, JSON.stringify(dims)]));
   let separator = '';
   return {
     begin: `{"success":true,"series":${JSON.stringify(series.id)},"meta":${JSON.stringify(meta)},"data":[`,
-    row({ dimsNo, date, cells }) {
-      const dims = dimsJson.get(dimsNo) ?? '{}';
+    row({ lineNo, date, cells }) {
+      const dims = dimsJson.get(lineNo) ?? '{}';
       const texts =
         layout === 'wide'
           ? hasShown(cells, include_missing)
@@ -173,16 +173,16 @@ function csvWriter({ series, vintages }: Triangle, { layout, include_missing }: 
   const { dimensions, combinations } = series;
   const names = dimensions.map(harmless);
   const dimsCells = new Map(
-    combinations.map(({ dimsNo, dims }) => [
-      dimsNo,
+    combinations.map(({ lineNo, dims }) => [
+      lineNo,
       dimensions.length === 0 ? '' : `,${csvCells(dimensions.map((name) => csvText(dims[name])))}`,
     ]),
   );
   const header = layout === 'wide' ? ['date', ...names, ...vintages] : ['vintage', 'date', 'value', ...names];
   return {
     begin: csvLine(header),
-    row({ dimsNo, date, cells }) {
-      const dims = dimsCells.get(dimsNo) ?? '';
+    row({ lineNo, date, cells }) {
+      const dims = dimsCells.get(lineNo) ?? '';
       const lines =
         layout === 'wide'
           ? hasShown(cells, include_missing)

@@ -101,11 +101,11 @@ test('the dims of a call select the same combinations in the API as the chips do
       );
       const series = {
         dimensions: dims.map(({ name }) => name),
-        combinations: combinations.map((each, dimsNo) => ({ dimsNo, dims: each })),
+        combinations: combinations.map((each, lineNo) => ({ lineNo, dims: each })),
       } as unknown as NonNullable<Awaited<ReturnType<typeof findSeries>>>;
       const passed = combinationsThatPass(series, parseDims(dimsQuery(state.selected, dims)));
-      const selected = combinations.flatMap((each, dimsNo) =>
-        Object.entries(each).every(([name, one]) => state.selected[name]?.includes(one)) ? dimsNo : [],
+      const selected = combinations.flatMap((each, lineNo) =>
+        Object.entries(each).every(([name, one]) => state.selected[name]?.includes(one)) ? lineNo : [],
       );
       t.deepEqual(passed, selected);
     }),

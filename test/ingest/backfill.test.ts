@@ -213,7 +213,8 @@ test.serial('a revision of the status alone is a revision, live and in a backfil
   t.like(await load(30, ''), revised, 'to none');
   t.like(await load(20, 'r'), { pointsRevised: 0, pointsUnchanged: 1 });
   const rows = await database.query<object>(
-    `select published_on, superseded_on, value, status from data.observations join data.series using (series_no)
+    `select published_on, superseded_on, value, status
+     from data.observations join data.series_dims using (line_no) join data.series using (series_no)
      where series_id = 'STATUS' and published_on < superseded_on order by published_on`,
   );
   t.deepEqual(rows, [

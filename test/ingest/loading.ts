@@ -90,7 +90,7 @@ export async function published(
   const rows = await database.query<{ point: string; value: string | null }>(
     `select concat_ws(' ', o.date, (select string_agg(value, ' ' order by key) from jsonb_each_text(d.dims))) as point,
        o.value
-     from data.observations o join data.series s using (series_no) join data.series_dims d using (series_no, dims_no)
+     from data.observations o join data.series_dims d using (line_no) join data.series s using (series_no)
      where s.series_id = $1 and case when $2::date is null then o.superseded_on = 'infinity'
        else o.published_on <= $2 and o.superseded_on > $2 end
      order by 1`,

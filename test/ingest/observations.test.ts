@@ -117,13 +117,13 @@ test.serial('other columns become dimensions, each combination a point of its ow
   t.like(await seriesRow(database, 'FX'), { dimensions: ['side', 'currency'], observation_count: 3 });
   t.deepEqual(
     await database.query(
-      'select dims_no, dims from data.series_dims join data.series using (series_no) where series_id = $1 order by 1',
+      'select dims from data.series_dims join data.series using (series_no) where series_id = $1 order by line_no',
       ['FX'],
     ),
     [
-      { dims_no: 0, dims: { side: 'buy', currency: 'USD' } },
-      { dims_no: 1, dims: { side: 'sell', currency: 'USD' } },
-      { dims_no: 2, dims: { side: 'buy', currency: 'EUR' } },
+      { dims: { side: 'buy', currency: 'USD' } },
+      { dims: { side: 'sell', currency: 'USD' } },
+      { dims: { side: 'buy', currency: 'EUR' } },
     ],
   );
 

@@ -36,7 +36,7 @@ const statuses = async (seriesId: string): Promise<unknown> =>
   Object.fromEntries(
     (
       await database.query<{ date: string; status: string | null }>(
-        `select date, status from data.observations join data.series using (series_no)
+        `select date, status from data.observations join data.series_dims using (line_no) join data.series using (series_no)
          where series_id = $1 and superseded_on = 'infinity' order by date`,
         [seriesId],
       )

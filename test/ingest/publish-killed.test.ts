@@ -95,7 +95,7 @@ async function stateOf(database: Database, folder: string): Promise<unknown> {
   return {
     points: await database.query(
       `select series_id, dims, date, value, status, superseded_on from data.observations
-       join data.series using (series_no) join data.series_dims using (series_no, dims_no) order by series_id, dims_no, date`,
+       join data.series_dims using (line_no) join data.series using (series_no) order by series_id, line_no, date`,
     ),
     series: await database.query(
       `select series_id, name, unit, frequency, source, first_date, last_date, observation_count from data.series order by series_id`,

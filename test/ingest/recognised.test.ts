@@ -82,7 +82,7 @@ async function published(
   const rows = await database.query<Stored & { id: string }>(
     `select s.series_id as id, s.frequency, s.unit_multiplier::text as unit_multiplier,
        json_agg(json_build_object('date', o.date, 'value', o.value::text, 'status', coalesce(o.status, ''), 'dims', d.dims::text) order by o.date) as points
-     from data.observations o join data.series s using (series_no) join data.series_dims d using (series_no, dims_no) group by s.series_no`,
+     from data.observations o join data.series_dims d using (line_no) join data.series s using (series_no) group by s.series_no`,
   );
   const { tables } = parse(readFileSync(path.join(folder, 'almanac.yml'), 'utf8')) as {
     tables: { file: string; date?: { format?: string } }[];

@@ -129,14 +129,10 @@ test.serial('by both ids, the combinations of dimension values are numbered once
   ]);
   t.deepEqual(
     await database.query(
-      `select dims->>'side' as side, dims_no from data.series_dims d join data.series s using (series_no)
-       where series_id = 'SIDES.NEW' order by dims_no`,
+      `select dims->>'side' as side from data.series_dims d join data.series s using (series_no)
+       where series_id = 'SIDES.NEW' order by line_no`,
     ),
-    [
-      { side: 'buy', dims_no: 0 },
-      { side: 'sell', dims_no: 1 },
-      { side: 'mid', dims_no: 2 },
-    ],
+    [{ side: 'buy' }, { side: 'sell' }, { side: 'mid' }],
   );
 });
 

@@ -51,8 +51,8 @@ const everythingSql = `
             order by concat(o.date, ' ', d.dims->>'side', '=', o.value, '|', o.status) collate "C")
           filter (where o.date is not null), '[]') as points
         from unnest($2::date[]) day
-        left join (data.observations o join data.series_dims d using (series_no, dims_no))
-          on o.series_no = series.series_no and o.published_on <= day and o.superseded_on > day
+        left join (data.observations o join data.series_dims d using (line_no))
+          on d.series_no = series.series_no and o.published_on <= day and o.superseded_on > day
         group by day) t),
       'vintages', (select coalesce(json_agg(concat_ws(',', published_on, n, r, d) order by published_on), '[]') from (
         select published_on, sum(points_new) as n, sum(points_revised) as r, sum(points_deleted) as d

@@ -153,8 +153,8 @@ const everyRow = `
             b.number, coalesce(e.number::text, ''), concat(value, '|', status))
           order by concat(o.date, ' ', d.dims->>'side', ',', published_on, ',', superseded_on, ',', b.number, ',', e.number,
             ',', value, '|', status) collate "C")
-        from data.observations o join data.series_dims d using (series_no, dims_no) join loads b on b.load_no = o.load_no
-        left join loads e on e.load_no = o.superseded_load_no where o.series_no = series.series_no),
+        from data.observations o join data.series_dims d using (line_no) join loads b on b.load_no = o.load_no
+        left join loads e on e.load_no = o.superseded_load_no where d.series_no = series.series_no),
       'vintages', (select json_agg(concat_ws(',', published_on, complete::text, points_new, points_revised,
           points_deleted) order by published_on)
         from (select published_on, bool_or(complete) as complete, sum(points_new) as points_new,
@@ -252,11 +252,11 @@ async function storedRows(prefix: string): Promise<unknown> {
     `select concat_ws(',', split_part(series_id, '.', 3), kind, x.row) as row
      from data.series, lateral (
        select 'row' as kind, concat_ws(',', d.dims->>'side', date, published_on, superseded_on, b.vintage, e.vintage, value, status) as row
-       from data.observations o join data.series_dims d using (series_no, dims_no) join data.loads b using (load_no)
-       left join data.loads e on e.load_no = o.superseded_load_no where o.series_no = series.series_no
+       from data.observations o join data.series_dims d using (line_no) join data.loads b using (load_no)
+       left join data.loads e on e.load_no = o.superseded_load_no where d.series_no = series.series_no
        union all
        select 'confirmed', concat_ws(',', dims->>'side', published_on, dates)
-       from data.confirmations join data.series_dims using (series_no, dims_no) where series_no = series.series_no
+       from data.confirmations join data.series_dims using (line_no) where series_no = series.series_no
        union all
        select 'vintage', concat_ws(',', published_on, vintage, complete, v.points_new, v.points_revised, v.points_deleted)
        from data.vintages v join data.loads using (load_no, complete) where series_no = series.series_no
@@ -330,7 +330,7 @@ test.serial('a vintage is known whole only if every point that it states again i
   t.like(found, { pointsNew: 0, pointsRevised: 2, pointsUnchanged: 2 });
   const points = await database.query<{ row: string }>(
     `select concat_ws(' ', published_on, superseded_on, value) as row
-     from data.observations join data.series using (series_no)
+     from data.observations join data.series_dims using (line_no) join data.series using (series_no)
      where series_id = 'RECORD' and date = '2024-01-02' order by published_on`,
   );
   t.deepEqual(

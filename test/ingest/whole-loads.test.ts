@@ -182,7 +182,8 @@ test.serial(
     await loadCsv(database, rows([1, 2, 4, 6]), { vintage: '2024-03-01' });
     t.deepEqual(
       await database.query(
-        `select published_on, dates::text from data.confirmations join data.series using (series_no) where series_id = 'RUN'`,
+        `select published_on, dates::text
+         from data.confirmations join data.series_dims using (line_no) join data.series using (series_no) where series_id = 'RUN'`,
       ),
       [{ published_on: '2024-03-01', dates: '{[2024-01-01,2024-01-05),[2024-01-06,2024-01-07)}' }],
     );

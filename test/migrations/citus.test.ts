@@ -11,9 +11,8 @@ import { createTestDatabase } from '../services/harness.ts';
 type Placement = { by: string } | 'reference' | 'local';
 
 const placements: Readonly<Record<string, Placement>> = {
-  ...{ observations: { by: 'series_no' }, vintages: { by: 'series_no' }, confirmations: { by: 'series_no' } },
-  statements: { by: 'series_no' },
-  ...{ series_dims: { by: 'series_no' }, series: 'reference', loads: 'reference' },
+  ...{ observations: { by: 'line_no' }, confirmations: { by: 'line_no' }, statements: { by: 'line_no' } },
+  ...{ vintages: { by: 'series_no' }, series: 'reference', series_dims: 'reference', loads: 'reference' },
   ...{ navs: { by: 'fund_no' }, payouts: { by: 'fund_no' }, expenses: { by: 'fund_no' } },
   ...{ portfolio_lines: { by: 'fund_no' }, security_prices: { by: 'code' }, security_trades: { by: 'code' } },
   trade: { by: 'commodity_code' },
@@ -102,7 +101,7 @@ test('no table that grows with the series has a trigger', async (t) => {
     .query<{ name: string; triggers: string[] }>(
       `select c.name, c.triggers from (${catalogue}) c
        where c.name like 'search%' or exists (select from information_schema.columns i
-         where i.table_schema = 'data' and i.table_name = c.name and i.column_name = 'series_no')`,
+         where i.table_schema = 'data' and i.table_name = c.name and i.column_name in ('series_no', 'line_no'))`,
     )
     .finally(() => client.end());
   // An item has one series, and there are hundreds of items.
@@ -130,8 +129,8 @@ test('a key without the distribution column and a foreign key to another group a
   t.deepEqual(violationsOf({ ...table, keys: [{ name: 'k', columns: ['load_no'] }] }), ['k lacks series_no']);
   const to = (target: string, columns: string[], targetColumns = columns) =>
     violationsOf({ ...table, foreignKeys: [{ name: 'f', columns, target, targetColumns }] }).length;
-  t.is(to('series_dims', ['series_no', 'dims_no']), 0);
-  t.is(to('series_dims', ['dims_no']), 1);
+  t.is(to('series_dims', ['line_no']), 0);
+  t.is(to('observations', ['line_no', 'series_no']), 1);
   t.is(to('loads', ['load_no']), 0);
   t.is(to('navs', ['series_no'], ['fund_no']), 1);
   t.is(to('funds', ['fund_no']), 1, 'which is on the coordinator alone');

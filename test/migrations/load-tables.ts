@@ -44,7 +44,7 @@ function loads(): TableCases {
 function vintages(): TableCases[] {
   const vintage = { series_no: '1', published_on: day, load_no: '1', complete: 'false' };
   const confirmation = {
-    ...{ series_no: '1', dims_no: '0', published_on: day, load_no: '1' },
+    ...{ line_no: '1', published_on: day, load_no: '1' },
     dates: '{[2024-01-31,2024-02-01)}',
   };
   const ofLoad = (table: string) => ({
@@ -79,21 +79,20 @@ function vintages(): TableCases[] {
       before: [
         ...twoSeries,
         ...twoLoads,
-        `insert into data.series_dims (series_no, dims_no, dims)
-         values (1, 0, '{}'), (1, 1, '{"a":"b"}'), (2, 0, '{}'), (2, 1, '{"a":"b"}')`,
+        `insert into data.series_dims (line_no, series_no, dims) values (1, 1, '{}'), (2, 2, '{}')`,
       ],
       row: confirmation,
       cases: [
-        key('confirmations_pkey', ['series_no', 'dims_no', 'published_on', 'load_no'], confirmation, {
-          ...{ series_no: '2', dims_no: '1', published_on: '2024-02-29', load_no: '2' },
+        key('confirmations_pkey', ['line_no', 'published_on', 'load_no'], confirmation, {
+          ...{ line_no: '2', published_on: '2024-02-29', load_no: '2' },
         }),
       ],
       references: [
         ofLoad('confirmations'),
         {
-          constraint: 'confirmations_series_no_dims_no_fkey',
-          refused: { dims_no: '2' },
-          deleteParent: 'delete from data.series_dims where series_no = 1 and dims_no = 0',
+          constraint: 'confirmations_line_no_fkey',
+          refused: { line_no: '3' },
+          deleteParent: 'delete from data.series_dims where line_no = 1',
           outcome: 'the row goes too',
         },
       ],
@@ -106,20 +105,19 @@ function vintages(): TableCases[] {
 function statements(): TableCases {
   const is = checksOf('statements');
   const row = {
-    ...{ series_no: '1', dims_no: '0', date: day, published_on: day, load_no: '1', states: 'true' },
+    ...{ line_no: '1', date: day, published_on: day, load_no: '1', states: 'true' },
   };
   return {
     table: 'data.statements',
     before: [
       ...twoSeries,
       ...twoLoads,
-      `insert into data.series_dims (series_no, dims_no, dims)
-       values (1, 0, '{}'), (1, 1, '{"a":"b"}'), (2, 0, '{}'), (2, 1, '{"a":"b"}')`,
+      `insert into data.series_dims (line_no, series_no, dims) values (1, 1, '{}'), (2, 2, '{}')`,
     ],
     row,
     cases: [
-      key('statements_pkey', ['series_no', 'dims_no', 'date', 'published_on', 'load_no'], row, {
-        ...{ series_no: '2', dims_no: '1', date: '2024-02-29', published_on: '2024-02-29', load_no: '2' },
+      key('statements_pkey', ['line_no', 'date', 'published_on', 'load_no'], row, {
+        ...{ line_no: '2', date: '2024-02-29', published_on: '2024-02-29', load_no: '2' },
       }),
       ...is.finite('value'),
       ...is.textUpTo(16, 'status'),
@@ -140,9 +138,9 @@ function statements(): TableCases {
         outcome: 'it is refused',
       },
       {
-        constraint: 'statements_series_no_dims_no_fkey',
-        refused: { dims_no: '2' },
-        deleteParent: 'delete from data.series_dims where series_no = 1 and dims_no = 0',
+        constraint: 'statements_line_no_fkey',
+        refused: { line_no: '3' },
+        deleteParent: 'delete from data.series_dims where line_no = 1',
         outcome: 'the row goes too',
       },
     ],

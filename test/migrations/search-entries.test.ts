@@ -61,7 +61,7 @@ test.serial(
 test.serial('a series is found by the values of its dimensions and by their labels', (t) =>
   db.undone(async () => {
     await db.insert('data.series', { series_no: '1', dimensions: '{city}' });
-    await db.insert('data.series_dims', { series_no: '1', dims: '{"city": "Lahore"}' });
+    await db.insert('data.series_dims', { line_no: '1', series_no: '1', dims: '{"city": "Lahore"}' });
     t.deepEqual(await found(), [['A', 'A', 'Lahore']]);
     await db.insert('data.dimension_labels', { series_no: '1', label: 'Karachi' });
     t.deepEqual(await found(), [['A', 'A', 'Karachi Lahore']]);
@@ -138,7 +138,7 @@ for (const [what, change, expected] of [
   ['a new name', `update data.series set name = 'New'`, 'series A is found by what it was'],
   ['a deletion', `update data.series set deleted_on = '2024-01-01'`, 'series A is found and should not be'],
   ['a label', `insert into data.dimension_labels values (1, 'city', 'K', 'Karachi')`, 'series A is found by what it was'],
-  ['dimension values', `insert into data.series_dims values (1, 0, '{"city": "K"}')`, 'series A is found by what it was'],
+  ['dimension values', `insert into data.series_dims values (2, 1, '{"city": "K"}')`, 'series A is found by what it was'],
   ['an earlier id', `insert into data.series_aliases (alias, series_no) values ('C', 1)`, 'series A is found by what it was'],
   ['words', `update data.search_entries set words = ''`, 'series A has other words'],
   ['a word', `delete from data.search_terms`, 'wheat is not corrected'],

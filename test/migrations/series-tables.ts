@@ -57,7 +57,7 @@ function series(): TableCases {
 
 function dims(): TableCases[] {
   const is = checksOf('series_dims');
-  const row = { series_no: '1', dims_no: '0', dims: '{}' };
+  const row = { line_no: '1', series_no: '1', dims: '{}' };
   const labels = checksOf('dimension_labels');
   const label = { series_no: '1', dimension: 'city', value: 'K', label: 'Karachi' };
   const notes = checksOf('footnotes');
@@ -177,13 +177,9 @@ function dims(): TableCases[] {
       before: twoSeries,
       row,
       cases: [
-        key('series_dims_pkey', ['series_no', 'dims_no'], row, {
-          series_no: '2',
-          dims_no: '1',
-          dims: '{"a":"b"}',
-        }),
+        key('series_dims_pkey', ['line_no'], row, { line_no: '2', series_no: '2', dims: '{"a":"b"}' }),
         key('series_dims_series_no_dims_key', ['series_no', 'dims'], row, {
-          ...{ series_no: '2', dims_no: '1', dims: '{"a":"b"}' },
+          ...{ line_no: '2', series_no: '2', dims: '{"a":"b"}' },
         }),
         ...is.pattern('dims', ['{}', '{"a":"b"}'], ['[]', '"a"', '1', 'null']),
       ],
@@ -247,7 +243,7 @@ function dims(): TableCases[] {
 
 function observations(): TableCases {
   const is = checksOf('observations');
-  const row = { series_no: '1', dims_no: '0', date: day, published_on: '2024-02-10', load_no: '1' };
+  const row = { line_no: '1', date: day, published_on: '2024-02-10', load_no: '1' };
   const closed = { superseded_on: '2024-02-11', superseded_load_no: '2' };
   return {
     table: 'data.observations',
@@ -255,9 +251,7 @@ function observations(): TableCases {
     defaults: { superseded_on: 'infinity' },
     cases: [
       {
-        ...key('observations_live', ['series_no', 'dims_no', 'date'], row, {
-          ...{ series_no: '2', dims_no: '1', date: '2024-02-29' },
-        }),
+        ...key('observations_live', ['line_no', 'date'], row, { line_no: '2', date: '2024-02-29' }),
         // Also one that was published later, by another load.
         refused: [{}, { published_on: '2024-03-10', load_no: '2', value: '1' }],
       },

@@ -119,7 +119,7 @@ async function storedIn(on: Queryable): Promise<StoredSeries[]> {
     `select s.series_id as id, s.name, s.frequency, s.unit, s.unit_multiplier, d.dims,
        json_agg(json_build_object('date', o.date, 'value', o.value::text, 'status', o.status, 'published_on', o.published_on)
          order by o.date) as points
-     from data.observations o join data.series s using (series_no) join data.series_dims d using (series_no, dims_no)
+     from data.observations o join data.series_dims d using (line_no) join data.series s using (series_no)
      where o.superseded_on = 'infinity'
      group by s.series_no, d.dims order by 1, 6`,
   );

@@ -299,9 +299,9 @@ test('without a limit a page has a thousand points of a series, and a hundred ro
   await own.pool.query(`
     insert into data.series (series_id, name, unit, frequency, source)
       select 'S' || n, 'Alike', 'USD', 'daily', 'Office' from generate_series(1, 101) n;
-    insert into data.series_dims (series_no, dims_no, dims) select series_no, 0, '{}' from data.series;
-    insert into data.observations (series_no, dims_no, date, published_on, load_no, value)
-      select series_no, 0, date '2000-01-01' + n, '2024-01-01', 0, n from data.series, generate_series(0, 1000) n
+    insert into data.series_dims (line_no, series_no, dims) select series_no, series_no, '{}' from data.series;
+    insert into data.observations (line_no, date, published_on, load_no, value)
+      select series_no, date '2000-01-01' + n, '2024-01-01', 0, n from data.series, generate_series(0, 1000) n
       where series_id = 'S1';
     with loaded as (insert into data.loads (dataset, source_name, vintage, complete)
       select 'observations', '-', date '2024-01-01' + n, false from generate_series(0, 100) n returning load_no, vintage)

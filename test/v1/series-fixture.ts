@@ -64,6 +64,7 @@ export async function publish(
   const client = await pool.connect();
   try {
     await client.query('begin');
+    await client.query('select pg_advisory_xact_lock(4115202)'); // the load lock, under which lines get their numbers
     await load(client, seriesId, vintage, points, complete);
     await client.query('commit');
   } catch (error) {
@@ -99,8 +100,8 @@ async function load(
     [JSON.stringify(points)],
   );
   await client.query(
-    `insert into data.series_dims (series_no, dims_no, dims)
-     select $1, (select count(*) from data.series_dims where series_no = $1) + row_number() over (order by dims) - 1, dims
+    `insert into data.series_dims (series_no, line_no, dims)
+     select $1, (select coalesce(max(line_no), 0) from data.series_dims) + row_number() over (order by dims), dims
      from (select distinct dims from stage) new
      where not exists (select from data.series_dims old where old.series_no = $1 and old.dims = new.dims)`,
     [seriesNo],
@@ -108,22 +109,22 @@ async function load(
   await refreshSearch(client, seriesNo);
   const counts = await client.query(
     `with incoming as (
-       select d.dims_no, s.date, s.value, s.status from stage s
+       select d.line_no, s.date, s.value, s.status from stage s
        join data.series_dims d on d.series_no = $1 and d.dims = s.dims
      ), compared as (
-       select coalesce(i.dims_no, o.dims_no) as dims_no, coalesce(i.date, o.date) as date, i.value, i.status,
+       select coalesce(i.line_no, o.line_no) as line_no, coalesce(i.date, o.date) as date, i.value, i.status,
          i.date is not null as stated, o.date is not null as known,
          (i.value::text, i.status) is distinct from (o.value::text, o.status) as differs
        from incoming i full join (
-         select * from data.observations where series_no = $1 and superseded_on = 'infinity'
-       ) o on o.dims_no = i.dims_no and o.date = i.date
+         select * from data.series_dims join data.observations using (line_no) where series_no = $1 and superseded_on = 'infinity'
+       ) o on o.line_no = i.line_no and o.date = i.date
      ), closed as (
        update data.observations o set superseded_on = $2, superseded_load_no = $3 from compared c
-       where o.series_no = $1 and o.superseded_on = 'infinity' and c.dims_no = o.dims_no and c.date = o.date
+       where o.superseded_on = 'infinity' and c.line_no = o.line_no and c.date = o.date
          and (case when c.stated then c.differs else $4 end)
        returning c.stated
      ), added as (
-       select dims_no, date, value, status, known from compared where stated and (differs or not known)
+       select line_no, date, value, status, known from compared where stated and (differs or not known)
      ), counted as (
        select (select count(*) from added where not known) as added, (select count(*) from closed where stated) as revised,
          (select count(*) from closed where not stated) as deleted
@@ -135,16 +136,16 @@ async function load(
   if (counts.rowCount !== 1) throw new Error('the vintage was not written');
   // A statement of its own: the live index takes the new row only when the old one is closed.
   await client.query(
-    `insert into data.observations (series_no, dims_no, date, published_on, load_no, value, status)
-     select $1, d.dims_no, s.date, $2, $3, s.value, s.status from stage s
+    `insert into data.observations (line_no, date, published_on, load_no, value, status)
+     select d.line_no, s.date, $2, $3, s.value, s.status from stage s
      join data.series_dims d on d.series_no = $1 and d.dims = s.dims
-     where not exists (select from data.observations o where o.series_no = $1 and o.dims_no = d.dims_no
+     where not exists (select from data.observations o where o.line_no = d.line_no
        and o.date = s.date and o.superseded_on = 'infinity')`,
     [seriesNo, vintage, loadNo],
   );
   await client.query(
     `update data.series set data_version = $2, row_version = row_version + 1, last_updated = greatest(last_updated, $3), (first_date, last_date, observation_count) = (
-       select min(date), max(date), count(*) from data.observations
+       select min(date), max(date), count(*) from data.series_dims join data.observations using (line_no)
        where series_no = $1 and superseded_on = 'infinity' and value is not null)
      where series_no = $1`,
     [seriesNo, loadNo, vintage],

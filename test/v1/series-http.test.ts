@@ -143,13 +143,12 @@ test('Server-Timing names the stages: facts in memory need no lookup of their ow
 test('clients that leave their streams keep no connection: the next call is served', async (t) => {
   await makeSeries(service.pool, { id: 'HUGE', frequency: 'daily', dimensions: ['n'] });
   await service.pool.query(
-    `insert into data.series_dims select series_no, n, json_build_object('n', n::text) from data.series, generate_series(0, 19) n
-     where series_id = 'HUGE'`,
+    `insert into data.series_dims (line_no, series_no, dims)
+     select 1000 + n, series_no, json_build_object('n', n::text) from data.series, generate_series(0, 19) n where series_id = 'HUGE'`,
   );
   await service.pool.query(
-    `insert into data.observations (series_no, dims_no, date, published_on, load_no, value)
-     select series_no, n, date '2000-01-01' + d, '2024-01-01', 0, n from data.series, generate_series(0, 19) n,
-       generate_series(0, 2999) d where series_id = 'HUGE'`,
+    `insert into data.observations (line_no, date, published_on, load_no, value)
+     select 1000 + n, date '2000-01-01' + d, '2024-01-01', 0, n from generate_series(0, 19) n, generate_series(0, 2999) d`,
   );
   const leaveAfterFirstBytes = () =>
     new Promise<void>((resolve, reject) => {

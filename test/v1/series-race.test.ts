@@ -41,7 +41,7 @@ test('a load that commits between two statements of one call changes neither', a
     };
     const selection = {
       series,
-      dimsNos: [0],
+      lineNos: series.combinations.map(({ lineNo }) => lineNo),
       from: '0001-01-01',
       to: '9999-12-31',
       order: 'asc',

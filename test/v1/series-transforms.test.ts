@@ -285,14 +285,14 @@ test('a stream of many blocks has the values of the whole series at once, in eit
   };
   const series = await findSeries(database, 'LONG', null);
   if (series === undefined) throw new Error('There is no series LONG.');
-  const dimsNos = series.combinations.map(({ dimsNo }) => dimsNo);
+  const lineNos = series.combinations.map(({ lineNo }) => lineNo);
   for (const [from, to] of [
     ['0001-01-01', '9999-12-31'],
     ['2018-03-03', '2023-02-01'],
   ] as const) {
     for (const order of ['asc', 'desc'] as const) {
       const selection: Selection = {
-        ...{ series, dimsNos, from, to, order, version: series.version },
+        ...{ series, lineNos, from, to, order, version: series.version },
         ...{ vintage: null, release: 'current', wanted: 'all' },
       };
       const whole = await readAll(database, { ...selection, from: '0001-01-01', wanted: 'values' });

@@ -26,12 +26,12 @@ const pointsShown = 20;
 const changed = `
   with touched as materialized (select distinct series_no from data.vintages where load_no >= $1),
   points as materialized (
-    select series_no, dims_no, date, bool_or(load_no >= $1) as begins, bool_or(load_no < $1) as ends,
+    select series_no, line_no, date, bool_or(load_no >= $1) as begins, bool_or(load_no < $1) as ends,
       (array_agg(value order by published_on desc) filter (where load_no >= $1))[1] as after,
       (array_agg(value order by published_on desc, superseded_on desc) filter (where load_no < $1))[1] as before
-    from data.observations join touched using (series_no)
+    from touched join data.series_dims using (series_no) join data.observations using (line_no)
     where load_no >= $1 or superseded_load_no >= $1
-    group by series_no, dims_no, date
+    group by series_no, line_no, date
   )`;
 
 /** @param since the numbers of loads before. @returns the first fifty of the series that changed, how many there are, and the twenty largest changes in percent. */
@@ -54,9 +54,9 @@ export async function changesSince(
   const largest = await on.query<ChangedPoint>(
     `${changed}
      select series_id as series, dims, date, before::text, after::text
-     from points p join data.series using (series_no) join data.series_dims using (series_no, dims_no)
+     from points p join data.series using (series_no) join data.series_dims using (series_no, line_no)
      where begins and ends and before is distinct from after
-     order by abs((after - before) / nullif(before, 0)) desc nulls last, series_id collate "C", date, dims_no limit $2`,
+     order by abs((after - before) / nullif(before, 0)) desc nulls last, series_id collate "C", date, line_no limit $2`,
     [first, pointsShown],
   );
   return {

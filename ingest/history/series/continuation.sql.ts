@@ -40,7 +40,8 @@ export async function findPointsFrom(
   date: string,
 ): Promise<{ count: number; last: string | null }> {
   const [found] = await on.query<{ count: number; last: string | null }>(
-    `select count(*)::int as count, max(date) as last from data.observations
+    `select count(*)::int as count, max(date) as last
+     from data.series_dims join data.observations using (line_no)
      where series_no = $1 and date >= $2 and superseded_on = 'infinity'`,
     [seriesNo, date],
   );

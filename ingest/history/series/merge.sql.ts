@@ -51,7 +51,7 @@ export interface Pair {
 /** The live point of the other series, of the point `o` with the dimension values of `d`. */
 const counterpart = (into: string) =>
   `data.series_dims nd join data.observations n
-     on n.series_no = nd.series_no and n.dims_no = nd.dims_no and n.date = o.date and n.superseded_on = 'infinity'
+     on n.line_no = nd.line_no and n.date = o.date and n.superseded_on = 'infinity'
    where nd.series_no = ${into} and nd.dims = d.dims`;
 
 /** The points of today that both have with different values: how many, and the first of them. */
@@ -63,9 +63,9 @@ export async function findConflicts(
   const [found] = await on.query<{ count: number; first: Conflict[] }>(
     `with differing as materialized (
        select o.date, d.dims, o.value::text as old, n.value::text as "into"
-       from data.observations o join data.series_dims d using (series_no, dims_no)
+       from data.observations o join data.series_dims d using (line_no)
        cross join lateral (select n.value from ${counterpart('$2')}) n
-       where o.series_no = $1 and o.superseded_on = 'infinity' and o.value is distinct from n.value
+       where d.series_no = $1 and o.superseded_on = 'infinity' and o.value is distinct from n.value
      )
      select (select count(*)::int from differing) as count,
        (select coalesce(json_agg(c), '[]') from (
@@ -77,7 +77,7 @@ export async function findConflicts(
 }
 
 export interface MergedPoint {
-  dims_no: number;
+  line_no: number;
   date: string;
   value: string | null;
   status: string | null;
@@ -88,15 +88,16 @@ export interface MergedPoint {
 export function readPointsToMerge(
   on: Transaction,
   { old, into }: Pair,
-  { after, all, limit }: { after: { dims_no: number; date: string }; all: boolean; limit: number },
+  { after, all, limit }: { after: { line_no: number; date: string }; all: boolean; limit: number },
 ): Promise<MergedPoint[]> {
   return on.query<MergedPoint>(
-    `select o.dims_no, o.date, o.value::text as value, o.status, d.dims
-     from data.observations o join data.series_dims d using (series_no, dims_no)
-     where o.series_no = $1 and o.superseded_on = 'infinity' and (o.dims_no, o.date) > ($3, $4)
+    `select o.line_no, o.date, o.value::text as value, o.status, d.dims
+     from (select line_no, dims from data.series_dims where series_no = $1 and line_no >= $3 order by line_no) d
+     join data.observations o using (line_no)
+     where o.superseded_on = 'infinity' and o.date > case when d.line_no = $3 then $4 else '-infinity' end::date
        and ($5 or not exists (select from ${counterpart('$2')}))
-     order by o.dims_no, o.date limit $6`,
-    [old, into, after.dims_no, after.date, all, limit],
+     order by o.line_no, o.date limit $6`,
+    [old, into, after.line_no, after.date, all, limit],
   );
 }
 
@@ -141,7 +142,8 @@ export async function completeMerge(
     `insert into data.footnotes (series_no, date, dims, mark, text)
      select $2, f.date, f.dims, f.mark, f.text from data.footnotes f
      where f.series_no = $1 and exists (
-       select from data.observations o where o.series_no = $2 and o.date = f.date and o.load_no = $3)
+       select from data.series_dims join data.observations o using (line_no)
+       where series_no = $2 and o.date = f.date and o.load_no = $3)
      on conflict do nothing`,
     [old, into, loadNo],
   );

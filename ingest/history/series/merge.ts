@@ -194,7 +194,7 @@ async function* pointRows(
   on: Transaction,
   { old, into, names, all }: { old: FoundSeries; into: FoundSeries; names: readonly string[]; all: boolean },
 ): AsyncGenerator<CsvBatch> {
-  let after = { dims_no: -1, date: '-infinity' };
+  let after = { line_no: -1, date: '-infinity' };
   let line = 2;
   for (;;) {
     const points = await readPointsToMerge(on, pairOf(old, into), { after, all, limit: pageSize });

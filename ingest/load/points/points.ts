@@ -95,7 +95,7 @@ export class PointSink {
         ? null
         : new CopyBuffer(
             this.#line,
-            'data.observations (series_no, dims_no, date, published_on, load_no, value, status)',
+            'data.observations (line_no, date, published_on, load_no, value, status)',
           );
     this.#published = straight === null ? '' : `\t${straight.vintage}\t${straight.loadNo}\t`;
   }
@@ -120,12 +120,14 @@ export class PointSink {
     if (this.#straight === null || !series.fresh) {
       if (!ascends) this.mayRepeat = true;
       this.isStaged = true;
-      this.#staged.add(`${vintage}${line}\t${combination.prefix}${date}\t${value}\t${status}\n`);
+      this.#staged.add(
+        `${vintage}${line}\t${series.seriesNo}\t${combination.lineNo}\t${date}\t${value}\t${status}\n`,
+      );
       return;
     }
     if (!ascends) throw new NotAscending();
     if (!this.#isRefused)
-      this.#straight.add(`${combination.prefix}${date}${this.#published}${value}\t${status}\n`);
+      this.#straight.add(`${combination.lineNo}\t${date}${this.#published}${value}\t${status}\n`);
     this.#count(series.seriesNo, date, value !== '\\N');
   }
 

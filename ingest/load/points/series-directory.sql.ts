@@ -1,4 +1,4 @@
-// The statements of the series directory: finding series, creating them, and numbering their combinations of dimensions.
+// The statements of the series directory: finding series, creating them, and numbering their lines.
 import type { Queryable } from '../../../kernel/database.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 
@@ -35,13 +35,13 @@ export async function findPresentIds(
   return new Map(rows.map(({ alias, series_id }) => [alias, series_id]));
 }
 
-/** The combinations of dimension values of the series, in the order of their numbers. */
+/** The lines of the series, in the order of their numbers. */
 export function findDims(
   on: Queryable,
   seriesNos: readonly number[],
-): Promise<{ series_no: number; dims_no: number; dims: Record<string, string> }[]> {
+): Promise<{ series_no: number; line_no: number; dims: Record<string, string> }[]> {
   return on.query(
-    `select series_no, dims_no, dims from data.series_dims where series_no = any($1) order by series_no, dims_no`,
+    `select series_no, line_no, dims from data.series_dims where series_no = any($1) order by line_no`,
     [seriesNos],
   );
 }
@@ -65,17 +65,26 @@ export function insertSeries(
   );
 }
 
-/** Inserts combinations of dimension values. */
+/** The highest number of a line; 0: there is none yet. Under the load lock, nobody else gives the next. */
+export async function findLastLineNo(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ last: number }>(
+    'select coalesce(max(line_no), 0) as last from data.series_dims',
+  );
+  if (row === undefined) throw new Error('an aggregate always gives one row');
+  return row.last;
+}
+
+/** Inserts lines. */
 export async function insertDims(
   on: Queryable,
   seriesNos: readonly number[],
-  dimsNos: readonly number[],
+  lineNos: readonly number[],
   dims: readonly string[],
 ): Promise<void> {
   await on.query(
-    `insert into data.series_dims (series_no, dims_no, dims)
+    `insert into data.series_dims (series_no, line_no, dims)
      select * from unnest($1::int[], $2::int[], $3::jsonb[])`,
-    [seriesNos, dimsNos, dims],
+    [seriesNos, lineNos, dims],
   );
 }
 

@@ -1,5 +1,5 @@
 // The series that a load may write: ids, frequencies and dimensions, looked up once and cached; created with --create.
-// Hides the numbering of dimension combinations. The cache is bounded, whatever the number of series.
+// Hides the numbering of lines. The cache is bounded, whatever the number of series.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 import { entryAt, memberOf } from '../../../kernel/entries.ts';
@@ -10,6 +10,7 @@ import { IdleFacts } from './idle-facts.ts';
 import {
   deleteSeriesWithoutDims,
   findDims,
+  findLastLineNo,
   findPresentIds,
   findSeries,
   insertDims,
@@ -37,10 +38,9 @@ export interface KnownSeries {
   readonly dims: Map<string, Combination>;
 }
 
-/** A series under one combination of dimension values. */
+/** A line: a series under one combination of dimension values. */
 export interface Combination {
-  /** series_no and dims_no in COPY format, each followed by a tab. */
-  readonly prefix: string;
+  readonly lineNo: number;
   /** The vintage, if the file has a column for it, and the date of its last point so far; '' before the first. */
   lastPlace: string;
 }
@@ -55,7 +55,9 @@ export class SeriesDirectory {
   readonly #rememberedMax: number;
   #known = new Map<string, KnownSeries | null>();
   #remembered = 0;
-  #newDims: { seriesNo: number; dimsNo: number; values: readonly string[]; isOfNewSeries: boolean }[] = [];
+  #newDims: { seriesNo: number; lineNo: number; values: readonly string[]; isOfNewSeries: boolean }[] = [];
+  /** Of all lines, and 0 before the first look-up. */
+  #lastLineNo = 0;
   #unnamed = new Set<number>();
   /** The series that this load has made and that have no combination yet. */
   readonly #created = new Set<number>();
@@ -118,6 +120,7 @@ export class SeriesDirectory {
     ids: readonly string[],
     metadataOf: (id: string) => SeriesMetadata | null,
   ): Promise<void> {
+    if (this.#lastLineNo === 0) this.#lastLineNo = await findLastLineNo(this.#on);
     const missing = new Set(ids);
     const found = await findSeries(this.#on, ids.filter(isSeriesId));
     for (const row of found) missing.delete(row.series_id);
@@ -158,11 +161,11 @@ export class SeriesDirectory {
           ? null
           : this.#misfit(row.dimensions);
       const dims = new Map<string, Combination>();
-      for (const { dims: values, dims_no } of misfit === null ? stored : [])
-        dims.set(
-          this.#dimensions.map((name) => memberOf(values, name)).join(separator),
-          combination(row.series_no, dims_no),
-        );
+      for (const { dims: values, line_no } of misfit === null ? stored : [])
+        dims.set(this.#dimensions.map((name) => memberOf(values, name)).join(separator), {
+          lineNo: line_no,
+          lastPlace: '',
+        });
       if (stored.length === 0 && this.#dimensions.length > 0) this.#unnamed.add(row.series_no);
       this.#remembered += dims.size;
       this.#known.set(row.series_id, {
@@ -192,11 +195,12 @@ export class SeriesDirectory {
     const key = values.length === 1 ? entryAt(values, 0) : values.join(separator);
     let found = series.dims.get(key);
     if (found === undefined) {
-      const dimsNo = series.dims.size;
-      found = combination(series.seriesNo, dimsNo);
+      this.#lastLineNo += 1;
+      const lineNo = this.#lastLineNo;
+      found = { lineNo, lastPlace: '' };
       series.dims.set(key, found);
       const isOfNewSeries = this.#created.delete(series.seriesNo);
-      this.#newDims.push({ seriesNo: series.seriesNo, dimsNo, values: [...values], isOfNewSeries });
+      this.#newDims.push({ seriesNo: series.seriesNo, lineNo, values: [...values], isOfNewSeries });
       this.#remembered++;
     }
     return found;
@@ -212,7 +216,7 @@ export class SeriesDirectory {
     await insertDims(
       this.#on,
       rows.map((row) => row.seriesNo),
-      rows.map((row) => row.dimsNo),
+      rows.map((row) => row.lineNo),
       rows.map((row) =>
         JSON.stringify(Object.fromEntries(this.#dimensions.map((name, at) => [name, row.values[at]]))),
       ),
@@ -232,7 +236,3 @@ export class SeriesDirectory {
 /** What is expected of a load in the place of a deleted series. */
 export const notDeleted = (id: string): string =>
   `a series that is not deleted: "almanac series restore ${id}" brings it back`;
-
-function combination(seriesNo: number, dimsNo: number): Combination {
-  return { prefix: `${seriesNo}\t${dimsNo}\t`, lastPlace: '' };
-}

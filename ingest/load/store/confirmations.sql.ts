@@ -10,7 +10,7 @@ import type { LoadRow } from './statements.sql.ts';
 async function createSpans(on: Transaction): Promise<void> {
   await on.query(`
     create temp table if not exists load_spans (
-      series_no integer not null, dims_no integer not null, backfill boolean not null,
+      line_no integer not null, backfill boolean not null,
       first_date date not null, last_date date not null, whole boolean not null
     ) on commit drop`);
 }
@@ -24,8 +24,8 @@ export async function insertConfirmations(on: Transaction, load: LoadRow): Promi
   await on.query('truncate load_spans');
   await findSpans(on);
   await on.query(
-    `insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
-     select series_no, dims_no, $1, $2, datemultirange(daterange(first_date, last_date, '[]'))
+    `insert into data.confirmations (line_no, published_on, load_no, dates)
+     select line_no, $1, $2, datemultirange(daterange(first_date, last_date, '[]'))
      from load_spans where whole`,
     [load.vintage, load.loadNo],
   );
@@ -35,25 +35,25 @@ export async function insertConfirmations(on: Transaction, load: LoadRow): Promi
 async function findSpans(on: Transaction): Promise<void> {
   await on.query(
     `with staged as (
-       select p.series_no, p.dims_no, s.backfill, count(*) as points,
+       select p.line_no, s.backfill, count(*) as points,
          min(p.date) as first_date, max(p.date) as last_date
        from load_points p join load_series s using (series_no)
        where not s.fresh
-       group by p.series_no, p.dims_no, s.backfill
+       group by p.line_no, s.backfill
      ), changed as (
-       select series_no, dims_no, count(*) as points, count(*) filter (where began_on is null) as new_points
-       from load_changes where states group by series_no, dims_no
+       select line_no, count(*) as points, count(*) filter (where began_on is null) as new_points
+       from load_changes where states group by line_no
      ), unchanged as (
        select staged.*, staged.points - coalesce(changed.new_points, 0) as points_standing
-       from staged left join changed using (series_no, dims_no)
+       from staged left join changed using (line_no)
        where staged.points > coalesce(changed.points, 0)
      )
      insert into load_spans
-     select u.series_no, u.dims_no, u.backfill, u.first_date, u.last_date,
+     select u.line_no, u.backfill, u.first_date, u.last_date,
        not u.backfill and u.points_standing = live.points
      from unchanged u, lateral (
        select count(*) as points from data.observations o
-       where not u.backfill and o.series_no = u.series_no and o.dims_no = u.dims_no
+       where not u.backfill and o.line_no = u.line_no
          and o.superseded_on = 'infinity' and o.date between u.first_date and u.last_date) live`,
   );
 }
@@ -64,28 +64,28 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
     `with span as (
        select * from load_spans where not whole
      ), standing as (
-       select o.series_no, o.dims_no, o.date
-       from span join data.observations o using (series_no, dims_no)
+       select o.line_no, o.date
+       from span join data.observations o using (line_no)
        where not span.backfill and o.superseded_on = 'infinity'
          and o.date between span.first_date and span.last_date
        union all
-       select t.series_no, t.dims_no, t.date
-       from load_standing t join span using (series_no, dims_no)
+       select t.line_no, t.date
+       from load_standing t join span using (line_no)
      ), runs as (
-       select t.series_no, t.dims_no, t.date,
+       select t.line_no, t.date,
          p.line is not null and c.date is null as needed,
          count(*) filter (where p.line is null)
-           over (partition by t.series_no, t.dims_no order by t.date) as run
+           over (partition by t.line_no order by t.date) as run
        from standing t
-       left join load_points p on (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date)
-       left join load_changes c on (c.series_no, c.dims_no, c.date) = (t.series_no, t.dims_no, t.date)
+       left join load_points p on (p.line_no, p.date) = (t.line_no, t.date)
+       left join load_changes c on (c.line_no, c.date) = (t.line_no, t.date)
      ), ranges as (
-       select series_no, dims_no,
+       select line_no,
          daterange(min(date) filter (where needed), max(date) filter (where needed), '[]') as dates
-       from runs group by series_no, dims_no, run having bool_or(needed)
+       from runs group by line_no, run having bool_or(needed)
      )
-     insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
-     select series_no, dims_no, $1, $2, range_agg(dates) from ranges group by series_no, dims_no`,
+     insert into data.confirmations (line_no, published_on, load_no, dates)
+     select line_no, $1, $2, range_agg(dates) from ranges group by line_no`,
     [load.vintage, load.loadNo],
   );
 }
@@ -97,17 +97,17 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
 export async function narrowConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `with added as (
-       select series_no, dims_no, ends_on, range_agg(daterange(date, date, '[]')) as dates
-       from load_changes where began_on is null group by series_no, dims_no, ends_on
+       select line_no, ends_on, range_agg(daterange(date, date, '[]')) as dates
+       from load_changes where began_on is null group by line_no, ends_on
      ), passed_over as (
-       select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(a.dates) as dates
-       from added a join data.confirmations f using (series_no, dims_no)
+       select f.line_no, f.published_on, f.load_no, range_agg(a.dates) as dates
+       from added a join data.confirmations f using (line_no)
        where f.published_on >= $1 and f.published_on < a.ends_on and f.dates && a.dates and f.load_no <> $2
-       group by f.series_no, f.dims_no, f.published_on, f.load_no
+       group by f.line_no, f.published_on, f.load_no
      )
      update data.confirmations f set dates = f.dates - p.dates
      from passed_over p
-     where (f.series_no, f.dims_no, f.published_on, f.load_no) = (p.series_no, p.dims_no, p.published_on, p.load_no)`,
+     where (f.line_no, f.published_on, f.load_no) = (p.line_no, p.published_on, p.load_no)`,
     [load.vintage, load.loadNo],
   );
 }

@@ -14,7 +14,7 @@ import { isOwnRow } from './said.sql.ts';
 export async function createPlaces(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_stated (
-      series_no integer not null, dims_no integer not null, vintage date not null,
+      series_no integer not null, line_no integer not null, vintage date not null,
       points integer not null, first_date date not null, last_date date not null
     ) on commit drop`);
   await on.query(`
@@ -26,7 +26,7 @@ export async function createPlaces(on: Transaction): Promise<void> {
     ) on commit drop`);
   await on.query(`
     create temp table load_steps (
-      series_no integer not null, dims_no integer not null, date date not null, place integer not null,
+      series_no integer not null, line_no integer not null, date date not null, place integer not null,
       stood boolean not null,   -- the point existed before
       states boolean not null, value numeric, status text -- states nothing: the point is deleted
     ) on commit drop`);
@@ -43,8 +43,8 @@ export async function planVintages(
 ): Promise<{ vintage: string; loadNo: number }[]> {
   await on.query(
     `insert into load_stated
-     select series_no, dims_no, vintage, count(*), min(date), max(date) from load_rows
-     group by series_no, dims_no, vintage`,
+     select series_no, line_no, vintage, count(*), min(date), max(date) from load_rows
+     group by series_no, line_no, vintage`,
   );
   await on.query('analyze load_stated');
   await on.query(
@@ -59,12 +59,12 @@ export async function planVintages(
        select series_no, max(r.last) as last from (
          select series_no, v.load_no from data.vintages v
          union all
-         select series_no, c.load_no from data.confirmations c) said join retracted r using (load_no)
+         select series_no, c.load_no from data.confirmations c join data.series_dims using (line_no)) said join retracted r using (load_no)
        where series_no in (select series_no from load_stated) group by series_no
      ), stored as materialized (
        select series_no, greatest(
          (select max(v.published_on) from data.vintages v where v.series_no = s.series_no),
-         (select max(c.published_on) from data.confirmations c where c.series_no = s.series_no),
+         (select max(c.published_on) from data.series_dims d join data.confirmations c using (line_no) where d.series_no = s.series_no),
          t.last, '-infinity') as last
        from (select distinct series_no from load_stated) s left join turned t using (series_no)
      )
@@ -97,11 +97,11 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
        or o.published_on = r.vintage and exists (
          select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')})
        or exists (select from data.confirmations f
-         where (f.series_no, f.dims_no, f.published_on) = (r.series_no, r.dims_no, r.vintage) and f.dates @> r.date)
+         where (f.line_no, f.published_on) = (r.line_no, r.vintage) and f.dates @> r.date)
        or exists (select from data.statements m
-         where (m.series_no, m.dims_no, m.date, m.published_on) = (r.series_no, r.dims_no, r.date, r.vintage) and m.states)
+         where (m.line_no, m.date, m.published_on) = (r.line_no, r.date, r.vintage) and m.states)
        or exists (select from data.observations c join data.loads l using (load_no)
-         where (c.series_no, c.dims_no, c.date, c.published_on) = (r.series_no, r.dims_no, r.date, r.vintage)
+         where (c.line_no, c.date, c.published_on) = (r.line_no, r.date, r.vintage)
            and c.superseded_on <> 'infinity' and c.superseded_on <= r.vintage and ${isOwnRow('c', 'l')}))`;
   await on.query(
     `with earlier as materialized (
@@ -111,7 +111,7 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
        where not follows
          and not exists (select from data.vintages v join data.loads l on l.load_no = v.load_no
            where v.series_no = p.series_no and v.published_on = p.vintage and l.vintage = p.vintage and ${wasRetracted})
-         and not exists (select from data.series_dims d join data.confirmations f using (series_no, dims_no)
+         and not exists (select from data.series_dims d join data.confirmations f using (line_no)
            join data.loads l on l.load_no = f.load_no
            where d.series_no = p.series_no and f.published_on = p.vintage and ${wasRetracted})
      ), different as (
@@ -119,11 +119,11 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
        from load_rows r join earlier p using (series_no, vintage)
        left join lateral (
          select l.load_no, l.published_on, l.value, l.status from data.observations l
-         where (l.series_no, l.dims_no, l.date) = (r.series_no, r.dims_no, r.date)
+         where (l.line_no, l.date) = (r.line_no, r.date)
            and l.superseded_on = 'infinity' and l.published_on <= r.vintage
          union all
          (select c.load_no, c.published_on, c.value, c.status from data.observations c
-          where (c.series_no, c.dims_no, c.date) = (r.series_no, r.dims_no, r.date)
+          where (c.line_no, c.date) = (r.line_no, r.date)
             and c.superseded_on <> 'infinity' and c.published_on <= r.vintage and c.superseded_on > r.vintage
           order by c.published_on desc limit 1)
          limit 1) o on true
@@ -141,7 +141,7 @@ async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
 /** How many points of each series exist from a day on: those begun by then, less those that have ended. */
 const existing = `, existing as materialized (
   select series_no, day, sum(sum(change)) over (partition by series_no order by day) as points
-  from (select distinct series_no from earlier) s join data.observations o using (series_no),
+  from (select distinct series_no from earlier) s join data.series_dims using (series_no) join data.observations o using (line_no),
     lateral (values (o.published_on, 1), (o.superseded_on, -1)) as changes (day, change)
   group by series_no, day)`;
 
@@ -150,7 +150,7 @@ export async function stageVintage(on: Transaction, vintage: string): Promise<vo
   await on.query('truncate load_points');
   await on.query(
     `insert into load_points
-     select r.line, r.series_no, r.dims_no, r.date, r.value, r.status
+     select r.line, r.series_no, r.line_no, r.date, r.value, r.status
      from load_rows r join load_places p using (series_no, vintage)
      where r.vintage = $1 and not p.follows and not p.recorded`,
     [vintage],
@@ -183,35 +183,36 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
   await on.query(
     `insert into load_steps
      with said as (
-       select r.series_no, r.dims_no, r.date, p.place, r.value, r.status
+       select r.series_no, r.line_no, r.date, p.place, r.value, r.status
        from load_rows r join load_places p using (series_no, vintage) where p.follows
        union all
-       select o.series_no, o.dims_no, o.date, 0, o.value, o.status
-       from ${complete ? spokenOf : spokenOfWithin} join data.observations o using (series_no)
+       select s.series_no, o.line_no, o.date, 0, o.value, o.status
+       from ${complete ? spokenOf : spokenOfWithin} s join data.observations o using (line_no)
        where o.superseded_on = 'infinity' ${complete ? '' : withinSpoken}
      ), ordered as (
        select *, lag(place) over points as before, lead(place) over points as after,
          lag(value) over points as old_value, lag(status) over points as old_status
-       from said window points as (partition by series_no, dims_no, date order by place)
+       from said window points as (partition by line_no, date order by place)
      )
-     select series_no, dims_no, date, place, ${stood}, true, value, status
+     select series_no, line_no, date, place, ${stood}, true, value, status
      from ordered
      where place = 0 or not (${stood}) or value is distinct from old_value or status is distinct from old_status
      ${complete ? deletions : ''}`,
   );
-  await on.query('create index on load_steps (series_no, dims_no, date, place)');
+  await on.query('create index on load_steps (line_no, date, place)');
   await on.query('analyze load_steps');
 }
 
-const spokenOf = '(select distinct series_no from load_places where follows) s';
+const spokenOf = `(
+  select series_no, line_no from data.series_dims where series_no in (select series_no from load_places where follows))`;
 /** A partial vintage concerns no point outside its dates. */
 const spokenOfWithin = `(
-  select series_no, dims_no, min(first_date) as first_date, max(last_date) as last_date
-  from load_stated join load_places using (series_no, vintage) where follows group by series_no, dims_no) s`;
-const withinSpoken = 'and o.dims_no = s.dims_no and o.date between s.first_date and s.last_date';
+  select series_no, line_no, min(first_date) as first_date, max(last_date) as last_date
+  from load_stated join load_places using (series_no, vintage) where follows group by series_no, line_no)`;
+const withinSpoken = 'and o.date between s.first_date and s.last_date';
 const deletions = `
   union all
-  select series_no, dims_no, date, place + 1, true, false, null, null
+  select series_no, line_no, date, place + 1, true, false, null, null
   from ordered join (select series_no, max(place) as last from load_places where follows group by series_no) p
     using (series_no)
   where place < p.last and after is distinct from place + 1`;
@@ -220,22 +221,22 @@ const deletions = `
 async function storeSteps(on: Transaction): Promise<void> {
   await on.query(
     `update data.observations o set superseded_on = p.vintage, superseded_load_no = p.load_no
-     from (select series_no, dims_no, date, place = 0 as is_live,
-             lead(place) over (partition by series_no, dims_no, date order by place) as place
+     from (select series_no, line_no, date, place = 0 as is_live,
+             lead(place) over (partition by line_no, date order by place) as place
            from load_steps) s
      join load_places p using (series_no, place)
-     where s.is_live and p.follows and (o.series_no, o.dims_no, o.date) = (s.series_no + 0, s.dims_no, s.date)
+     where s.is_live and p.follows and (o.line_no, o.date) = (s.line_no + 0, s.date)
        and o.superseded_on = 'infinity'`,
   );
   await on.query(
     `insert into data.observations
-       (series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
-     select series_no, dims_no, date, vintage, coalesce(ends_on, 'infinity'), load_no, ended_by, value, status
+       (line_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
+     select line_no, date, vintage, coalesce(ends_on, 'infinity'), load_no, ended_by, value, status
      from (
        select s.*, p.vintage, p.load_no, lead(p.vintage) over points as ends_on, lead(p.load_no) over points as ended_by
        from load_steps s join load_places p using (series_no, place)
        where p.follows
-       window points as (partition by s.series_no, s.dims_no, s.date order by s.place)
+       window points as (partition by s.line_no, s.date order by s.place)
      ) steps
      where states`,
   );
@@ -247,39 +248,39 @@ async function storeSteps(on: Transaction): Promise<void> {
  */
 async function confirm(on: Transaction): Promise<void> {
   await on.query(
-    `insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
+    `insert into data.confirmations (line_no, published_on, load_no, dates)
      with changed as (
-       select series_no, dims_no, place, count(*) as points, count(*) filter (where not stood) as new_points
-       from load_steps where place > 0 group by series_no, dims_no, place
+       select line_no, place, count(*) as points, count(*) filter (where not stood) as new_points
+       from load_steps where place > 0 group by line_no, place
      ), span as materialized (
        select t.*, p.place, p.load_no, t.points - coalesce(c.new_points, 0) = existing.points as whole
        from load_stated t join load_places p using (series_no, vintage)
-       left join changed c using (series_no, dims_no, place),
+       left join changed c using (line_no, place),
        lateral (
          select count(*) as points from load_steps b
-         where b.series_no = t.series_no and b.dims_no = t.dims_no and b.date between t.first_date and t.last_date
+         where b.line_no = t.line_no and b.date between t.first_date and t.last_date
            and b.place < p.place and not b.stood) existing
        where p.follows and t.points > coalesce(c.points, 0)
      ), runs as (
-       select s.series_no, s.dims_no, s.vintage, s.load_no, b.date, r.line is not null and c.place is null as needed,
+       select s.line_no, s.vintage, s.load_no, b.date, r.line is not null and c.place is null as needed,
          count(*) filter (where r.line is null)
-           over (partition by s.series_no, s.dims_no, s.vintage order by b.date) as run
+           over (partition by s.line_no, s.vintage order by b.date) as run
        from span s
-       join load_steps b on b.series_no = s.series_no and b.dims_no = s.dims_no and b.place < s.place and not b.stood
+       join load_steps b on b.line_no = s.line_no and b.place < s.place and not b.stood
          and b.date between s.first_date and s.last_date
-       left join load_rows r on (r.series_no, r.dims_no, r.date, r.vintage) = (s.series_no, s.dims_no, b.date, s.vintage)
-       left join load_steps c on (c.series_no, c.dims_no, c.date, c.place) = (s.series_no, s.dims_no, b.date, s.place)
+       left join load_rows r on (r.line_no, r.date, r.vintage) = (s.line_no, b.date, s.vintage)
+       left join load_steps c on (c.line_no, c.date, c.place) = (s.line_no, b.date, s.place)
        where not s.whole
      ), ranges as (
-       select series_no, dims_no, vintage, load_no,
+       select line_no, vintage, load_no,
          daterange(min(date) filter (where needed), max(date) filter (where needed), '[]') as dates
-       from runs group by series_no, dims_no, vintage, load_no, run having bool_or(needed)
+       from runs group by line_no, vintage, load_no, run having bool_or(needed)
      )
-     select series_no, dims_no, vintage, load_no, datemultirange(daterange(first_date, last_date, '[]'))
+     select line_no, vintage, load_no, datemultirange(daterange(first_date, last_date, '[]'))
      from span where whole
      union all
-     select series_no, dims_no, vintage, load_no, range_agg(dates) from ranges
-     group by series_no, dims_no, vintage, load_no`,
+     select line_no, vintage, load_no, range_agg(dates) from ranges
+     group by line_no, vintage, load_no`,
   );
 }
 
@@ -292,27 +293,29 @@ async function restate(on: Transaction, complete: boolean): Promise<void> {
     complete
       ? `insert into data.vintages (series_no, published_on, load_no, complete)
          select series_no, vintage, load_no, true from load_places where recorded`
-      : `insert into data.confirmations (series_no, dims_no, published_on, load_no, dates)
+      : `insert into data.confirmations (line_no, published_on, load_no, dates)
          with recorded as materialized (
            select series_no, vintage, load_no from load_places where recorded
+         ), lines as materialized (
+           select line_no from data.series_dims where series_no in (select series_no from recorded)
          ), points as (
-           select series_no, dims_no, date, row_number() over (partition by series_no, dims_no order by date) as number
+           select line_no, date, row_number() over (partition by line_no order by date) as number
            from (
-             select o.series_no, o.dims_no, o.date from (select distinct series_no from recorded) r
-             join data.observations o on o.series_no = r.series_no and o.superseded_on = 'infinity'
+             select o.line_no, o.date from lines r
+             join data.observations o on o.line_no = r.line_no and o.superseded_on = 'infinity'
              union
-             select o.series_no, o.dims_no, o.date from (select distinct series_no from recorded) r
-             join data.observations o on o.series_no = r.series_no and o.superseded_on <> 'infinity') stored
+             select o.line_no, o.date from lines r
+             join data.observations o on o.line_no = r.line_no and o.superseded_on <> 'infinity') stored
          ), numbered as (
-           select series_no, dims_no, r.vintage, p.load_no, date,
-             number - row_number() over (partition by series_no, dims_no, r.vintage order by date) as run
-           from recorded p join load_rows r using (series_no, vintage) join points using (series_no, dims_no, date)
+           select line_no, r.vintage, p.load_no, date,
+             number - row_number() over (partition by line_no, r.vintage order by date) as run
+           from recorded p join load_rows r using (series_no, vintage) join points using (line_no, date)
          ), runs as (
-           select series_no, dims_no, vintage, load_no, daterange(min(date), max(date), '[]') as dates
-           from numbered group by series_no, dims_no, vintage, load_no, run
+           select line_no, vintage, load_no, daterange(min(date), max(date), '[]') as dates
+           from numbered group by line_no, vintage, load_no, run
          )
-         select series_no, dims_no, vintage, load_no, range_agg(dates) from runs
-         group by series_no, dims_no, vintage, load_no`,
+         select line_no, vintage, load_no, range_agg(dates) from runs
+         group by line_no, vintage, load_no`,
   );
 }
 
@@ -343,7 +346,8 @@ async function record(on: Transaction, complete: boolean): Promise<(LoadCounts &
      lateral (
        select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
          max(o.date) filter (where o.value is not null) as last_date
-       from data.observations o where o.series_no = t.series_no and o.superseded_on = 'infinity') c
+       from data.series_dims d join data.observations o using (line_no)
+       where d.series_no = t.series_no and o.superseded_on = 'infinity') c
      where t.series_no = s.series_no`,
   );
   await on.query(

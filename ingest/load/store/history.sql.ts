@@ -18,7 +18,7 @@ export async function createHistory(on: Transaction): Promise<void> {
     ) on commit drop`);
   await on.query(`
     create temp table if not exists load_runs (
-      series_no integer not null, dims_no integer not null, date date not null,
+      series_no integer not null, line_no integer not null, date date not null,
       published_on date not null, superseded_on date not null, load_no bigint not null, superseded_load_no bigint,
       value numeric, status text,
       run integer not null, continues boolean not null
@@ -27,13 +27,13 @@ export async function createHistory(on: Transaction): Promise<void> {
 
 /** The rows, shown in some vintage, of the points of load_changes whose stored history the load may change. */
 const touchedRows = `
-  select o.* from load_changes c join load_series s using (series_no)
+  select c.series_no, o.* from load_changes c join load_series s using (series_no)
   cross join lateral (
     select p.* from data.observations p
-    where (p.series_no, p.dims_no, p.date) = (c.series_no, c.dims_no, c.date) and p.superseded_on = 'infinity'
+    where (p.line_no, p.date) = (c.line_no, c.date) and p.superseded_on = 'infinity'
     union all
     select p.* from data.observations p
-    where (p.series_no, p.dims_no, p.date) = (c.series_no, c.dims_no, c.date) and p.superseded_on <> 'infinity'
+    where (p.line_no, p.date) = (c.line_no, c.date) and p.superseded_on <> 'infinity'
   ) o
   where s.rewrites and o.published_on < o.superseded_on`;
 
@@ -55,7 +55,7 @@ export async function countEvents(on: Transaction, load: LoadRow, moment: 'befor
        from (${touchedRows}) o
        cross join lateral (values (o.published_on, true), (o.superseded_on, false)) e (day, is_begin)
        where e.day >= $1 and e.day < 'infinity'
-       group by o.series_no, o.dims_no, o.date, e.day) events
+       group by o.series_no, o.line_no, o.date, e.day) events
      group by series_no, day`,
     [load.vintage, moment === 'before' ? -1 : 1],
   );
@@ -63,7 +63,7 @@ export async function countEvents(on: Transaction, load: LoadRow, moment: 'befor
 
 /** Among the rows that some vintage shows there is one: those that ended on the day on which they began are left to the caller. */
 const isRow = (of: string): string =>
-  `(o.series_no, o.dims_no, o.date, o.published_on) = (${of}.series_no, ${of}.dims_no, ${of}.date, ${of}.published_on)`;
+  `(o.line_no, o.date, o.published_on) = (${of}.line_no, ${of}.date, ${of}.published_on)`;
 
 /**
  * Merges adjacent rows that state the same, as loads in order would have stored one row. What the load of a merged row stated
@@ -76,13 +76,13 @@ export async function mergeRows(on: Transaction): Promise<void> {
            and lag(o.value) over point is not distinct from o.value
            and lag(o.status) over point is not distinct from o.status, false) as continues
        from (${touchedRows}) o
-       window point as (partition by o.series_no, o.dims_no, o.date order by o.published_on)
+       window point as (partition by o.line_no, o.date order by o.published_on)
      ), numbered as (
        select *, count(*) filter (where not continues) over point as run, lead(continues) over point as is_continued
-       from linked window point as (partition by series_no, dims_no, date order by published_on)
+       from linked window point as (partition by line_no, date order by published_on)
      ), stored as (
        insert into load_runs
-       select series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status,
+       select series_no, line_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status,
          run, continues
        from numbered where continues or is_continued
        returning 1
@@ -100,9 +100,9 @@ export async function mergeRows(on: Transaction): Promise<void> {
   // The first row of a run has ended: another one follows it.
   await on.query(
     `update data.observations o set superseded_on = m.superseded_on, superseded_load_no = m.superseded_load_no
-     from (select series_no, dims_no, date, min(published_on) as published_on, max(superseded_on) as superseded_on,
+     from (select line_no, date, min(published_on) as published_on, max(superseded_on) as superseded_on,
              (array_agg(superseded_load_no order by published_on desc))[1] as superseded_load_no
-           from load_runs group by series_no, dims_no, date, run) m
+           from load_runs group by line_no, date, run) m
      where ${isRow('m')} and o.superseded_on <> 'infinity' and o.superseded_on > o.published_on`,
   );
 }
@@ -110,8 +110,8 @@ export async function mergeRows(on: Transaction): Promise<void> {
 /** What the loads of the merged rows stated: a row that another load has moved to that day is on record by the statement there. */
 async function keepMergedStatements(on: Transaction): Promise<void> {
   await on.query(
-    `insert into data.statements (series_no, dims_no, date, published_on, load_no, states, value, status)
-     select r.series_no, r.dims_no, r.date, r.published_on, r.load_no, true, r.value, r.status
+    `insert into data.statements (line_no, date, published_on, load_no, states, value, status)
+     select r.line_no, r.date, r.published_on, r.load_no, true, r.value, r.status
      from load_runs r join data.loads l using (load_no)
      where r.continues and ${isOwnRow('r', 'l')}
      on conflict do nothing`,
@@ -132,7 +132,7 @@ export async function recountVintages(on: Transaction, load: LoadRow): Promise<v
        having sum(points_new) <> 0 or sum(points_revised) <> 0 or sum(points_deleted) <> 0
      ), counted as (
        select c.series_no, c.day, coalesce(v.load_no, (
-           select max(f.load_no) from data.series_dims d join data.confirmations f using (series_no, dims_no)
+           select max(f.load_no) from data.series_dims d join data.confirmations f using (line_no)
            join data.loads l on l.load_no = f.load_no
            where d.series_no = c.series_no and f.published_on = c.day and l.vintage = c.day), $1) as load_no,
          c.points_new + coalesce(v.points_new, 0) as points_new,
@@ -157,7 +157,7 @@ export async function recountVintages(on: Transaction, load: LoadRow): Promise<v
      from (
        select series_no, min(ended_by) as load_no from (
          select *, lag(superseded_load_no) over (
-           partition by series_no, dims_no, date, run order by published_on) as ended_by
+           partition by line_no, date, run order by published_on) as ended_by
          from load_runs) r
        where continues and published_on = $1 group by series_no
      ) r

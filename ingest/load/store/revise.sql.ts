@@ -21,13 +21,13 @@ export async function createDifference(on: Transaction): Promise<void> {
     ) on commit drop`);
   await on.query(`
     create temp table load_changes (
-      series_no integer not null, dims_no integer not null, date date not null,
+      series_no integer not null, line_no integer not null, date date not null,
       began_on date, ends_on date not null, states boolean not null, value numeric, status text,
       old_ends_on date, old_value numeric, old_status text
     ) on commit drop`);
   await on.query(`
     create temp table load_standing (
-      series_no integer not null, dims_no integer not null, date date not null,
+      series_no integer not null, line_no integer not null, date date not null,
       published_on date not null, superseded_on date not null, value numeric, status text
     ) on commit drop`);
 }
@@ -56,13 +56,13 @@ export async function findLoadSeries(
      insert into load_series
      select s.series_no, fresh, backfill,
        backfill or exists (select from data.vintages v where v.series_no = s.series_no and v.published_on = $1)
-         or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
+         or exists (select from data.series_dims d join data.confirmations c using (line_no)
                     where d.series_no = s.series_no and c.published_on = $1),
        s.points, s.points_with_value, s.first_date, s.last_date
      from s cross join lateral (
        select not exists (select from data.vintages v where v.series_no = s.series_no) as fresh,
          exists (select from data.vintages v where v.series_no = s.series_no and v.published_on > $1)
-           or exists (select from data.series_dims d join data.confirmations c using (series_no, dims_no)
+           or exists (select from data.series_dims d join data.confirmations c using (line_no)
                       where d.series_no = s.series_no and c.published_on > $1) as backfill) known`,
     [
       load.vintage,
@@ -86,8 +86,8 @@ export async function findLoadSeries(
 /** Stores the staged points of series that had none, without a comparison. */
 export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
-    `insert into data.observations (series_no, dims_no, date, published_on, load_no, value, status)
-     select series_no, dims_no, date, $1, $2, value, status
+    `insert into data.observations (line_no, date, published_on, load_no, value, status)
+     select line_no, date, $1, $2, value, status
      from load_points join load_series using (series_no) where fresh`,
     [load.vintage, load.loadNo],
   );
@@ -95,27 +95,27 @@ export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> 
 
 /**
  * Finds the changes of series without later vintages: their state at D is the current one.
- * `+ 0` keeps the planner from joining by series alone: without statistics on a new series
+ * `+ 0` keeps the planner from joining by line alone: without statistics on a new series
  * that looks free, and it compares every point with every other (6,700 points took 22 s).
  */
 export async function compareWithLive(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into load_changes
-     select p.series_no, p.dims_no, p.date, o.published_on, 'infinity', true, p.value, p.status, null, o.value, o.status
+     select p.series_no, p.line_no, p.date, o.published_on, 'infinity', true, p.value, p.status, null, o.value, o.status
      from load_points p join load_series s using (series_no)
-     left join data.observations o on (o.series_no, o.dims_no, o.date) = (p.series_no + 0, p.dims_no, p.date)
+     left join data.observations o on (o.line_no, o.date) = (p.line_no + 0, p.date)
        and o.superseded_on = 'infinity'
      where not s.fresh and not s.backfill
-       and (o.series_no is null or o.value is distinct from p.value or o.status is distinct from p.status)`,
+       and (o.line_no is null or o.value is distinct from p.value or o.status is distinct from p.status)`,
   );
   if (!load.complete) return;
   await on.query(
     `insert into load_changes
-     select o.series_no, o.dims_no, o.date, o.published_on, 'infinity', false, null, null, null, o.value, o.status
-     from load_series s join data.observations o using (series_no)
+     select s.series_no, o.line_no, o.date, o.published_on, 'infinity', false, null, null, null, o.value, o.status
+     from load_series s join data.series_dims d using (series_no) join data.observations o using (line_no)
      where not s.fresh and not s.backfill and o.superseded_on = 'infinity'
        and not exists (select from load_points p
-                       where (p.series_no + 0, p.dims_no, p.date) = (o.series_no, o.dims_no, o.date))`,
+                       where (p.line_no + 0, p.date) = (o.line_no, o.date))`,
   );
 }
 
@@ -128,8 +128,8 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
 export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into load_standing
-     select o.series_no, o.dims_no, o.date, o.published_on, o.superseded_on, o.value, o.status
-     from load_series s join data.observations o using (series_no)
+     select s.series_no, o.line_no, o.date, o.published_on, o.superseded_on, o.value, o.status
+     from load_series s join data.series_dims d using (series_no) join data.observations o using (line_no)
      where s.backfill and o.published_on <= $1 and o.superseded_on > $1`,
     [load.vintage],
   );
@@ -137,17 +137,17 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
   await findConfirmed(on, load);
   await on.query(
     `with said as (
-       select p.series_no, p.dims_no, p.date, true as states, p.value, p.status
+       select p.series_no, p.line_no, p.date, true as states, p.value, p.status
        from load_points p join load_series s using (series_no) where s.backfill
        union all
-       select t.series_no, t.dims_no, t.date, false, null, null
+       select t.series_no, t.line_no, t.date, false, null, null
        from load_standing t
        where $2 and not exists (select from load_points p
-                                where (p.series_no, p.dims_no, p.date) = (t.series_no, t.dims_no, t.date))
+                                where (p.line_no, p.date) = (t.line_no, t.date))
      ), changed as (
        select said.*, t.published_on as began_on, t.superseded_on as old_ends_on, t.value as old_value, t.status as old_status
        from said left join load_standing t
-         on (t.series_no, t.dims_no, t.date) = (said.series_no, said.dims_no, said.date)
+         on (t.line_no, t.date) = (said.line_no, said.date)
        where t.published_on is null or not said.states
           or t.value is distinct from said.value or t.status is distinct from said.status
      ), next_complete as materialized (
@@ -156,22 +156,22 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
        from load_series s where s.backfill
      )
      insert into load_changes
-     select c.series_no, c.dims_no, c.date, c.began_on,
+     select c.series_no, c.line_no, c.date, c.began_on,
        least(
          (select min(o.published_on) from data.observations o
-          where (o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)
+          where (o.line_no, o.date) = (c.line_no, c.date)
             and o.superseded_on = 'infinity' and o.published_on > $1),
          (select min(o.published_on) from data.observations o
-          where (o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)
+          where (o.line_no, o.date) = (c.line_no, c.date)
             and o.superseded_on <> 'infinity' and o.published_on > $1
             and (o.superseded_on > o.published_on or exists (
               select from data.loads l where l.load_no = o.load_no and ${isOwnRow('o', 'l')}))),
          w.published_on,
          (select case when n.last_date >= c.date then n.published_on end from load_confirmed n
-          where c.began_on is not null and (n.series_no, n.dims_no) = (c.series_no, c.dims_no) and n.first_date <= c.date
+          where c.began_on is not null and n.line_no = c.line_no and n.first_date <= c.date
           order by n.first_date desc limit 1),
          (select min(m.published_on) from data.statements m
-          where (m.series_no, m.dims_no, m.date) = (c.series_no, c.dims_no, c.date) and m.published_on > $1),
+          where (m.line_no, m.date) = (c.line_no, c.date) and m.published_on > $1),
          'infinity') as ends_on,
        c.states, c.value, c.status, c.old_ends_on, c.old_value, c.old_status
      from changed c join next_complete w using (series_no)`,
@@ -186,29 +186,29 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
 async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(`
     create temp table if not exists load_confirmed (
-      series_no integer not null, dims_no integer not null, first_date date not null, last_date date not null,
-      published_on date not null, primary key (series_no, dims_no, first_date)
+      line_no integer not null, first_date date not null, last_date date not null,
+      published_on date not null, primary key (line_no, first_date)
     ) on commit drop`);
   await on.query('truncate load_confirmed');
   await on.query(
     `insert into load_confirmed
-     with recursive asked (series_no, dims_no, published_on, load_no, confirmed, missing) as (
-       select series_no, dims_no, $1::date, 0::bigint, '{}'::datemultirange,
+     with recursive asked (line_no, published_on, load_no, confirmed, missing) as (
+       select line_no, $1::date, 0::bigint, '{}'::datemultirange,
          datemultirange(daterange(min(date), max(date), '[]'))
        from (
-         select series_no, dims_no, date from load_standing where $2
+         select line_no, date from load_standing where $2
          union all
-         select series_no, dims_no, date from load_points join load_series s using (series_no) where s.backfill and not $2) concerned
-       group by series_no, dims_no
+         select line_no, date from load_points join load_series s using (series_no) where s.backfill and not $2) concerned
+       group by line_no
        union all
-       select a.series_no, a.dims_no, f.published_on, f.load_no, f.dates * a.missing, a.missing - f.dates
+       select a.line_no, f.published_on, f.load_no, f.dates * a.missing, a.missing - f.dates
        from asked a cross join lateral (
          select f.published_on, f.load_no, f.dates from data.confirmations f
-         where f.series_no = a.series_no and f.dims_no = a.dims_no and f.published_on > $1
+         where f.line_no = a.line_no and f.published_on > $1
            and (f.published_on, f.load_no) > (a.published_on, a.load_no) and f.dates && a.missing
          order by f.published_on, f.load_no limit 1) f
      )
-     select series_no, dims_no, lower(dates), upper(dates) - 1, published_on
+     select line_no, lower(dates), upper(dates) - 1, published_on
      from asked cross join lateral unnest(confirmed) dates`,
     [load.vintage, load.complete],
   );
@@ -218,8 +218,7 @@ async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
 /** Applies load_changes. */
 export async function storeChanges(on: Transaction, load: LoadRow): Promise<void> {
   await on.query('analyze load_changes');
-  const begun =
-    '(o.series_no, o.dims_no, o.date, o.published_on) = (c.series_no, c.dims_no, c.date, c.began_on)';
+  const begun = '(o.line_no, o.date, o.published_on) = (c.line_no, c.date, c.began_on)';
   await on.query(
     `update data.observations o set superseded_on = $1, superseded_load_no = $2
      from load_changes c
@@ -236,12 +235,12 @@ export async function storeChanges(on: Transaction, load: LoadRow): Promise<void
   );
   await on.query(
     `insert into data.observations
-       (series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
-     select series_no, dims_no, date, $1, ends_on, $2::bigint, case when ends_on <> 'infinity' then $2::bigint end,
+       (line_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
+     select line_no, date, $1, ends_on, $2::bigint, case when ends_on <> 'infinity' then $2::bigint end,
        value, status
      from load_changes where states
      union all
-     select series_no, dims_no, date, ends_on, old_ends_on, $2, case when old_ends_on <> 'infinity' then $2 end,
+     select line_no, date, ends_on, old_ends_on, $2, case when old_ends_on <> 'infinity' then $2 end,
        old_value, old_status
      from load_changes where old_ends_on > ends_on`,
     [load.vintage, load.loadNo],

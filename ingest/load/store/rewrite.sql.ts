@@ -7,7 +7,7 @@ import { differs, isOwnRow } from './said.sql.ts';
 export async function findFoldChanges(on: Transaction): Promise<void> {
   await on.query(
     `insert into load_changes
-     select series_no, dims_no, date, began_on, 'infinity', stands, value, status, null, old_value, old_status
+     select series_no, line_no, date, began_on, 'infinity', stands, value, status, null, old_value, old_status
      from fold_days where ${differs}`,
   );
 }
@@ -20,10 +20,10 @@ export async function findFoldChanges(on: Transaction): Promise<void> {
 export async function findRewritten(on: Transaction): Promise<{ points: number; others: number }> {
   const [counts] = await on.query<{ points: number; others: number }>(
     `with differing as (
-       select series_no, dims_no, date from fold_days where ${differs} group by series_no, dims_no, date
+       select line_no, date from fold_days where ${differs} group by line_no, date
      )
      select count(*)::int as points, count(*) filter (where not exists (
-       select from load_changes c where (c.series_no, c.dims_no, c.date) = (d.series_no, d.dims_no, d.date)))::int as others
+       select from load_changes c where (c.line_no, c.date) = (d.line_no, d.date)))::int as others
      from differing d`,
   );
   if (counts === undefined) throw new Error('a count has one row');
@@ -31,12 +31,12 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
   await on.query('truncate load_changes, load_series');
   await on.query(
     `insert into load_changes
-     select series_no, dims_no, date, case when stood or not stands then day end, 'infinity', stands or not stood,
+     select series_no, line_no, date, case when stood or not stands then day end, 'infinity', stands or not stood,
        value, status, null, old_value, old_status
      from (
-       select distinct on (series_no, dims_no, date) *,
-         bool_or(${differs}) over (partition by series_no, dims_no, date) as is_rewritten
-       from fold_days order by series_no, dims_no, date, day desc) newest
+       select distinct on (line_no, date) *,
+         bool_or(${differs}) over (partition by line_no, date) as is_rewritten
+       from fold_days order by line_no, date, day desc) newest
      where is_rewritten`,
   );
   await on.query(
@@ -51,18 +51,18 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
 export async function narrowPassedOver(on: Transaction): Promise<void> {
   await on.query(
     `with passed_over as (
-       select f.series_no, f.dims_no, f.published_on, f.load_no, range_agg(daterange(d.date, d.date, '[]')) as dates
+       select f.line_no, f.published_on, f.load_no, range_agg(daterange(d.date, d.date, '[]')) as dates
        from fold_days d join data.confirmations f
-         on (f.series_no, f.dims_no, f.published_on) = (d.series_no, d.dims_no, d.day) and f.dates @> d.date
+         on (f.line_no, f.published_on) = (d.line_no, d.day) and f.dates @> d.date
        where not d.stood and d.stands
-       group by f.series_no, f.dims_no, f.published_on, f.load_no
+       group by f.line_no, f.published_on, f.load_no
      )
      update data.confirmations f set dates = f.dates - p.dates from passed_over p
-     where (f.series_no, f.dims_no, f.published_on, f.load_no) = (p.series_no, p.dims_no, p.published_on, p.load_no)`,
+     where (f.line_no, f.published_on, f.load_no) = (p.line_no, p.published_on, p.load_no)`,
   );
 }
 
-const isRewritten = `(o.series_no, o.dims_no, o.date) = (c.series_no, c.dims_no, c.date)`;
+const isRewritten = `(o.line_no, o.date) = (c.line_no, c.date)`;
 /** The conditions of the two indexes of rows. */
 const [live, closed] = [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`];
 
@@ -73,8 +73,8 @@ export async function rewriteRows(
 ): Promise<void> {
   for (const isStored of [live, closed]) {
     await on.query(
-      `insert into data.statements (series_no, dims_no, date, published_on, load_no, states, value, status)
-       select o.series_no, o.dims_no, o.date, o.published_on, o.load_no, true, o.value, o.status
+      `insert into data.statements (line_no, date, published_on, load_no, states, value, status)
+       select o.line_no, o.date, o.published_on, o.load_no, true, o.value, o.status
        from load_changes c join data.observations o on ${isRewritten} and ${isStored} join data.loads l using (load_no)
        where o.published_on >= $1 and o.published_on < o.superseded_on and ${isOwnRow('o', 'l')}
        on conflict do nothing`,
@@ -93,18 +93,18 @@ export async function rewriteRows(
   }
   await on.query(
     `insert into data.observations
-       (series_no, dims_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
+       (line_no, date, published_on, superseded_on, load_no, superseded_load_no, value, status)
      with steps as (
        select d.*, coalesce(lag(d.stands) over point = d.stands and lag(d.value) over point is not distinct from d.value
            and lag(d.status) over point is not distinct from d.status, false) as continues
-       from fold_days d join load_changes c using (series_no, dims_no, date)
-       window point as (partition by d.series_no, d.dims_no, d.date order by d.day)
+       from fold_days d join load_changes c using (line_no, date)
+       window point as (partition by d.line_no, d.date order by d.day)
      ), begun as (
-       select series_no, dims_no, date, day, coalesce(lead(day) over point, 'infinity') as ends_on, stands, value, status
+       select line_no, date, day, coalesce(lead(day) over point, 'infinity') as ends_on, stands, value, status
        from steps where not continues
-       window point as (partition by series_no, dims_no, date order by day)
+       window point as (partition by line_no, date order by day)
      )
-     select series_no, dims_no, date, day, ends_on, $1::bigint, case when ends_on <> 'infinity' then $1::bigint end, value, status
+     select line_no, date, day, ends_on, $1::bigint, case when ends_on <> 'infinity' then $1::bigint end, value, status
      from begun where stands`,
     [loadNo],
   );
@@ -120,8 +120,8 @@ export async function forgetStatements(on: Transaction, loadNos: readonly number
   );
   await on.query('update data.vintages set complete = false where load_no = any($1) and complete', [loadNos]);
   await on.query(
-    `delete from data.observations o using (select distinct series_no, dims_no, date from fold_points) p
-     where (o.series_no, o.dims_no, o.date) = (p.series_no, p.dims_no, p.date)
+    `delete from data.observations o using (select distinct line_no, date from fold_points) p
+     where (o.line_no, o.date) = (p.line_no, p.date)
        and o.superseded_on <> 'infinity' and o.superseded_on = o.published_on and o.load_no = any($1)`,
     [loadNos],
   );

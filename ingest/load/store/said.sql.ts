@@ -7,8 +7,7 @@ import type { LoadRow } from './statements.sql.ts';
 export const isOwnRow = (row: string, load: string): string =>
   `${load}.vintage = ${row}.published_on and ${load}.retracts is null and ${load}.erased_by is null`;
 
-const ofPoint = (row: string): string =>
-  `(${row}.series_no, ${row}.dims_no, ${row}.date) = (p.series_no, p.dims_no, p.date)`;
+const ofPoint = (row: string): string => `(${row}.line_no, ${row}.date) = (p.line_no, p.date)`;
 
 /** Rows of the point p: each stands in one of two indexes, so PostgreSQL must be told of both. */
 const rowsOfPoint = (columns: string, condition: string): string => `
@@ -20,7 +19,7 @@ const rowsOfPoint = (columns: string, condition: string): string => `
 
 /** Of fold_rows: the row of a point that stands at the end of a day. */
 const standsAt = (row: string, of: string, day: string): string =>
-  `(${row}.series_no, ${row}.dims_no, ${row}.date) = (${of}.series_no, ${of}.dims_no, ${of}.date)
+  `(${row}.line_no, ${row}.date) = (${of}.line_no, ${of}.date)
      and ${row}.published_on <= ${day} and ${row}.superseded_on > ${day}`;
 
 /**
@@ -35,15 +34,15 @@ async function keepStatements(
   values: readonly unknown[] = [],
 ): Promise<void> {
   await on.query(
-    `insert into data.statements (series_no, dims_no, date, published_on, load_no, states, value, status)
+    `insert into data.statements (line_no, date, published_on, load_no, states, value, status)
      with changed as materialized (${changed}), stated as (
        select p.*, v.load_no from changed p join data.vintages v
          on (v.series_no, v.published_on) = (p.series_no, p.day) and v.complete
        union all
        select p.*, f.load_no from changed p join data.confirmations f
-         on (f.series_no, f.dims_no, f.published_on) = (p.series_no, p.dims_no, p.day) and f.dates @> p.date and p.stood
+         on (f.line_no, f.published_on) = (p.line_no, p.day) and f.dates @> p.date and p.stood
      )
-     select series_no, dims_no, date, day, load_no, stood, old_value, old_status
+     select line_no, date, day, load_no, stood, old_value, old_status
      from stated p
      where load_no <> $1 and not exists (${rowsOfPoint('1', 'o.published_on = p.day and o.load_no = p.load_no')})
      on conflict do nothing`,
@@ -55,7 +54,7 @@ async function keepStatements(
 export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
   return keepStatements(
     on,
-    `select c.series_no, c.dims_no, c.date, $2::date as day, c.began_on is not null as stood, c.old_value, c.old_status
+    `select c.series_no, c.line_no, c.date, $2::date as day, c.began_on is not null as stood, c.old_value, c.old_status
      from load_changes c join load_series s using (series_no) where s.rewrites`,
     load.loadNo,
     [load.vintage],
@@ -77,21 +76,21 @@ export const differs = `(stood <> stands or value is distinct from old_value or 
 export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
     create temp table if not exists fold_points (
-      series_no integer not null, dims_no integer not null, date date not null
+      series_no integer not null, line_no integer not null, date date not null
     ) on commit drop`);
   await on.query(`
     create temp table if not exists fold_rows (
-      series_no integer not null, dims_no integer not null, date date not null,
+      series_no integer not null, line_no integer not null, date date not null,
       published_on date not null, superseded_on date not null, load_no bigint not null,
       is_own boolean not null, value numeric, status text
     ) on commit drop`);
   await on.query(`
     create temp table if not exists fold_wanted (
-      series_no integer not null, dims_no integer not null, date date not null, day date not null
+      series_no integer not null, line_no integer not null, date date not null, day date not null
     ) on commit drop`);
   await on.query(`
     create temp table if not exists fold_days (
-      series_no integer not null, dims_no integer not null, date date not null, day date not null,
+      series_no integer not null, line_no integer not null, date date not null, day date not null,
       began_on date, stood boolean not null, old_value numeric, old_status text,
       stands boolean not null, value numeric, status text
     ) on commit drop`);
@@ -108,28 +107,30 @@ export async function findPointsOf(on: Transaction, loadNos: readonly number[]):
        select series_no, bool_or(complete) as complete from (
          select series_no, complete from data.vintages where load_no = any($1)
          union all
-         select series_no, false from data.confirmations where load_no = any($1)
+         select series_no, false from data.confirmations join data.series_dims using (line_no) where load_no = any($1)
          union all
-         select series_no, false from data.statements where load_no = any($1)) s
+         select series_no, false from data.statements join data.series_dims using (line_no) where load_no = any($1)) s
        group by series_no
+     ), lines as materialized (
+       select series_no, line_no, complete from spoken_of join data.series_dims using (series_no)
      ), stored as (
-       select o.series_no, o.dims_no, o.date, s.complete or o.load_no = any($1) as said
-       from spoken_of s join data.observations o on o.series_no = s.series_no and o.superseded_on = 'infinity'
+       select n.series_no, o.line_no, o.date, n.complete or o.load_no = any($1) as said
+       from lines n join data.observations o on o.line_no = n.line_no and o.superseded_on = 'infinity'
        union all
-       select o.series_no, o.dims_no, o.date, s.complete or o.load_no = any($1)
-       from spoken_of s join data.observations o on o.series_no = s.series_no and o.superseded_on <> 'infinity'
+       select n.series_no, o.line_no, o.date, n.complete or o.load_no = any($1)
+       from lines n join data.observations o on o.line_no = n.line_no and o.superseded_on <> 'infinity'
      ), inserted as (
        insert into fold_points
-       select series_no, dims_no, date from stored where said
+       select series_no, line_no, date from stored where said
        union
-       select series_no, dims_no, date from data.statements where load_no = any($1)
+       select n.series_no, m.line_no, m.date from lines n join data.statements m using (line_no) where m.load_no = any($1)
        union
-       select m.series_no, m.dims_no, m.date from spoken_of s join data.statements m using (series_no) where s.complete
+       select n.series_no, m.line_no, m.date from lines n join data.statements m using (line_no) where n.complete
        union
-       select o.series_no, o.dims_no, o.date
-       from (select series_no, dims_no, range_agg(dates) as dates from data.confirmations
-             where load_no = any($1) group by series_no, dims_no) f
-       join stored o using (series_no, dims_no) where f.dates @> o.date
+       select o.series_no, o.line_no, o.date
+       from (select line_no, range_agg(dates) as dates from data.confirmations
+             where load_no = any($1) group by line_no) f
+       join stored o using (line_no) where f.dates @> o.date
        returning 1
      )
      select count(*)::int as points from inserted`,
@@ -151,7 +152,8 @@ const turnsOf = (series: string): string => `
   )
   select v.series_no, load_no, r.day from retracted r join data.vintages v using (load_no) where v.series_no in (${series})
   union
-  select f.series_no, load_no, r.day from retracted r join data.confirmations f using (load_no) where f.series_no in (${series})`;
+  select d.series_no, load_no, r.day from retracted r join data.confirmations f using (load_no) join data.series_dims d using (line_no)
+  where d.series_no in (${series})`;
 
 const backfilled = 'select series_no from load_series where backfill';
 
@@ -165,9 +167,10 @@ export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Prom
   await on.query(
     `insert into fold_points
      with turned as materialized (select distinct series_no from (${turnsOf(backfilled)}) t)
-     select p.series_no, p.dims_no, p.date from load_points p join turned using (series_no)
+     select p.series_no, p.line_no, p.date from load_points p join turned using (series_no)
      union
-     select o.series_no, o.dims_no, o.date from turned join data.observations o using (series_no) where $2`,
+     select series_no, o.line_no, o.date
+     from turned join data.series_dims using (series_no) join data.observations o using (line_no) where $2`,
     [load.vintage, load.complete],
   );
   await on.query('analyze fold_points');
@@ -175,7 +178,9 @@ export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Prom
 
 const isInForce = (at: string): string =>
   `l.retracts is null and l.erased_by is null and not l.out_of_force @> ${at}.day`;
-const point = 'series_no, dims_no, date';
+const point = 'series_no, line_no, date';
+/** What names a point where the series is not. */
+const key = 'line_no, date';
 
 /**
  * What the loads in force at w.day have said of the point by the end of it: the newest is the value. Of one load, what is kept with a
@@ -189,13 +194,13 @@ const said = `
   where o.is_own and o.published_on <= w.day and ${isInForce('w')}
   union all
   select ${point}, w.day, m.published_on, m.load_no, 0, m.states, m.value, m.status
-  from fold_wanted w join data.statements m using (${point}) join data.loads l using (load_no)
+  from fold_wanted w join data.statements m using (${key}) join data.loads l using (load_no)
   where m.published_on <= w.day and ${isInForce('w')}
   union all
   select p.*, f.* from fold_wanted p cross join lateral (
     select f.published_on, f.load_no, 1, true, o.value, o.status
     from data.confirmations f join data.loads l using (load_no) join fold_rows o on ${standsAt('o', 'p', 'f.published_on')}
-    where (f.series_no, f.dims_no) = (p.series_no, p.dims_no) and f.published_on <= p.day and f.dates @> p.date
+    where f.line_no = p.line_no and f.published_on <= p.day and f.dates @> p.date
       and (l.vintage <> f.published_on or ${isInForce('p')})
     order by f.published_on desc, f.load_no desc limit 1) f
   union all
@@ -219,15 +224,15 @@ async function findRows(on: Transaction): Promise<void> {
     await on.query(
       `insert into fold_rows
        select ${point}, o.published_on, o.superseded_on, o.load_no, coalesce(${isOwnRow('o', 'l')}, false), o.value, o.status
-       from fold_points join data.observations o using (${point}) left join data.loads l using (load_no) where ${isStored}`,
+       from fold_points join data.observations o using (${key}) left join data.loads l using (load_no) where ${isStored}`,
     );
-  await on.query('create index if not exists fold_rows_point on fold_rows (series_no, dims_no, date)');
+  await on.query('create index if not exists fold_rows_point on fold_rows (line_no, date)');
   await on.query('analyze fold_rows');
 }
 
 /**
  * Fills fold_days for the points of fold_points, from fold_rows.
- * @param days a query of the days of each point: series_no, dims_no, date, day.
+ * @param days a query of the days of each point: series_no, line_no, date, day.
  */
 async function fold(on: Transaction, days: string, values: readonly unknown[]): Promise<void> {
   // In the order of the indexes, which the lookups of confirmations then find in memory.
@@ -236,7 +241,7 @@ async function fold(on: Transaction, days: string, values: readonly unknown[]): 
   await on.query(
     `insert into fold_days
      with complete as materialized (${complete})
-     select n.series_no, n.dims_no, n.date, n.day, old.published_on, old.published_on is not null, old.value, old.status,
+     select n.series_no, n.line_no, n.date, n.day, old.published_on, old.published_on is not null, old.value, old.status,
        n.states, n.value, n.status
      from (
        select distinct on (${point}, day) * from (${said}) said
@@ -255,17 +260,17 @@ export async function foldAt(on: Transaction, day: string): Promise<void> {
 /** The points of the dates that f confirms, by the index: a join by series alone compares every confirmation with every point. */
 const ofDates = `
   select p.* from fold_points p
-  where (p.series_no, p.dims_no) = (f.series_no, f.dims_no) and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
+  where p.line_no = f.line_no and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
 
 /** Folds the points at every day from one on that may change a value: of retractions, only those of loads that state the point. */
 export async function foldSince(on: Transaction, day: string): Promise<void> {
   await findRows(on);
-  await on.query('create index if not exists fold_points_point on fold_points (series_no, dims_no, date)');
+  await on.query('create index if not exists fold_points_point on fold_points (line_no, date)');
   await fold(
     on,
     `with confirmed as materialized (
-       select f.series_no, f.dims_no, f.published_on, f.load_no, period
-       from (select distinct series_no, dims_no from fold_points) d join data.confirmations f using (series_no, dims_no)
+       select d.series_no, f.line_no, f.published_on, f.load_no, period
+       from (select distinct series_no, line_no from fold_points) d join data.confirmations f using (line_no)
        cross join lateral unnest(f.dates) period
      )
      select *, $1::date as day from fold_points
@@ -273,7 +278,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      select ${point}, e.day from fold_rows o
      cross join lateral (values (o.published_on), (o.superseded_on)) e (day) where e.day > $1 and e.day < 'infinity'
      union
-     select p.*, m.published_on from fold_points p join data.statements m using (series_no, dims_no, date)
+     select p.*, m.published_on from fold_points p join data.statements m using (${key})
      where m.published_on > $1
      union
      select p.*, f.published_on from confirmed f cross join lateral (${ofDates}) p where f.published_on > $1
@@ -284,7 +289,7 @@ export async function foldSince(on: Transaction, day: string): Promise<void> {
      (with turns as materialized (${turnsOf('select series_no from fold_points')})
       select ${point}, t.day from fold_rows o join turns t using (series_no, load_no) where o.is_own
       union all
-      select p.*, t.day from fold_points p join data.statements m using (${point}) join turns t using (series_no, load_no)
+      select p.*, t.day from fold_points p join data.statements m using (${key}) join turns t using (series_no, load_no)
       union all
       select p.*, t.day from turns t join confirmed f using (series_no, load_no) cross join lateral (${ofDates}) p
       union all

@@ -6,7 +6,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 export async function createStage(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_points (
-      line integer not null, series_no integer not null, dims_no integer not null, date date not null,
+      line integer not null, series_no integer not null, line_no integer not null, date date not null,
       value numeric, status text
     ) on commit drop`);
 }
@@ -109,7 +109,7 @@ export async function takeDuplicates(
   on: Transaction,
   stage: 'load_points' | 'load_rows',
 ): Promise<Duplicate[]> {
-  const key = ['series_no', 'dims_no', 'date', ...(stage === 'load_rows' ? ['vintage'] : [])];
+  const key = ['line_no', 'date', ...(stage === 'load_rows' ? ['vintage'] : [])];
   const equal = key.map((name) => `p.${name} = r.${name}`).join(' and ');
   return on.query<Duplicate>(`
     with repeated as (
@@ -117,9 +117,9 @@ export async function takeDuplicates(
       from ${stage} group by ${key.join(', ')} having count(*) > 1
     ), taken as (
       delete from ${stage} p using repeated r where ${equal} and p.line > r.first_line
-      returning r.first_line, p.line, p.series_no, p.dims_no, p.date
+      returning r.first_line, p.line, p.line_no, p.date
     )
     select t.first_line, t.line, s.series_id, t.date, d.dims
-    from taken t join data.series s using (series_no) join data.series_dims d using (series_no, dims_no)
+    from taken t join data.series_dims d using (line_no) join data.series s using (series_no)
     order by t.line`);
 }

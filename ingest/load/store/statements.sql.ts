@@ -269,7 +269,8 @@ export async function updateSeries(on: Transaction, load: LoadRow): Promise<void
      from load_totals t, lateral (
        select count(o.value) as count, min(o.date) filter (where o.value is not null) as first_date,
          max(o.date) filter (where o.value is not null) as last_date
-       from data.observations o where o.series_no = t.series_no and o.superseded_on = 'infinity') c
+       from data.series_dims d join data.observations o using (line_no)
+       where d.series_no = t.series_no and o.superseded_on = 'infinity') c
      where t.series_no = s.series_no and t.recount`,
   );
 }
