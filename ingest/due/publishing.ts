@@ -7,12 +7,11 @@ import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './re
 import { deleteOldInterruptions } from '../load/store/interruptions.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
 import { makeNextReleases, type Made, type ReleaseDeps } from './releases/make-releases.ts';
+import { run, type Running } from './runner.ts';
 
-export interface Publishing {
+export interface Publishing extends Running {
   /** What this process has made since it started. */
   readonly counts: Readonly<{ released: number; failed: number }>;
-  /** Gives up what is being prepared, and resolves when nothing is under way. */
-  close(): Promise<void>;
 }
 
 const lookEveryMs = 1_000;
@@ -22,7 +21,6 @@ export const lateMs = 1_000;
 
 export function startPublishing(deps: ReleaseDeps): Publishing {
   const { database, clock, log } = deps;
-  const stopping = new AbortController();
   const counts = { released: 0, failed: 0 };
   const instance = `${hostname().slice(0, 100)} ${randomUUID()}`;
   let isSweepDue = true; // what another process has made and not swept
@@ -39,9 +37,8 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     heldBefore = text;
   }
 
-  /** @returns whether there may be more to do at once. */
-  async function step(): Promise<boolean> {
-    const made = await makeNextReleases(deps, stopping.signal);
+  async function look(signal: AbortSignal): Promise<boolean> {
+    const made = await makeNextReleases(deps, signal);
     if (made.result === 'failed') counts.failed += 1;
     if (made.result === 'released') {
       counts.released += made.releases.length;
@@ -62,30 +59,18 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     else log.info(line, 'A release under embargo was made');
   }
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      let isMore = false;
-      try {
-        isMore = await step();
-      } catch (error) {
-        log.error({ err: error }, 'Releases could not be made; it will be tried again');
-      }
-      if (!isMore) await clock.pause(lookEveryMs, stopping.signal);
-    }
-  }
-
   // Beside the work, which lasts as long as what it prepares.
   const beating = repeat(beat, {
     ...{ everyMs: aliveEveryMs, atOnce: true },
     onError: (error) =>
       log.warn({ err: error }, 'that this publisher is at work could not be noted; it will be tried again'),
   });
-  const working = work();
+  const fault = 'Releases could not be made; it will be tried again';
+  const working = run({ everyMs: lookEveryMs, event: 'releases_fault', fault, look }, deps);
   return {
     counts,
     async close() {
-      stopping.abort();
-      await working;
+      await working.close();
       await beating.close();
       await noteGone(database, instance).catch((error: unknown) =>
         log.warn({ err: error }, 'the end of this publisher could not be noted'),

@@ -15,6 +15,7 @@ import {
   type WaitingFile,
 } from './folder.ts';
 import { NotNow, type Begun, type DoneAs, type InboxDeps, type Outcome } from './load-file.ts';
+import { run, type Running } from '../runner.ts';
 import { Sightings } from './sightings.ts';
 
 export interface Inbox {
@@ -27,11 +28,6 @@ export interface Inbox {
 export interface WatchDeps extends InboxDeps {
   /** `workOn`, in a process of its own. */
   work: (file: WaitingFile | TakenFile, begun: Begun, signal: AbortSignal) => Promise<Outcome>;
-}
-
-export interface WatchedInbox extends Inbox {
-  /** Gives up what is not committed, and resolves when nothing is under way. */
-  close(): Promise<void>;
 }
 
 const lookEveryMs = 2_000;
@@ -144,36 +140,10 @@ export class InboxWatch implements Inbox {
   }
 }
 
-export function startInbox(deps: WatchDeps): WatchedInbox {
+export function startInbox(deps: WatchDeps): Inbox & Running {
   const watch = new InboxWatch(deps);
-  const stopping = new AbortController();
-  let toldFault = '';
-
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        await watch.look(stopping.signal);
-        toldFault = '';
-      } catch (error) {
-        const fault = error instanceof Error ? error.message : String(error);
-        if (fault !== toldFault)
-          deps.log.error(
-            { event: 'inbox_fault', err: error },
-            'INBOX_DIR cannot be worked on; its files stay, and it is tried again',
-          );
-        toldFault = fault;
-      }
-      await deps.clock.pause(lookEveryMs, stopping.signal);
-    }
-  }
-
-  const working = work();
-  return {
-    counts: watch.counts,
-    standing: () => watch.standing(),
-    async close() {
-      stopping.abort();
-      await working;
-    },
-  };
+  const fault = 'INBOX_DIR cannot be worked on; its files stay, and it is tried again';
+  const look = (signal: AbortSignal) => watch.look(signal).then(() => false);
+  const working = run({ everyMs: lookEveryMs, event: 'inbox_fault', fault, look }, deps);
+  return { counts: watch.counts, standing: () => watch.standing(), ...working };
 }

@@ -5,6 +5,7 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
 import { repeat } from '../../../kernel/time/repeat.ts';
 import type { ReleaseClock } from '../releases/release-clock.ts';
+import { run, type Running } from '../runner.ts';
 import type { Apart } from '../apart/run-apart.ts';
 import type { SourceTasks } from './load-fetched.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
@@ -16,11 +17,9 @@ export interface SourceSettings extends AddressRules {
   fiscalYearFirstMonth?: number | undefined;
 }
 
-export interface Fetching {
+export interface Fetching extends Running {
   /** What this process has fetched since it started. */
   readonly counts: Readonly<Record<'loaded' | 'unchanged' | 'failed', number>>;
-  /** Gives up what is being fetched or loaded, then resolves. */
-  close(): Promise<void>;
 }
 
 const lookEveryMs = 1_000;
@@ -46,41 +45,34 @@ export const loadingApart =
     apart.run('load-source', fetched, { signal });
 
 export function startFetching(deps: FetchDeps): Fetching {
-  const { clock, log } = deps;
-  const stopping = new AbortController();
+  const { log } = deps;
   const counts = { loaded: 0, unchanged: 0, failed: 0 };
   const underWay = new Set<Promise<void>>();
   const leases = createLeases(deps);
 
-  async function fetchOne(source: LeasedSource): Promise<void> {
+  async function fetchOne(source: LeasedSource, signal: AbortSignal): Promise<void> {
     try {
-      const result = await leases.hold(source, () => fetchSource(deps, source, stopping.signal));
+      const result = await leases.hold(source, () => fetchSource(deps, source, signal));
       if (result !== 'lost') counts[result] += 1;
     } catch (error) {
       log.error({ err: error, source: source.name }, 'A source could not be fetched; it will be tried again');
     }
   }
 
-  async function work(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        for (const source of await leases.take(fetchesMax - underWay.size)) {
-          const fetched = fetchOne(source).finally(() => underWay.delete(fetched));
-          underWay.add(fetched);
-        }
-      } catch (error) {
-        log.error({ err: error }, 'Sources that are due could not be asked for; it will be tried again');
-      }
-      await clock.pause(lookEveryMs, stopping.signal);
+  async function look(signal: AbortSignal): Promise<boolean> {
+    for (const source of await leases.take(fetchesMax - underWay.size)) {
+      const fetched = fetchOne(source, signal).finally(() => underWay.delete(fetched));
+      underWay.add(fetched);
     }
+    return false;
   }
 
-  const working = work();
+  const fault = 'Sources that are due could not be asked for; it will be tried again';
+  const working = run({ everyMs: lookEveryMs, event: 'sources_fault', fault, look }, deps);
   return {
     counts,
     async close() {
-      stopping.abort();
-      await working;
+      await working.close();
       await Promise.all(underWay);
       await leases.close();
     },
