@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import type { AskedWords } from './queries.sql.ts';
-import { comparison, finerRank, isStale, popularIds, Values } from './ranking.sql.ts';
+import { beginsWith, comparison, finerRank, isExact, isStale, popularIds, Values } from './ranking.sql.ts';
 
 /**
  * How an entry matches, best first: by its whole id or name, by whole words with which one begins, by every word in id and name, by
@@ -202,13 +202,14 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
       case when f.match < ${someWords} then 1000 else (${covered}) * 1000 / ${total} end as covered,
       case when f.match < 6 then 1000 else (${named}) * 1000 / ${total} end as named,
       coalesce(s.series_id in (${popularIds}), false) as is_popular,
-      e.series_no is not null and ${isStale('s', `${v.of(newest)}::date`)} as is_stale
+      e.series_no is not null and ${isStale('s', `${v.of(newest)}::date`)} as is_stale,
+      ${isExact(words, v)} as is_exact
     from found f join data.search_entries e using (entry_no)
       left join data.series s using (series_no)
   ), ranked as materialized (
     select entry_no, match, covered, named, last_updated,
       case when match < ${someWords} then match * 1000 else ${someWords} * 1000 + 1000 - covered end as relevance,
-      ${finerRank('named', 'is_popular', 'is_stale', 'length')} as finer
+      ${finerRank({ named: 'named', isPopular: 'is_popular', stale: 'is_stale', isExact: 'is_exact', length: 'length' })} as finer
     from compared
   )`;
 }
@@ -221,7 +222,7 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes }: Parts): strin
   const [own, any] = [v.query(words.own), v.query(words.any)];
   const begins = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
     (select entry_no, case when ${column} = ${text} then ${whole}
-        when substr(${column}, length(${text}) + 1, 1) in ('', ' ') then ${beginning} else 7 end as match
+        when ${beginsWith(column, text)} then ${beginning} else 7 end as match
      from (select * from data.search_entries where ${column} collate "C" >= ${text} and ${column} collate "C" < ${text} || chr(1114111)
            order by ${column} collate "C" limit ${beginningsMax}) e where ${passes})`;
   const inName = (query: string, name: number, other: number) =>

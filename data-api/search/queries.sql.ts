@@ -25,6 +25,8 @@ export interface AskedWords {
   compared: readonly Compared[];
   /** Any of the words that say much. */
   telling: string;
+  /** The words as typed, without those that say nothing. */
+  typed: string;
   /** Any of the words, for marking them. */
   marked: string;
 }
@@ -62,6 +64,7 @@ export async function askedWords(
     compared: each
       .filter(({ concept }) => compared.includes(concept))
       .map(({ concept: { weight, text }, any, parts }) => ({ weight, any, parts, text })),
+    typed: concepts.map(({ text }) => text).join(' '),
     telling: anyOf(
       each.flatMap(({ concept, any, parts }) => [
         ...(concept.weight >= fullWeight ? [any] : []),

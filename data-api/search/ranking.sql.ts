@@ -63,13 +63,28 @@ export function isStale(series: string, day: string): string {
   return `coalesce(${series}.last_date < ${day} - (${days}), ${day} is not null)`;
 }
 
+/** Whether the id and name of an entry have the words as they were typed, with the same endings. */
+export const isExact = ({ typed }: AskedWords, v: Values): string =>
+  `words @@ plainto_tsquery('pg_catalog.simple', data.search_text(${v.of(typed)}))`;
+
+/** Whether a column begins with whole words of a text; its last word may be the plural. */
+export const beginsWith = (column: string, text: string): string =>
+  `starts_with(${column}, ${text}) and split_part(substr(${column}, length(${text}) + 1), ' ', 1) in ('', 's')`;
+
 /**
  * The order within a kind of match, an integer: names that have more come first, then series of important releases, then those that are
- * not stale, then short names.
+ * not stale, then those that have the very words, then short names.
  * @param named how much of the query the name has, from 0 to 1000.
  */
-export function finerRank(named: string, isPopular: string, isStaleSql: string, length: string): string {
-  return `(1000 - ${named}) / 10 * 100000 + (not ${isPopular})::integer * 50000 + (${isStaleSql})::integer * 25000 + least(${length}, 20000)`;
+export function finerRank({
+  named,
+  isPopular,
+  stale,
+  isExact,
+  length,
+}: Record<'named' | 'isPopular' | 'stale' | 'isExact' | 'length', string>): string {
+  return `(1000 - ${named}) / 10 * 100000 + (not ${isPopular})::integer * 50000 + (${stale})::integer * 25000
+    + (not ${isExact})::integer * 12000 + least(${length}, 11999)`;
 }
 
 /**
@@ -84,16 +99,21 @@ export function seriesRelevance(
   const text = `btrim(data.search_text(${v.of(q)}::text))`;
   const [own, any] = [v.query(words.own), v.query(words.any)];
   const name = `ts_filter(words, '{a}')`;
-  const begins = (column: string) => `${column} = ${text} or starts_with(${column}, ${text} || ' ')`;
   const begun = (of: string, rank: number) =>
     words.begun === null ? '' : `when ${of} @@ ${v.query(words.begun)} then ${rank}`;
   const { covered, total } = comparison(words.compared, v, 'words');
   const { covered: named } = comparison(words.compared, v, name);
   return `(select min(
-    1000 * (case when id_text = ${text} then 0 when name_text = ${text} then 1 when ${begins('id_text')} then 2
-      when ${begins('name_text')} then 3 when ${name} @@ ${own} then 4 when ${name} @@ ${any} then 5
+    1000 * (case when id_text = ${text} then 0 when name_text = ${text} then 1 when ${beginsWith('id_text', text)} then 2
+      when ${beginsWith('name_text', text)} then 3 when ${name} @@ ${own} then 4 when ${name} @@ ${any} then 5
       when words @@ ${own} then 6 ${begun(name, 7)} ${begun('words', 8)} when words @@ ${any} then 9
       else 11 - (${covered})::numeric / ${total} end)::numeric * 1000000
-    + ${finerRank(`((${named}) * 1000 / ${total})`, `coalesce(series.series_id in (${popularIds}), false)`, isStale('series', `${v.of(newest)}::date`), 'length(name_text)')})
+    + ${finerRank({
+      named: `((${named}) * 1000 / ${total})`,
+      isPopular: `coalesce(series.series_id in (${popularIds}), false)`,
+      stale: isStale('series', `${v.of(newest)}::date`),
+      isExact: isExact(words, v),
+      length: 'length(name_text)',
+    })})
     from data.search_entries e where e.series_no = series.series_no)`;
 }

@@ -140,7 +140,7 @@ test('a query is corrected only if that finds more, and a known term never', asy
 });
 
 test('a name that begins with the query comes before one that has its words, and that before other mentions', async (t) => {
-  t.deepEqual(await idsFor('prices'), ['PPI', 'CPI', 'CPI.CORE', 'rice']);
+  t.deepEqual(await idsFor('prices'), ['CPI', 'CPI.CORE', 'PPI', 'rice']);
 });
 
 test('the beginning of the last word is enough', async (t) => {
@@ -180,7 +180,7 @@ test('a commodity is found as one, not also as the series that holds its prices'
 
 test('hits can be narrowed by type, frequency, source and category with all below it', async (t) => {
   t.deepEqual(idsOf(await search({ q: 'prices', type: 'commodity' })), ['rice']);
-  t.deepEqual(idsOf(await search({ q: 'prices', category: 'prices' })), ['PPI', 'CPI', 'CPI.CORE']);
+  t.deepEqual(idsOf(await search({ q: 'prices', category: 'prices' })), ['CPI', 'CPI.CORE', 'PPI']);
   t.deepEqual(idsOf(await search({ q: 'cpi', category: 'prices/consumer', frequency: 'annual' })), []);
   t.deepEqual(idsOf(await search({ q: 'exports', source: 'Customs', frequency: 'annual' })), ['EXP.BR']);
   t.deepEqual(idsOf(await search({ q: 'exports', source: `Customs' | 'x` })), []);
