@@ -9,8 +9,8 @@ export interface Concept {
   own: readonly string[];
   /** Terms that mean the same. */
   synonyms: readonly string[];
-  /** Its words that say enough to be searched for by themselves, if it has several. */
-  parts: readonly string[];
+  /** Its words, if it has several; whether each says enough to be searched for by itself. */
+  parts: readonly { word: string; isTelling: boolean }[];
   /** How much an entry with it is worth. */
   weight: number;
 }
@@ -50,7 +50,8 @@ function conceptOf(words: readonly string[], terms: readonly string[], correctio
   const meant = words.map((word) => corrections[word] ?? [word]);
   const own = meant.length === 1 ? (meant[0] ?? []) : [meant.map(([likeliest]) => likeliest).join(' ')];
   const isWeak = terms.some((term) => weakWords.has(term));
-  const parts = words.length === 1 ? [] : meant.flatMap(([word = '']) => (isTelling(word) ? [word] : []));
+  const parts =
+    words.length === 1 ? [] : meant.flatMap(([word = '']) => [{ word, isTelling: isTelling(word) }]);
   return {
     text: words.join(' '),
     own,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import type { AskedWords } from './queries.sql.ts';
-import { beginsWith, comparison, finerRank, isExact, isStale, popularIds, Values } from './ranking.sql.ts';
+import { beginsWith, comparison, finerRank, alike, isStale, popularIds, Values } from './ranking.sql.ts';
 
 /**
  * How an entry matches, best first: by its whole id or name, by whole words with which one begins, by every word in id and name, by
@@ -203,13 +203,15 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
       case when f.match < 6 then 1000 else (${named}) * 1000 / ${total} end as named,
       coalesce(s.series_id in (${popularIds}), false) as is_popular,
       e.series_no is not null and ${isStale('s', `${v.of(newest)}::date`)} as is_stale,
-      ${isExact(words, v)} as is_exact
-    from found f join data.search_entries e using (entry_no)
-      left join data.series s using (series_no)
+      ${alike(words, v)} as alike
+    from found f,
+      -- An estimate of very many entries would make PostgreSQL read both tables as a whole.
+      lateral (select * from data.search_entries e where e.entry_no = f.entry_no offset 0) e
+      left join lateral (select * from data.series s where s.series_no = e.series_no offset 0) s on true
   ), ranked as materialized (
     select entry_no, match, covered, named, last_updated,
       case when match < ${someWords} then match * 1000 else ${someWords} * 1000 + 1000 - covered end as relevance,
-      ${finerRank({ named: 'named', isPopular: 'is_popular', stale: 'is_stale', isExact: 'is_exact', length: 'length' })} as finer
+      ${finerRank({ named: 'named', isPopular: 'is_popular', stale: 'is_stale', alike: 'alike', length: 'length' })} as finer
     from compared
   )`;
 }
@@ -247,7 +249,8 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes }: Parts): strin
     (select ${inName(own, 4, 6)} from data.search_entries
      where (select count(*) from common) < ${rankedMax} and ${matching(own)} limit ${rankedMax})
   ), has_synonyms as materialized (
-    select ${inName(any, 5, 9)} from data.search_entries where ${isFew} and ${matching(any)} limit ${beginningsMax}
+    select ${inName(any, 5, 9)} from data.search_entries
+    where ${words.any === words.own ? 'false' : `${isFew} and ${matching(any)}`} limit ${beginningsMax}
   ), whole as materialized (
     select * from begins union all select * from has_words union all select * from has_synonyms
     ${words.begun === null ? '' : `union all (select ${inName(v.query(words.begun), 7, 8)} from data.search_entries where ${isFew} and ${matching(v.query(words.begun))} limit ${beginningsMax})`}
@@ -284,14 +287,14 @@ function someSql({ compared }: AskedWords, fewest: number, { v, lexemes }: Parts
           return having(v.query(others.join(' & ')), isFew());
         });
   const single = (isHeavy: boolean, few: string) =>
-    compared.flatMap(({ any, weight, parts }, i) =>
-      weight >= Math.min(3, heaviest) === isHeavy
-        ? [
-            ...(compared.length < 2 ? [] : [having(v.query(any), few, `common_${i}`)]),
-            ...(isHeavy ? parts.map(({ query }) => having(v.query(query), few)) : []),
-          ]
-        : [],
-    );
+    compared.flatMap(({ any, weight, parts }, i) => [
+      ...(compared.length > 1 && weight >= Math.min(3, heaviest) === isHeavy
+        ? [having(v.query(any), few, `common_${i}`)]
+        : []),
+      ...parts.flatMap(({ query, isTelling }) =>
+        isTelling === isHeavy ? [having(v.query(query), few)] : [],
+      ),
+    ]);
   return `
   most as materialized (${union(most)}
   ), heavy as materialized (${union(single(true, isFew('most')))}

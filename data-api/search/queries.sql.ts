@@ -10,7 +10,7 @@ interface Compared {
   /** Its own words or a synonym of them. */
   any: string;
   /** Each of its words that is searched for by itself. */
-  parts: readonly { word: string; query: string }[];
+  parts: readonly { word: string; isTelling: boolean; query: string }[];
   text: string;
 }
 
@@ -43,13 +43,13 @@ export async function askedWords(
   const lists = concepts.flatMap(({ own, synonyms, parts }) => [
     own,
     [...own, ...synonyms],
-    ...parts.map((part) => [part]),
+    ...parts.map(({ word }) => [word]),
   ]);
   const queries = await findQueries(database, lists);
   let at = 0;
   const each = concepts.map((concept) => {
     const [own, any] = [entryAt(queries, at), entryAt(queries, at + 1)];
-    const parts = concept.parts.map((word, i) => ({ word, query: entryAt(queries, at + 2 + i) }));
+    const parts = concept.parts.map((part, i) => ({ ...part, query: entryAt(queries, at + 2 + i) }));
     at += 2 + parts.length;
     return { concept, own, any, parts };
   });
@@ -68,7 +68,7 @@ export async function askedWords(
     telling: anyOf(
       each.flatMap(({ concept, any, parts }) => [
         ...(concept.weight >= fullWeight ? [any] : []),
-        ...parts.map(({ query }) => query),
+        ...parts.flatMap(({ isTelling, query }) => (isTelling ? [query] : [])),
       ]),
     ),
     marked: anyOf([

@@ -37,9 +37,11 @@ interface Comparison {
 /** @param words the SQL of the entry's tsvector. */
 export function comparison(compared: AskedWords['compared'], v: Values, words: string): Comparison {
   const has = (query: string) => (query === '' ? 'false' : `${words} @@ ${v.query(query)}`);
-  const partWeight = 2; // less than a telling word by itself
   const covered = compared.map(({ weight, any, parts }) => {
-    const partly = parts.map(({ query }) => `(${has(query)})::integer * ${partWeight}`);
+    const partly = parts.map(
+      // Less than a telling word by itself.
+      ({ query, isTelling }) => `(${has(query)})::integer * ${isTelling ? 2 : 1}`,
+    );
     return `case when ${has(any)} then ${weight} else least(${[...partly, '0'].join(' + ')}, ${weight - 1}) end`;
   });
   return {
@@ -63,9 +65,11 @@ export function isStale(series: string, day: string): string {
   return `coalesce(${series}.last_date < ${day} - (${days}), ${day} is not null)`;
 }
 
-/** Whether the id and name of an entry have the words as they were typed, with the same endings. */
-export const isExact = ({ typed }: AskedWords, v: Values): string =>
-  `words @@ plainto_tsquery('pg_catalog.simple', data.search_text(${v.of(typed)}))`;
+/** From 0 to 2: whether the metadata have the words one after the other, and id and name have them with the endings that were typed. */
+export function alike({ typed }: AskedWords, v: Values): string {
+  const text = `data.search_text(${v.of(typed)})`;
+  return `(words @@ phraseto_tsquery('data.english', ${text}))::integer + (words @@ plainto_tsquery('pg_catalog.simple', ${text}))::integer`;
+}
 
 /** Whether a column begins with whole words of a text; its last word may be the plural. */
 export const beginsWith = (column: string, text: string): string =>
@@ -73,18 +77,18 @@ export const beginsWith = (column: string, text: string): string =>
 
 /**
  * The order within a kind of match, an integer: names that have more come first, then series of important releases, then those that are
- * not stale, then those that have the very words, then short names.
+ * not stale, then those that have the words as they were typed, then short names.
  * @param named how much of the query the name has, from 0 to 1000.
  */
 export function finerRank({
   named,
   isPopular,
   stale,
-  isExact,
+  alike,
   length,
-}: Record<'named' | 'isPopular' | 'stale' | 'isExact' | 'length', string>): string {
+}: Record<'named' | 'isPopular' | 'stale' | 'alike' | 'length', string>): string {
   return `(1000 - ${named}) / 10 * 100000 + (not ${isPopular})::integer * 50000 + (${stale})::integer * 25000
-    + (not ${isExact})::integer * 12000 + least(${length}, 11999)`;
+    + (2 - ${alike}) * 8000 + least(${length}, 7999)`;
 }
 
 /**
@@ -112,7 +116,7 @@ export function seriesRelevance(
       named: `((${named}) * 1000 / ${total})`,
       isPopular: `coalesce(series.series_id in (${popularIds}), false)`,
       stale: isStale('series', `${v.of(newest)}::date`),
-      isExact: isExact(words, v),
+      alike: alike(words, v),
       length: 'length(name_text)',
     })})
     from data.search_entries e where e.series_no = series.series_no)`;
