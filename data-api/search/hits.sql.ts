@@ -173,6 +173,8 @@ interface Parts {
   text: string;
   lexemes: string;
   passes: string;
+  /** What is ranked by, of each entry that is found: read where the row is at hand. */
+  facts: string;
 }
 
 /**
@@ -192,22 +194,23 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
       ...(category === undefined ? [] : [below(v.of(category))]),
       'true',
     ].join(' and '),
+    facts: `entry_no, series_no, length(name_text) as length, ${alike(words, v)} as alike`,
   };
   const { covered, total } = comparison(words.compared, v, 'words');
   const { covered: named } = comparison(words.compared, v, `ts_filter(words, '{a}')`);
   return `${wholeSql(words, parts)}, ${someSql(words, fewest, parts)}, found as materialized (
-    select entry_no, min(match) as match from (select * from whole union all select * from with_some) every group by entry_no
+    select entry_no, min(match) as match, min(series_no) as series_no, min(length) as length, max(alike) as alike
+    from (select * from whole union all select * from with_some) every group by entry_no
   ), compared as materialized (
-    select f.entry_no, f.match, length(name_text) as length, s.last_updated,
+    select f.entry_no, f.match, f.length, f.alike, s.last_updated,
       case when f.match < ${someWords} then 1000 else (${covered}) * 1000 / ${total} end as covered,
       case when f.match < 6 then 1000 else (${named}) * 1000 / ${total} end as named,
       coalesce(s.series_id in (${popularIds}), false) as is_popular,
-      e.series_no is not null and ${isStale('s', `${v.of(newest)}::date`)} as is_stale,
-      ${alike(words, v)} as alike
-    from found f,
+      f.series_no is not null and ${isStale('s', `${v.of(newest)}::date`)} as is_stale
+    from found f
       -- An estimate of very many entries would make PostgreSQL read both tables as a whole.
-      lateral (select * from data.search_entries e where e.entry_no = f.entry_no offset 0) e
-      left join lateral (select * from data.series s where s.series_no = e.series_no offset 0) s on true
+      left join lateral (select words from data.search_entries e where e.entry_no = f.entry_no and f.match >= 6 offset 0) e on true
+      left join lateral (select * from data.series s where s.series_no = f.series_no offset 0) s on true
   ), ranked as materialized (
     select entry_no, match, covered, named, last_updated,
       case when match < ${someWords} then match * 1000 else ${someWords} * 1000 + 1000 - covered end as relevance,
@@ -220,15 +223,15 @@ const below = (parameter: string) =>
   `(category = ${parameter} or starts_with(category, ${parameter} || '/'))`;
 
 /** Entries that match as a whole: by beginnings, by all words, by synonyms, and with the last word as a prefix. */
-function wholeSql(words: AskedWords, { v, text, lexemes, passes }: Parts): string {
+function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts): string {
   const [own, any] = [v.query(words.own), v.query(words.any)];
   const begins = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
-    (select entry_no, case when ${column} = ${text} then ${whole}
+    (select ${facts}, case when ${column} = ${text} then ${whole}
         when ${beginsWith(column, text)} then ${beginning} else 7 end as match
      from (select * from data.search_entries where ${column} collate "C" >= ${text} and ${column} collate "C" < ${text} || chr(1114111)
            order by ${column} collate "C" limit ${beginningsMax}) e where ${passes})`;
   const inName = (query: string, name: number, other: number) =>
-    `entry_no, case when ts_filter(words, '{a}') @@ ${query} then ${name} else ${other} end as match`;
+    `${facts}, case when ts_filter(words, '{a}') @@ ${query} then ${name} else ${other} end as match`;
   const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
   const samples = words.compared.map(
     ({ any: each }, i) =>
@@ -261,7 +264,7 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes }: Parts): strin
  * Entries that have some of what is asked for, where few have all: first those that lack one thing, then those that have one, then
  * those that have a word of a term.
  */
-function someSql({ compared }: AskedWords, fewest: number, { v, lexemes }: Parts): string {
+function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }: Parts): string {
   const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
   const isFew = (...ctes: string[]) =>
     `not exists (select from begins where match < 2) and ${['whole', ...ctes].map((name) => `(select count(*) from ${name})`).join(' + ')} < ${fewest}`;
@@ -269,14 +272,14 @@ function someSql({ compared }: AskedWords, fewest: number, { v, lexemes }: Parts
   /** Those with the query: of a common one, the first that a scan meets. */
   const having = (query: string, isFewSql: string, common?: string) => {
     const limit = `limit ${someMax}`;
-    const byIndex = `(select entry_no from data.search_entries
+    const byIndex = `(select ${facts} from data.search_entries
       where ${isFewSql} ${common === undefined ? '' : `and not (select ${common} from sample)`} and ${matching(query)} ${limit})`;
     return common === undefined
       ? byIndex
-      : `${byIndex} union all (select entry_no from (select * from data.search_entries limit ${readMax}) e
+      : `${byIndex} union all (select ${facts} from (select * from data.search_entries limit ${readMax}) e
          where ${isFewSql} and (select ${common} from sample) and ${matching(query)} ${limit})`;
   };
-  const nothing = 'select entry_no from data.search_entries where false';
+  const nothing = `select ${facts} from data.search_entries where false`;
   const union = (selects: readonly string[]) =>
     selects.length === 0 ? nothing : selects.join(' union all ');
   const most =
@@ -300,7 +303,7 @@ function someSql({ compared }: AskedWords, fewest: number, { v, lexemes }: Parts
   ), heavy as materialized (${union(single(true, isFew('most')))}
   ), light as materialized (${union(single(false, `not exists (select from whole) and not exists (select from most) and not exists (select from heavy)`))}
   ), with_some as materialized (
-    select entry_no, ${someWords} as match from (select * from most union all select * from heavy union all select * from light) every
+    select *, ${someWords} as match from (select * from most union all select * from heavy union all select * from light) every
   )`;
 }
 
