@@ -164,7 +164,10 @@ test('the words of q may stand in any order and end in any way, the last may be 
 });
 
 test('with q the most relevant series come first, in every page; a synonym finds as well; another order can be asked for', async (t) => {
-  t.deepEqual(ids(await list('/v1/catalog?q=prices')), ids(await list('/v1/catalog?q=prices&sort=relevance')));
+  t.deepEqual(
+    ids(await list('/v1/catalog?q=prices')),
+    ids(await list('/v1/catalog?q=prices&sort=relevance')),
+  );
   t.deepEqual(ids(await list('/v1/catalog?q=wholesale+prices')), ['WPI.PK']);
   t.deepEqual(ids(await list('/v1/catalog?q=inflation')), ['CPI.PK']);
   const first = await list('/v1/catalog?q=prices&limit=1');
