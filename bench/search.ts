@@ -91,6 +91,18 @@ async function measure(
     'two common words': () =>
       pick(['price index', 'consumer price', 'producer index', 'unemployment rate', 'gross value']),
     'rare word': () => pick(rare),
+    'some of three words': () => `${pick(measures).split(' ')[0]} ${pick(rare)} ${pick(words)}`,
+    'a common and an unknown word': () => `${pick(['price', 'index', 'rate', 'exports'])} ${pick(words)}qqq`,
+    'terms with synonyms': () =>
+      pick([
+        'house prices rate',
+        'inflation rate',
+        'industrial production index',
+        'retail sales',
+        'cost of living',
+      ]),
+    'another language': () =>
+      pick(['Arbeitslosenquote', 'taux de chômage', 'prix du blé', 'producción industrial']),
     'no hit': () => `${pick(words)}qqq ${pick(words)}xx`,
   };
   const deadline = performance.now() + secondsMax * 1000;

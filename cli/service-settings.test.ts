@@ -41,6 +41,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   inboxDir: ['INBOX_DIR'],
   previewPoints: ['PREVIEW_POINTS'],
   openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
+  synonymsFile: ['SYNONYMS_FILE'],
   plansFile: ['PLANS_FILE'],
   trustedProxyHops: ['TRUSTED_PROXY_HOPS'],
   publicCallsPerSecond: ['PUBLIC_CALLS_SECOND'],

@@ -4,8 +4,8 @@ import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Places } from './charts/places.ts';
-import type { Synonyms } from './discovery/synonyms.ts';
 import type { Loads } from './loads.ts';
+import type { Vocabulary } from './search/vocabulary.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
 
 export interface Dependencies {
@@ -17,7 +17,7 @@ export interface Dependencies {
   loads: Loads;
   /** What answers depend on besides the data: see `editionOf`. */
   edition: string;
-  synonyms: Synonyms;
+  vocabulary: Vocabulary;
   chartPlaces: Places;
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */

@@ -1,5 +1,4 @@
 // Starts the data-api: the service that reads schema `data`. It holds no state; any number of instances may run.
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '../kernel/database.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -18,7 +17,7 @@ import { createPlaces } from './charts/places.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
 import { loadsMetrics } from './observability/loads-metrics.ts';
 import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
-import { loadSynonyms, synonymsFile } from './discovery/synonyms.ts';
+import { loadVocabulary } from './search/vocabulary.ts';
 import { toRoutes } from './endpoint.ts';
 import { endpoints } from './routes.ts';
 import { createSeriesFacts } from './series/series-facts.ts';
@@ -42,6 +41,8 @@ export interface DataApiOptions {
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
+  /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined: there are none. */
+  synonymsFile?: string | undefined;
   host: string;
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
@@ -140,12 +141,12 @@ function sharedDependencies(options: DataApiOptions, clock: Clock) {
   const { identitySecret, seriesTimeZone, log, publicUrl } = options;
   const { previewPoints = 0, openRevisionsSeries } = options;
   const cursors = createCursors(identitySecret);
-  const synonyms = loadSynonyms();
+  const vocabulary = loadVocabulary(options.synonymsFile);
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret seals cursors.
-  const edition = editionOf({ ...settings, identitySecret, synonyms: readFileSync(synonymsFile, 'utf8') });
-  return { ...{ cursors, synonyms, chartPlaces, clock, log, edition }, ...settings };
+  const edition = editionOf({ ...settings, identitySecret, vocabulary: vocabulary.text });
+  return { ...{ cursors, vocabulary, chartPlaces, clock, log, edition }, ...settings };
 }
 
 function openServer(

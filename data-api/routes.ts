@@ -15,7 +15,7 @@ import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-recor
 import { getFund, getFundScreener, getFunds } from './funds/funds.ts';
 import { getPreview, getPreviews } from './discovery/preview.ts';
 import { getRelease, getReleases } from './discovery/releases.ts';
-import { getSearch } from './discovery/search.ts';
+import { getSearch } from './search/search.ts';
 import { getSource, getSources } from './discovery/sources.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
 import { getLatest, getManySeries, getSeries } from './series/series.ts';

@@ -65,7 +65,7 @@ create function data.search_text(text) returns text language sql immutable paral
   regexp_replace(
     case when octet_length($1) = length($1) then lower($1)
       else regexp_replace(lower(normalize($1, nfd)), '[\u0300-\u036f]+', '', 'g') end,
-    '[!-/:-@[-`{-~]', ' ', 'g');
+    '[ !-/:-@[-`{-~]+', ' ', 'g');
 
 -- There is no foreign key: a check per row would slow every load of series.
 create table data.search_entries (

@@ -254,13 +254,13 @@ function sharedOptions({ settings, identitySecret }: Installation, plans: Plans)
 function dataApiOptions(installation: Installation, plans: Plans) {
   const { dataApiDatabaseUrl, settings } = installation;
   const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
-  const { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries } = settings;
+  const { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile } = settings;
   return {
     ...sharedOptions(installation, plans),
     databaseUrl: dataApiDatabaseUrl,
     // The embedded database has none.
     replica: databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs },
-    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries },
+    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile },
   };
 }
 

@@ -3151,7 +3151,7 @@ export type GetCatalogData = {
     path?: never;
     query?: {
         /**
-         * Words of the id, the name or the other metadata; the last may be a prefix.
+         * Words of the id, the name or the other metadata, or synonyms of them; the last may be a prefix.
          */
         q?: string;
         /**
@@ -3176,9 +3176,9 @@ export type GetCatalogData = {
          */
         facets?: boolean;
         /**
-         * The order: a field, or `-field` for descending.
+         * The order: `relevance`, the default with `q`; a field, or `-field` for descending. The default without `q` is `id`.
          */
-        sort?: 'id' | '-id' | 'last_updated' | '-last_updated';
+        sort?: 'relevance' | 'id' | '-id' | 'last_updated' | '-last_updated';
         /**
          * Rows per page; default 100. CSV without a limit is the whole list.
          */
@@ -3675,7 +3675,7 @@ export type GetSearchData = {
     path?: never;
     query: {
         /**
-         * An id or words; the last word may be a prefix.
+         * An id or words, also in other languages of the EU; the last word may be a prefix.
          */
         q: string;
         type?: 'series' | 'fund' | 'amc' | 'security' | 'commodity';
@@ -3704,7 +3704,7 @@ export type GetSearchData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'type' | 'id' | 'name' | 'unit' | 'frequency' | 'source' | 'category' | 'last_date' | 'last_updated' | 'match' | 'score' | 'highlight'>;
+        fields?: Array<'type' | 'id' | 'name' | 'unit' | 'frequency' | 'source' | 'category' | 'last_date' | 'last_updated' | 'match' | 'score' | 'matched' | 'highlight' | 'excerpt'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -3715,7 +3715,7 @@ export type GetSearchData = {
 
 export type GetSearchResponses = {
     /**
-     * Full-text search by id, name and words; tolerates typing errors.
+     * Full-text search by id, name and words; knows synonyms, and tolerates typing errors.
      */
     200: {
         success: true;
@@ -3732,15 +3732,23 @@ export type GetSearchResponses = {
             /**
              * How it matches, best first.
              */
-            match: 'id' | 'name' | 'id_beginning' | 'name_beginning' | 'name_words' | 'words' | 'name_words_begun' | 'words_begun' | 'synonyms';
+            match: 'id' | 'name' | 'id_beginning' | 'name_beginning' | 'name_words' | 'name_synonyms' | 'words' | 'name_words_begun' | 'words_begun' | 'synonyms' | 'some_words';
             /**
              * From 0 to 1; only the order is meaningful.
              */
             score: number;
             /**
+             * The words of the query that it has, itself or by a synonym.
+             */
+            matched: Array<string>;
+            /**
              * HTML: the name with the words of the query in `<mark>`.
              */
             highlight: string;
+            /**
+             * HTML: where the other metadata have words of the query, in `<mark>`; null if the name has all that were found.
+             */
+            excerpt: string | null;
         }>;
         /**
          * Rows of this page.
@@ -3749,7 +3757,7 @@ export type GetSearchResponses = {
         pagination: Pagination;
         meta: {
             /**
-             * The corrected query, if the given one matched nothing.
+             * The query as corrected; null unless that finds more.
              */
             corrected: string | null;
             facets?: {

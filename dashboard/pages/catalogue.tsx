@@ -24,10 +24,16 @@ type Query = NonNullable<CallOptions<'get', '/v1/catalog'>['query']>;
 type Catalog = AnswerOf<'get', '/v1/catalog'>;
 
 const orders = [
+  { value: 'relevance', label: 'Best match first' },
   { value: 'id', label: 'By id' },
   { value: '-last_updated', label: 'Newest first' },
 ] as const;
 type Order = (typeof orders)[number]['value'];
+/** Without words, all match alike. */
+const ordersOf = (params: URLSearchParams) =>
+  hasWords(params) ? orders : orders.filter(({ value }) => value !== 'relevance');
+const usualOrder = (params: URLSearchParams): Order => (hasWords(params) ? 'relevance' : 'id');
+const hasWords = (params: URLSearchParams): boolean => (params.get('q') ?? '').trim() !== '';
 
 /** What the URL says, without what the API would not take. */
 function queryOf(params: URLSearchParams): Query {
@@ -46,7 +52,8 @@ function queryOf(params: URLSearchParams): Query {
 }
 
 function orderOf(params: URLSearchParams): Order {
-  return params.get('sort') === '-last_updated' ? '-last_updated' : 'id';
+  const given = params.get('sort');
+  return ordersOf(params).find(({ value }) => value === given)?.value ?? usualOrder(params);
 }
 
 export function Catalogue() {
@@ -93,9 +100,9 @@ export function Catalogue() {
         <span class="push">
           <Choice
             label="Order"
-            options={orders}
+            options={ordersOf(params)}
             value={orderOf(params)}
-            onChange={(order) => change('sort', order === 'id' ? undefined : order)}
+            onChange={(order) => change('sort', order === usualOrder(params) ? undefined : order)}
           />
         </span>
       </div>

@@ -20,7 +20,7 @@ interface SearchProps {
   onPick?: (seriesId: string) => void;
 }
 
-type Found = { query: string; hits: Hit[]; failure?: string };
+type Found = { query: string; hits: Hit[]; corrected?: string | null; failure?: string };
 
 export function Search({
   label = 'Search series, funds and securities',
@@ -124,7 +124,14 @@ export function Search({
                 }}
               >
                 <span>
-                  <Marked text={hit.highlight} />
+                  <b>
+                    <Marked text={hit.highlight} />
+                  </b>
+                  {hit.excerpt !== null && (
+                    <small>
+                      <Marked text={hit.excerpt} />
+                    </small>
+                  )}
                   <small>
                     <span class="mono">{hit.id}</span>
                     {hit.unit === null ? '' : ` · ${hit.unit}`}
@@ -175,7 +182,7 @@ function useHits(query: string, type?: 'series'): Found | undefined {
           query: { q: query, limit: shown, ...(type === undefined ? {} : { type }) },
           signal: leaving.signal,
         })
-        .then(({ data }) => setFound({ query, hits: data }))
+        .then(({ data, meta }) => setFound({ query, hits: data, corrected: meta.corrected }))
         .catch((error: unknown) => {
           if (leaving.signal.aborted) return;
           setFound({ query, hits: [], failure: asAlmanacError(error).message });
@@ -189,10 +196,11 @@ function useHits(query: string, type?: 'series'): Found | undefined {
   return found;
 }
 
-function statusOf({ query, hits, failure }: Found): string {
+function statusOf({ query, hits, corrected, failure }: Found): string {
   if (failure !== undefined) return `The search failed. ${failure}`;
   if (hits.length === 0) return `Nothing is called “${query}”. Try fewer or other words.`;
-  return hits.length === shown ? `The first ${shown} results` : '';
+  const meant = typeof corrected === 'string' ? `Results for “${corrected}”. ` : '';
+  return meant + (hits.length === shown ? `The first ${shown} results` : '');
 }
 
 /** Funds, companies and securities have no page of their own: the reference shows the call that reads them. */
@@ -210,7 +218,7 @@ function pageOf({ type, id }: Hit): string {
 /** The text of the API, in which `<mark>` stands around what was found, and characters of HTML are escaped. */
 function Marked({ text }: { text: string }) {
   const parts = text.split(/<\/?mark>/).map(unescaped);
-  return <b>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</b>;
+  return <>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</>;
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };

@@ -5,7 +5,9 @@ import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
-import { hasWords, type FacetCount } from './search.sql.ts';
+import type { FacetCount } from '../search/hits.sql.ts';
+import { seriesRelevance, Values } from '../search/ranking.sql.ts';
+import type { SeriesWords } from '../search/series-words.ts';
 
 /** All but the deleted ones. */
 const servedSeries = '(select * from data.series where deleted_on is null) series';
@@ -34,8 +36,7 @@ export const catalogList: List = {
 };
 
 interface CatalogFilter {
-  /** Words from the id, the name or other metadata; the last may be a prefix. */
-  q?: string | undefined;
+  words?: SeriesWords | undefined;
   /** A category, including its subcategories. */
   category?: string | undefined;
   source?: string | undefined;
@@ -48,12 +49,21 @@ interface CatalogFilter {
 export function catalogWhere(filter: CatalogFilter): Conditions {
   const below = filter.category === undefined ? undefined : `${escapeLike(filter.category)}/%`;
   return new Conditions()
-    .and(filter.q, (p) => `series_no in (select e.series_no from data.search_entries e where ${hasWords(p)})`)
+    .and(
+      filter.words?.matching,
+      (p) => `series_no in (select e.series_no from data.search_entries e where words @@ ${p}::tsquery)`,
+    )
     .and(below, (p) => `(category like ${p} or category || '/' like ${p})`)
     .equals('source', filter.source, 'source')
     .and(filter.frequency, (p) => `frequency = ${p}`)
     .equals('geography', filter.geography, 'geography')
     .and(filter.tag, (p) => `${p} = any(tags)`);
+}
+
+/** The catalogue in the order of relevance. @param where of the catalogue: the values of the order are added to its own. */
+export function byRelevance(words: SeriesWords, newest: string | null, where: Conditions): List {
+  const relevance = sorted(filled(number(seriesRelevance(words, newest, new Values(where.values)))));
+  return { ...catalogList, fields: { ...catalogList.fields, relevance } };
 }
 
 const facetValuesMax = 100;

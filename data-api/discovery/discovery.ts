@@ -6,6 +6,7 @@ import { oneOf } from '../../kernel/http/list.ts';
 import { flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import {
+  byRelevance,
   catalogFacets,
   catalogList,
   catalogWhere,
@@ -13,7 +14,8 @@ import {
   findRelated,
   relatedSchema,
 } from './discovery.sql.ts';
-import type { FacetCount } from './search.sql.ts';
+import type { FacetCount } from '../search/hits.sql.ts';
+import { seriesWords } from '../search/series-words.ts';
 import {
   currencyShape,
   fetchedShape,
@@ -24,6 +26,8 @@ import {
   type SourceState,
 } from './sources.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { findDataState } from '../list.sql.ts';
+import { dayOf, searched } from '../search/state.ts';
 import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts';
 import { factsOf } from '../series/series-meta.ts';
@@ -53,7 +57,9 @@ export const getCatalog = endpoint({
     q: z
       .string()
       .optional()
-      .describe('Words of the id, the name or the other metadata; the last may be a prefix.'),
+      .describe(
+        'Words of the id, the name or the other metadata, or synonyms of them; the last may be a prefix.',
+      ),
     category: z.string().optional().describe('A category, including its subcategories.'),
     source: z.string().optional().describe('The exact source.'),
     frequency: oneOfParam(frequencies).optional(),
@@ -61,22 +67,36 @@ export const getCatalog = endpoint({
     tag: z.string().optional().describe('One of the tags.'),
     facets: flagParam(false).describe('Adds the number of series per category, source and so on.'),
     ...paramsWithUpdates(catalogList),
+    sort: oneOfParam(['relevance', 'id', '-id', 'last_updated', '-last_updated'])
+      .optional()
+      .describe(
+        'The order: `relevance`, the default with `q`; a field, or `-field` for descending. The default without `q` is `id`.',
+      ),
   },
   json: schemaOf(catalogList, { facets: facetsSchema(catalogFacets).optional() }),
   caching: 'public',
   handler:
     (dependencies) =>
-    ({ query, call }) => {
-      const where = catalogWhere(query);
+    async ({ query, call }) => {
+      const { database, vocabulary } = dependencies;
+      const { q } = query;
+      const words =
+        q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
+      const where = catalogWhere({ ...query, words });
       const counted = where.copy().and(query.updated_after, (p) => `last_updated > ${p}`);
       const extra = {
         name: 'facets' as const,
-        read: async () => ({
-          facets: toFacets(catalogFacets, await countCatalogFacets(dependencies.database, counted)),
-        }),
+        read: async () => ({ facets: toFacets(catalogFacets, await countCatalogFacets(database, counted)) }),
       };
       const withFacets = query.facets ? { extra } : {};
-      return listReply(dependencies, call, { list: catalogList, query, where, ...withFacets });
+      const sort = query.sort ?? 'relevance';
+      if (sort !== 'relevance' || words === undefined) {
+        const ordered = { ...query, sort: sort === 'relevance' ? catalogList.sort : sort };
+        return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...withFacets });
+      }
+      const state = await call.stage('lookup', () => findDataState(database, searched));
+      const list = byRelevance(words, dayOf(state), where);
+      return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...withFacets });
     },
 });
 

@@ -178,6 +178,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     inboxDir: undefined,
     previewPoints: 120,
     openRevisionsSeries: 'DEMO.PAYROLLS',
+    synonymsFile: undefined,
     trustedProxyHops: 0,
     publicCallsPerSecond: 20,
     managementCallsPerSecond: 20,
@@ -206,7 +207,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
 
 test('what is set reaches the setting of its name, and no other', (t) => {
   const secret = (letter: string) => letter.repeat(32);
-  const { dataDir, plansFile, journalDir, inboxDir, ...settings } = readSettings({
+  const { dataDir, plansFile, synonymsFile, journalDir, inboxDir, ...settings } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     PUBLISHER_PORT: '4',
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
@@ -223,6 +224,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ SERVICE_TLS_CERT: cert, SERVICE_TLS_KEY: key },
     ...{
       PLANS_FILE: 'plans.yml',
+      SYNONYMS_FILE: 'words.yml',
       FISCAL_YEAR_FIRST_MONTH: '10',
       INBOX_DIR: 'put-here',
       PREVIEW_POINTS: '36',
@@ -257,6 +259,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   });
   t.is(dataDir, path.join(projectRoot, 'data'));
   t.is(plansFile, path.join(projectRoot, 'plans.yml'));
+  t.is(synonymsFile, path.join(projectRoot, 'words.yml'));
   t.is(journalDir, path.join(projectRoot, 'kept'));
   t.is(inboxDir, path.join(projectRoot, 'put-here'));
   t.deepEqual(settings, {

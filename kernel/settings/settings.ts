@@ -40,6 +40,8 @@ export type Settings = Readonly<{
   previewPoints: number;
   /** The id of the series whose revisions visitors see without a key; undefined: of none. */
   openRevisionsSeries: string | undefined;
+  /** Absolute; the operator's own synonyms of search. Undefined: there are none. */
+  synonymsFile: string | undefined;
   /** Absolute. */
   plansFile: string;
   trustedProxyHops: number;
@@ -200,6 +202,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     inboxDir: s.INBOX_DIR === undefined ? undefined : inProject(s.INBOX_DIR),
     previewPoints: s.PREVIEW_POINTS,
     openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
+    synonymsFile: s.SYNONYMS_FILE === undefined ? undefined : inProject(s.SYNONYMS_FILE),
     plansFile: plansFileOf(env),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,

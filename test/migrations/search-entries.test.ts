@@ -92,7 +92,7 @@ test.serial(
            words @@ 'bureau:A'
          from data.search_entries`,
         ),
-        [['cpi pk', 'prices  cafe', true, false]],
+        [['cpi pk', 'prices cafe', true, false]],
       );
     }),
 );

@@ -154,12 +154,26 @@ test('a bad filter is 400 and named', async (t) => {
   }
 });
 
-test('the words of q may stand in any order and end in any way, the last may be a beginning; all must be there', async (t) => {
+test('the words of q may stand in any order and end in any way, the last may be a beginning; where no series has all, some are enough', async (t) => {
   t.deepEqual(ids(await list('/v1/catalog?q=price+consumer')), ['CPI.PK']);
   t.deepEqual(ids(await list('/v1/catalog?q=consumer+pri')), ['CPI.PK']);
   t.deepEqual(ids(await list('/v1/catalog?q=headline')), ['CPI.PK']);
   t.deepEqual(ids(await list('/v1/catalog?q=pakistan&sort=-id')), ['WPI.PK', 'CPI.PK']);
-  t.deepEqual(ids(await list('/v1/catalog?q=consumer+wholesale')), []);
+  t.deepEqual(ids(await list('/v1/catalog?q=consumer+zzyzx')), ['CPI.PK']);
+  t.deepEqual(ids(await list('/v1/catalog?q=zzyzx')), []);
+});
+
+test('with q the most relevant series come first, in every page; a synonym finds as well; another order can be asked for', async (t) => {
+  t.deepEqual(
+    ids(await list('/v1/catalog?q=prices')),
+    ids(await list('/v1/catalog?q=prices&sort=relevance')),
+  );
+  t.deepEqual(ids(await list('/v1/catalog?q=wholesale+prices')), ['WPI.PK']);
+  t.deepEqual(ids(await list('/v1/catalog?q=inflation')), ['CPI.PK']);
+  const first = await list('/v1/catalog?q=prices&limit=1');
+  const second = await list(`/v1/catalog?q=prices&limit=1&cursor=${first.pagination.next_cursor ?? ''}`);
+  t.deepEqual([...ids(first), ...ids(second)], ids(await list('/v1/catalog?q=prices&limit=2')));
+  t.deepEqual(ids(await list('/v1/catalog?sort=relevance')), ids(await list('/v1/catalog?sort=id')));
 });
 
 test('facets count the series that pass by category, source, frequency and geography', async (t) => {

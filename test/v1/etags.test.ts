@@ -1,7 +1,7 @@
 // ETags and the caches of the data-api and of a gateway in front of it, over every parameter of every endpoint and every kind of load.
 // The reference is a second data-api on the same database with empty caches.
 import test, { type ExecutionContext } from 'ava';
-import { loadSynonyms } from '../../data-api/discovery/synonyms.ts';
+import { loadVocabulary } from '../../data-api/search/vocabulary.ts';
 import { createCursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
 import { createLoads } from '../../data-api/loads.ts';
@@ -75,7 +75,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     },
     loads: createLoads(database, edition),
     edition,
-    synonyms: loadSynonyms(),
+    vocabulary: loadVocabulary(),
     chartPlaces: { drawn: (_image, draw) => draw() },
     clock,
     seriesTimeZone: 'UTC',

@@ -58,8 +58,8 @@ const kinds: readonly [type: string, id: string, queries: Record<string, string>
     {
       'kibor.6m': 'id',
       'Interbank offered rate': 'name',
-      kib: 'id_beginning',
-      interb: 'name_beginning',
+      kib: 'name_words_begun',
+      interb: 'name_words_begun',
       'rate offered': 'name_words',
       intrebank: 'name_words',
     },
@@ -70,7 +70,7 @@ const kinds: readonly [type: string, id: string, queries: Record<string, string>
     {
       Meezan: 'id',
       'al meezan investment management': 'name',
-      'al mee': 'name_beginning',
+      'al mee': 'name_words_begun',
       investmant: 'name_words',
     },
   ],
@@ -80,7 +80,7 @@ const kinds: readonly [type: string, id: string, queries: Record<string, string>
     {
       'MEEZAN-CASH': 'id',
       'meezan rozana amdani fund': 'name',
-      'meezan roz': 'name_beginning',
+      'meezan roz': 'name_words_begun',
       PK0009200129: 'words',
       mraf: 'words',
       'amdani rosana': 'name_words',
@@ -92,7 +92,7 @@ const kinds: readonly [type: string, id: string, queries: Record<string, string>
     {
       'hbl/tfc/190216': 'id',
       'hbl-tfc': 'id_beginning',
-      'habib bank perp': 'name_beginning',
+      'habib bank perp': 'name_words_begun',
       us0378331005: 'words',
       perpetaul: 'name_words',
     },
@@ -103,7 +103,7 @@ const kinds: readonly [type: string, id: string, queries: Record<string, string>
     {
       'lentils-masur': 'id',
       'lentils masur': 'id',
-      lent: 'id_beginning',
+      lent: 'name_words_begun',
       masur: 'name_words',
       lentlis: 'name_words',
     },
@@ -136,7 +136,7 @@ test('a series is found by the values of its dimensions, and by their labels as 
 test('a query also finds what has a synonym of its words, after all that has the words themselves', async (t) => {
   t.deepEqual(
     (await found({ q: 'jobs' })).map(({ id, match }) => [id, match]),
-    [['LFS.EMP', 'synonyms']],
+    [['LFS.EMP', 'name_synonyms']],
   );
   t.is((await found({ q: 'age jobs' }))[0]?.id, 'LFS.EMP');
   t.deepEqual(await found({ q: 'jobs', type: 'fund' }), []);

@@ -1,0 +1,76 @@
+// What a query asks for: concepts, each a word or a term of several words, with what means the same.
+// Hides which words say little.
+import { tellingWords, wordsOf, type Vocabulary } from './vocabulary.ts';
+
+export interface Concept {
+  /** As typed, without accents. */
+  text: string;
+  /** Its own words; several if a word was misspelt and several are near. */
+  own: readonly string[];
+  /** Terms that mean the same. */
+  synonyms: readonly string[];
+  /** Its words, if it has several; whether each says enough to be searched for by itself. */
+  parts: readonly { word: string; isTelling: boolean }[];
+  /** How much an entry with it is worth. */
+  weight: number;
+}
+
+/** Misspelt word → the words that may be meant, the likeliest first. */
+export type Corrections = Readonly<Record<string, readonly string[]>>;
+
+/** Words that very many names have, by which alone nobody searches. */
+const weakWords = new Set(
+  `rate rates index indices indexes price prices level levels total data series statistic statistics number numbers value values
+  change changes growth average mean annual yearly monthly quarterly weekly daily percent percentage year years month months week
+  day days current latest historical history real nominal all items item adjusted seasonally general national share ratio chart
+  table time figures`.split(/\s+/),
+);
+const weightOfWord = (word: string): number => (weakWords.has(word) || /^\p{N}+$/u.test(word) ? 1 : 3);
+
+/** How much a word is worth; the words of a concept add up. */
+export const fullWeight = 3;
+/** Entries are compared by so many concepts; the others of a longer query only count where all words match. */
+const comparedMax = 10;
+
+/** The concepts of a query in order. */
+export function conceptsOf(query: string, vocabulary: Vocabulary, corrections: Corrections = {}): Concept[] {
+  const words = tellingWords(wordsOf(query));
+  const concepts: Concept[] = [];
+  for (let at = 0; at < words.length;) {
+    const meant = words.map((word) => corrections[word]?.[0] ?? word);
+    const term = vocabulary.termAt(meant, at);
+    const count = term?.count ?? 1;
+    concepts.push(conceptOf(words.slice(at, at + count), term?.terms ?? [], corrections));
+    at += count;
+  }
+  return concepts;
+}
+
+function conceptOf(words: readonly string[], terms: readonly string[], corrections: Corrections): Concept {
+  const meant = words.map((word) => corrections[word] ?? [word]);
+  const own = meant.length === 1 ? (meant[0] ?? []) : [meant.map(([likeliest]) => likeliest).join(' ')];
+  const isWeak = terms.some((term) => weakWords.has(term));
+  const parts =
+    words.length === 1 ? [] : meant.flatMap(([word = '']) => [{ word, isTelling: isTelling(word) }]);
+  return {
+    text: words.join(' '),
+    own,
+    synonyms: terms.map((term) => tellingWords(wordsOf(term)).join(' ')),
+    parts,
+    weight: isWeak
+      ? 1
+      : Math.max(
+          terms.length === 0 ? 1 : fullWeight,
+          words.reduce((sum, word) => sum + weightOfWord(word), 0),
+        ),
+  };
+}
+
+const isTelling = (word: string): boolean => weightOfWord(word) === fullWeight;
+
+/** The concepts that entries are compared by: the first of those that say most, in the order of the query. */
+export function comparedConcepts(concepts: readonly Concept[]): readonly Concept[] {
+  if (concepts.length <= comparedMax) return concepts;
+  const heaviest = new Set(concepts.toSorted((a, b) => b.weight - a.weight).slice(0, comparedMax));
+  return concepts.filter((concept) => heaviest.has(concept));
+}

@@ -1,0 +1,333 @@
+// The statements of search: ranked matches and facet counts.
+// Hides its tables (migrations/000006_discovery.sql), and that no query looks at more than a few thousand entries.
+import { z } from 'zod';
+import type { Queryable } from '../../kernel/database.ts';
+import type { AskedWords } from './queries.sql.ts';
+import { beginsWith, comparison, finerRank, alike, isStale, popularIds, Values } from './ranking.sql.ts';
+
+/**
+ * How an entry matches, best first: by its whole id or name, by whole words with which one begins, by every word in id and name, by
+ * synonyms of the words there, by every word in all its metadata, by every word with the last one as a prefix (in id and name, in all
+ * metadata), by synonyms in all metadata, and by some of the words.
+ */
+export const matchKinds = [
+  'id',
+  'name',
+  'id_beginning',
+  'name_beginning',
+  'name_words',
+  'name_synonyms',
+  'words',
+  'name_words_begun',
+  'words_begun',
+  'synonyms',
+  'some_words',
+] as const;
+export const someWords = matchKinds.indexOf('some_words');
+
+/** At most this many prefix matches are ranked. */
+const beginningsMax = 500;
+/** At most this many whole-word matches are ranked: the first that the index returns. */
+const rankedMax = 1_000;
+/**
+ * Common words are found fastest by scanning entries; the index would first list all of them.
+ * A sample of the table decides: if one in so many matches, at most so many entries are scanned before the index is used.
+ * Measured 2026-11-20 with a million entries and two words that an eighth of them have: 13 ms of server CPU instead of 50 ms.
+ */
+const samplePct = 0.1;
+const commonRatio = 25;
+const readMax = 25_000;
+/** If this many entries match, neither synonyms nor the last word as a prefix are tried. */
+const enough = 100;
+/** At most this many entries are ranked for each thing of which they have some. */
+const someMax = 200;
+
+interface SearchFilter {
+  type: string | undefined;
+  frequency: string | undefined;
+  source: string | undefined;
+  /** A category, including its subcategories. */
+  category: string | undefined;
+}
+
+export interface SearchQuery {
+  /** As typed. */
+  q: string;
+  words: AskedWords;
+  filter: SearchFilter;
+  /** If fewer entries have all words, those that have some are searched for as well. */
+  fewest: number;
+  /** The day of the newest load, against which series are stale; null if there is none. */
+  newest: string | null;
+}
+
+/** The place of a hit in the order: two ranks, then the number of the entry. */
+export type HitPlace = readonly [rank: number, finerRank: number, entryNo: number];
+
+export const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
+export const searchFacets = ['type', 'frequency', 'source', 'category'] as const;
+
+/** A hit, as sent. */
+export const hitSchema = z.object({
+  type: z.enum(searchTypes),
+  id: z.string(),
+  name: z.string(),
+  unit: z.string().nullable(),
+  frequency: z.string().nullable(),
+  source: z.string().nullable(),
+  category: z.string().nullable(),
+  last_date: z.iso.date().nullable(),
+  last_updated: z.iso.date().nullable(),
+  match: z.enum(matchKinds).describe('How it matches, best first.'),
+  score: z.number().describe('From 0 to 1; only the order is meaningful.'),
+  matched: z.array(z.string()).describe('The words of the query that it has, itself or by a synonym.'),
+  highlight: z.string().describe('HTML: the name with the words of the query in `<mark>`.'),
+  excerpt: z
+    .string()
+    .nullable()
+    .describe(
+      'HTML: where the other metadata have words of the query, in `<mark>`; null if the name has all that were found.',
+    ),
+});
+
+export interface SearchHit extends Omit<z.output<typeof hitSchema>, 'match' | 'score' | 'matched'> {
+  /** A position in `matchKinds`. */
+  match: number;
+  /** How much of what is asked for it has: from 0 to 1000. */
+  covered: number;
+  /** For each word or term that is compared, whether the entry has it. */
+  found: boolean[];
+  rank: number;
+  finerRank: number;
+  entryNo: number;
+}
+
+/** How many have a value. */
+export interface FacetCount<Facet> {
+  facet: Facet;
+  value: string;
+  count: number;
+}
+
+const escaped = (text: string) =>
+  `replace(replace(replace(${text}, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
+const marks = 'StartSel=<mark>, StopSel=</mark>';
+
+/** A page of hits, best first (or newest first). @param after the place of the last hit of the previous page. */
+export async function findHits(
+  database: Queryable,
+  query: SearchQuery,
+  page: { sort: 'relevance' | 'updated'; after: HitPlace | null; limit: number },
+): Promise<SearchHit[]> {
+  const v = new Values();
+  const hits = hitsSql(query, v);
+  const [rank, finerRank] =
+    page.sort === 'relevance'
+      ? ['relevance', 'finer']
+      : [`coalesce(date '1970-01-01' - last_updated, 2147483647)`, 'relevance'];
+  const [first, second, third] = page.after ?? [];
+  const behind =
+    page.after === null
+      ? ''
+      : `where (rank, finer_rank, entry_no) > (${v.of(first)}::integer, ${v.of(second)}::integer, ${v.of(third)}::integer)`;
+  const marked = v.query(query.words.marked);
+  const { found } = comparison(query.words.compared, v, 'e.words');
+  const rest = `concat_ws(' · ', nullif(e.facts, ''), e.source, e.category, left(e.description, 2000))`;
+  return database.query<SearchHit>(
+    `with ${hits}, page as (
+       select * from (select *, ${rank} as rank, ${finerRank} as finer_rank from ranked) ranked ${behind}
+       order by rank, finer_rank, entry_no limit ${v.of(page.limit)}
+     )
+     select e.type, e.id, e.name, e.unit, e.frequency, e.source, e.category, s.last_date, s.last_updated,
+       ts_headline('data.english', ${escaped('e.name')}, ${marked}, '${marks}, HighlightAll=true') as highlight,
+       case when p.covered > p.named then
+         ts_headline('data.english', ${escaped(rest)}, ${marked}, '${marks}, MaxFragments=2, MaxWords=16, MinWords=4') end as excerpt,
+       array[${found.join(', ')}]::boolean[] as found,
+       p.match, p.covered, p.rank, p.finer_rank as "finerRank", p.entry_no as "entryNo"
+     from page p join data.search_entries e using (entry_no) left join data.series s using (series_no)
+     order by p.rank, p.finer_rank, p.entry_no`,
+    v.all,
+  );
+}
+
+/** The number of ranked hits by type, frequency, source and category; the most common first. */
+export async function countFacets(
+  database: Queryable,
+  query: SearchQuery,
+): Promise<FacetCount<(typeof searchFacets)[number]>[]> {
+  const v = new Values();
+  return database.query(
+    `with ${hitsSql(query, v)}
+     select facet, value, count(*) as count
+     from ranked join data.search_entries e using (entry_no), lateral (
+       values ('type', e.type), ('frequency', e.frequency), ('source', e.source), ('category', e.category)
+     ) facets (facet, value)
+     where value is not null group by facet, value order by count(*) desc, value`,
+    v.all,
+  );
+}
+
+/** What all parts of a statement use. */
+interface Parts {
+  v: Values;
+  text: string;
+  lexemes: string;
+  passes: string;
+  /** What is ranked by, of each entry that is found: read where the row is at hand. */
+  facts: string;
+}
+
+/**
+ * The CTEs up to `ranked`: what is found, in the order of relevance, finer. Statements without a name are planned for their values:
+ * common and rare words need different plans.
+ */
+function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): string {
+  const { type, frequency, source, category } = filter;
+  const parts: Parts = {
+    v,
+    text: `btrim(data.search_text(${v.of(q)}))`,
+    lexemes: v.query(filterLexemes(filter)),
+    passes: [
+      ...(type === undefined ? [] : [`type = ${v.of(type)}`]),
+      ...(frequency === undefined ? [] : [`frequency = ${v.of(frequency)}`]),
+      ...(source === undefined ? [] : [`source = ${v.of(source)}`]),
+      ...(category === undefined ? [] : [below(v.of(category))]),
+      'true',
+    ].join(' and '),
+    facts: `entry_no, series_no, length(name_text) as length, ${alike(words, v)} as alike`,
+  };
+  const { covered, total } = comparison(words.compared, v, 'words');
+  const { covered: named } = comparison(words.compared, v, `ts_filter(words, '{a}')`);
+  return `${wholeSql(words, parts)}, ${someSql(words, fewest, parts)}, found as materialized (
+    select entry_no, min(match) as match, min(series_no) as series_no, min(length) as length, max(alike) as alike
+    from (select * from whole union all select * from with_some) every group by entry_no
+  ), compared as materialized (
+    select f.entry_no, f.match, f.length, f.alike, s.last_updated,
+      case when f.match < ${someWords} then 1000 else (${covered}) * 1000 / ${total} end as covered,
+      case when f.match < 6 then 1000 else (${named}) * 1000 / ${total} end as named,
+      coalesce(s.series_id in (${popularIds}), false) as is_popular,
+      f.series_no is not null and ${isStale('s', `${v.of(newest)}::date`)} as is_stale
+    from found f
+      -- An estimate of very many entries would make PostgreSQL read both tables as a whole.
+      left join lateral (select words from data.search_entries e where e.entry_no = f.entry_no and f.match >= 6 offset 0) e on true
+      left join lateral (select * from data.series s where s.series_no = f.series_no offset 0) s on true
+  ), ranked as materialized (
+    select entry_no, match, covered, named, last_updated,
+      case when match < ${someWords} then match * 1000 else ${someWords} * 1000 + 1000 - covered end as relevance,
+      ${finerRank({ named: 'named', isPopular: 'is_popular', stale: 'is_stale', alike: 'alike', length: 'length' })} as finer
+    from compared
+  )`;
+}
+
+const below = (parameter: string) =>
+  `(category = ${parameter} or starts_with(category, ${parameter} || '/'))`;
+
+/** Entries that match as a whole: by beginnings, by all words, by synonyms, and with the last word as a prefix. */
+function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts): string {
+  const [own, any] = [v.query(words.own), v.query(words.any)];
+  const begins = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
+    (select ${facts}, case when ${column} = ${text} then ${whole}
+        when ${beginsWith(column, text)} then ${beginning} else 7 end as match
+     from (select * from data.search_entries where ${column} collate "C" >= ${text} and ${column} collate "C" < ${text} || chr(1114111)
+           order by ${column} collate "C" limit ${beginningsMax}) e where ${passes})`;
+  const inName = (query: string, name: number, other: number) =>
+    `${facts}, case when ts_filter(words, '{a}') @@ ${query} then ${name} else ${other} end as match`;
+  const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
+  const samples = words.compared.map(
+    ({ any: each }, i) =>
+      `count(*) filter (where ${matching(v.query(each))}) * ${commonRatio} > count(*) as common_${i}`,
+  );
+  const isFew = `(select count(*) from begins where match < 7) + (select count(*) from has_words) < ${enough}`;
+  return `
+  begins as materialized (${begins('id_text', 0, 2)} union all ${begins('name_text', 1, 3)}
+  ), sample as materialized (
+    select ${[`count(*) filter (where ${matching(own)}) * ${commonRatio} > count(*) as common`, ...samples].join(', ')}
+    from data.search_entries tablesample system (${samplePct}) repeatable (1)
+  ), common as materialized (
+    select ${inName(own, 4, 6)} from (select * from data.search_entries limit ${readMax}) e
+    where (select common from sample) and ${matching(own)} limit ${rankedMax}
+  ), has_words as materialized (
+    select * from common where (select count(*) from common) = ${rankedMax}
+    union all
+    (select ${inName(own, 4, 6)} from data.search_entries
+     where (select count(*) from common) < ${rankedMax} and ${matching(own)} limit ${rankedMax})
+  ), has_synonyms as materialized (
+    select ${inName(any, 5, 9)} from data.search_entries
+    where ${words.any === words.own ? 'false' : `${isFew} and ${matching(any)}`} limit ${beginningsMax}
+  ), whole as materialized (
+    select * from begins union all select * from has_words union all select * from has_synonyms
+    ${words.begun === null ? '' : `union all (select ${inName(v.query(words.begun), 7, 8)} from data.search_entries where ${isFew} and ${matching(v.query(words.begun))} limit ${beginningsMax})`}
+  )`;
+}
+
+/**
+ * Entries that have some of what is asked for, where few have all: first those that lack one thing, then those that have one, then
+ * those that have a word of a term.
+ */
+function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }: Parts): string {
+  const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
+  const isFew = (...ctes: string[]) =>
+    `not exists (select from begins where match < 2) and ${['whole', ...ctes].map((name) => `(select count(*) from ${name})`).join(' + ')} < ${fewest}`;
+  const heaviest = Math.max(0, ...compared.map(({ weight }) => weight));
+  /** Those with the query: of a common one, the first that a scan meets. */
+  const having = (query: string, isFewSql: string, common?: string) => {
+    const limit = `limit ${someMax}`;
+    const byIndex = `(select ${facts} from data.search_entries
+      where ${isFewSql} ${common === undefined ? '' : `and not (select ${common} from sample)`} and ${matching(query)} ${limit})`;
+    return common === undefined
+      ? byIndex
+      : `${byIndex} union all (select ${facts} from (select * from data.search_entries limit ${readMax}) e
+         where ${isFewSql} and (select ${common} from sample) and ${matching(query)} ${limit})`;
+  };
+  const nothing = `select ${facts} from data.search_entries where false`;
+  const union = (selects: readonly string[]) =>
+    selects.length === 0 ? nothing : selects.join(' union all ');
+  const most =
+    compared.length < 3
+      ? []
+      : compared.map((_, left) => {
+          const others = compared.filter((__, i) => i !== left).map(({ any }) => `(${any})`);
+          return having(v.query(others.join(' & ')), isFew());
+        });
+  const single = (isHeavy: boolean, few: string) =>
+    compared.flatMap(({ any, weight, parts }, i) => [
+      ...(compared.length > 1 && weight >= Math.min(3, heaviest) === isHeavy
+        ? [having(v.query(any), few, `common_${i}`)]
+        : []),
+      ...parts.flatMap(({ query, isTelling }) =>
+        isTelling === isHeavy ? [having(v.query(query), few)] : [],
+      ),
+    ]);
+  return `
+  most as materialized (${union(most)}
+  ), heavy as materialized (${union(single(true, isFew('most')))}
+  ), light as materialized (${union(single(false, `not exists (select from whole) and not exists (select from most) and not exists (select from heavy)`))}
+  ), with_some as materialized (
+    select *, ${someWords} as match from (select * from most union all select * from heavy union all select * from light) every
+  )`;
+}
+
+/** Of a word in a tsquery or tsvector of PostgreSQL. */
+const lexemeBytesMax = 2_046;
+
+/** The filters as a tsquery. */
+function filterLexemes({ type, frequency, source, category }: SearchFilter): string {
+  // No entry has a longer one, nor one without a value.
+  const lexeme = (name: string, value: string): string => {
+    const word = `${name}:${value}`;
+    const possible = Buffer.byteLength(word) > lexemeBytesMax ? `${name}:` : word;
+    return `'${possible.replaceAll(/['\\]/g, '$&$&')}'`;
+  };
+  const lexemes = Object.entries({ type, frequency, source }).flatMap(([name, value]) =>
+    value === undefined ? [] : [lexeme(name, value)],
+  );
+  if (category !== undefined) {
+    // Without a value, the beginning would be that of every category.
+    const under =
+      Buffer.byteLength(`category:${category}/`) > lexemeBytesMax
+        ? ''
+        : ` | ${lexeme('category', `${category}/`)}:*`;
+    lexemes.push(`(${lexeme('category', category)}${under})`);
+  }
+  return lexemes.join(' & ');
+}

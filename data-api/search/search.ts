@@ -1,0 +1,184 @@
+// GET /v1/search: finds everything by id, name or words, and tolerates typing errors.
+// Hides nothing: the handler reads from the parameters to the answer; search.sql.ts decides what matches.
+import { z } from 'zod';
+import { entryAt } from '../../kernel/entries.ts';
+import { limitDefault, limitMax, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
+import { flagParam, integerParam, oneOfParam } from '../../kernel/http/params.ts';
+import { frequencies } from '../../domain/periods.ts';
+import { endpoint } from '../endpoint.ts';
+import { findDataState } from '../list.sql.ts';
+import { facetsSchema, toFacets } from '../discovery/discovery.ts';
+import { conceptsOf, type Concept, type Corrections } from './concepts.ts';
+import { askedWords, findCorrections } from './queries.sql.ts';
+import {
+  countFacets,
+  findHits,
+  hitSchema,
+  matchKinds,
+  searchFacets,
+  searchTypes,
+  someWords,
+  type HitPlace,
+  type SearchHit,
+  type SearchQuery,
+} from './hits.sql.ts';
+import { dayOf, searched } from './state.ts';
+import { tellingWords, wordsOf, type Vocabulary } from './vocabulary.ts';
+
+/** match → score; only the order means something. Of some words, it is the greatest. */
+const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
+  id: 1,
+  name: 0.95,
+  id_beginning: 0.9,
+  name_beginning: 0.85,
+  name_words: 0.7,
+  name_synonyms: 0.6,
+  words: 0.5,
+  name_words_begun: 0.4,
+  words_begun: 0.3,
+  synonyms: 0.2,
+  some_words: 0.15,
+};
+
+/** If fewer entries have all words, those that have some follow them; in an order by date, only if none has all. */
+const fewest = { relevance: 10, updated: 1 } as const;
+
+/** What a cursor holds: what misspelt words mean, and the place of the last hit. */
+type Opened = [corrections: string, number, number, number];
+
+/** Where no entry has all words, the query is tried again with what misspelt words may mean: `meta.corrected`. */
+export const getSearch = endpoint({
+  summary: 'Full-text search by id, name and words; knows synonyms, and tolerates typing errors.',
+  query: {
+    q: z
+      .string()
+      .max(200, 'must not be longer than 200 characters')
+      .regex(/[\p{L}\p{N}]/u, 'must have a letter or a digit')
+      .meta({
+        description: 'An id or words, also in other languages of the EU; the last word may be a prefix.',
+        override: { pattern: undefined },
+      }),
+    type: oneOfParam(searchTypes).optional(),
+    frequency: oneOfParam(frequencies).optional(),
+    source: z.string().optional().describe('The exact source.'),
+    category: z.string().optional().describe('A category, including its subcategories.'),
+    facets: flagParam(false).describe('Adds the number of hits per type, frequency and so on.'),
+    ...listParams({ fields: Object.keys(hitSchema.shape), sorts: [], sort: 'relevance' }),
+    sort: oneOfParam(['relevance', 'updated']).default('relevance'),
+    limit: integerParam(1, limitMax)
+      .default(limitDefault)
+      .meta({ description: 'Hits per page.', override: { default: limitDefault } }),
+  },
+  json: listOf(rowOf(hitSchema), {
+    meta: z.object({
+      corrected: z.string().nullable().describe('The query as corrected; null unless that finds more.'),
+      facets: facetsSchema(searchFacets).optional(),
+    }),
+  }),
+  caching: 'public',
+  handler:
+    ({ database, cursors, vocabulary }) =>
+    async ({ query, call }) => {
+      const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
+      const filter = { type, frequency, source, category };
+      const pageQuery = JSON.stringify(['search', q, sort, filter]);
+      const opened = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as Opened);
+      const after: HitPlace | null = opened === null ? null : [opened[1], opened[2], opened[3]];
+      const state = await call.stage('lookup', () => findDataState(database, searched));
+      const newest = dayOf(state);
+
+      async function find(corrections: Corrections): Promise<Found> {
+        const concepts = conceptsOf(q, vocabulary, corrections);
+        const words = await askedWords(database, q, concepts);
+        const asked: SearchQuery = { q, words, filter, fewest: fewest[sort], newest };
+        const hits = await findHits(database, asked, { sort, after, limit: limit + 1 });
+        return { hits, asked, concepts, corrections };
+      }
+      async function search(): Promise<Found> {
+        const found = await find(opened === null ? {} : (JSON.parse(opened[0]) as Corrections));
+        if (after !== null || coveredBy(found) === 1000) return found;
+        const corrections = await correctionsOf(q, vocabulary, (words) => findCorrections(database, words));
+        if (Object.keys(corrections).length === 0) return found;
+        const corrected = await find(corrections);
+        return coveredBy(corrected) > coveredBy(found) ? corrected : found;
+      }
+
+      return {
+        identity: [pageQuery, opened, limit, facets, fields, format, state.version],
+        lastModified: state.changedAt,
+        format,
+        fileName: 'search',
+        async read() {
+          const { hits, asked, concepts, corrections } = await call.stage('sql', search);
+          const counts = facets ? await call.stage('facets', () => countFacets(database, asked)) : null;
+          const shown = hits.slice(0, limit);
+          const last = hits.length > limit ? shown.at(-1) : undefined;
+          const place = last && [last.rank, last.finerRank, last.entryNo];
+          const nextCursor =
+            place === undefined ? null : cursors.seal([JSON.stringify(corrections), ...place], pageQuery);
+          const corrected = correctedText(q, corrections);
+          const meta = { corrected, ...(counts === null ? {} : { facets: toFacets(searchFacets, counts) }) };
+          const text = await call.stage('render', () =>
+            renderList(
+              shown.map((hit) => toResult(hit, concepts, asked)),
+              { fields, format, nextCursor, extra: { meta } },
+            ),
+          );
+          return { text, nextCursor };
+        },
+      };
+    },
+});
+
+interface Found {
+  hits: SearchHit[];
+  asked: SearchQuery;
+  concepts: readonly Concept[];
+  corrections: Corrections;
+}
+
+/** How much of what is asked for the best hit has: from 0 to 1000. */
+const coveredBy = ({ hits }: Found): number => Math.max(0, ...hits.map(({ covered }) => covered));
+
+/** What the unknown words of a query may mean. Terms of the vocabulary are known. */
+async function correctionsOf(
+  q: string,
+  vocabulary: Vocabulary,
+  find: (words: readonly string[]) => ReturnType<typeof findCorrections>,
+): Promise<Corrections> {
+  const unknown = tellingWords(wordsOf(q)).filter((word) => word.length >= 4 && !vocabulary.has(word));
+  if (unknown.length === 0) return {};
+  const found = await find(unknown);
+  const entries = found.map(({ word, meant, isNear }): [string, readonly string[]] => {
+    const terms = isNear ? [] : vocabulary.near(word);
+    return [word, terms.length > 0 ? terms : meant];
+  });
+  return Object.fromEntries(entries.filter(([, meant]) => meant.length > 0));
+}
+
+/** The query with the likeliest word in place of each that was corrected; null if none was. */
+function correctedText(q: string, corrections: Corrections): string | null {
+  if (Object.keys(corrections).length === 0) return null;
+  return wordsOf(q)
+    .map((word) => corrections[word]?.[0] ?? word)
+    .join(' ');
+}
+
+function toResult(hit: SearchHit, concepts: readonly Concept[], { words }: SearchQuery) {
+  const { match, covered, found, highlight, excerpt, ...rest } = hit;
+  const { rank: _rank, finerRank: _finerRank, entryNo: _entryNo, ...entry } = rest;
+  const kind = entryAt(matchKinds, match);
+  const score = match === someWords ? (scores[kind] * covered) / 1000 : scores[kind];
+  const matched = match === someWords ? foundWords(words.compared, found) : concepts.map(({ text }) => text);
+  return { ...entry, match: kind, score, matched, highlight, excerpt };
+}
+
+/** The words or terms that were found; of a term that was not, the words that were. */
+function foundWords(compared: SearchQuery['words']['compared'], found: readonly boolean[]): string[] {
+  let at = 0;
+  return compared.flatMap(({ text, parts }) => {
+    const [whole, ...each] = found.slice(at, at + 1 + parts.length);
+    at += 1 + parts.length;
+    return whole === true ? [text] : parts.flatMap(({ word }, i) => (each[i] === true ? [word] : []));
+  });
+}

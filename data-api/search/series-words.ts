@@ -1,0 +1,26 @@
+// What the catalogue takes from search: which series have the words of a query, and how relevant each is.
+import type { Queryable } from '../../kernel/database.ts';
+import { conceptsOf } from './concepts.ts';
+import { askedWords, hasEntry, type AskedWords } from './queries.sql.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+export interface SeriesWords {
+  /** As typed. */
+  q: string;
+  words: AskedWords;
+  /** The tsquery that a series has to match. */
+  matching: string;
+}
+
+/** All words have to match, by themselves or by a synonym, the last one as a prefix too; where no series has all, some. */
+export async function seriesWords(
+  database: Queryable,
+  vocabulary: Vocabulary,
+  q: string,
+): Promise<SeriesWords> {
+  const words = await askedWords(database, q, conceptsOf(q, vocabulary));
+  const all = words.begun === null ? words.any : `${words.any} | (${words.begun})`;
+  for (const matching of [all, words.telling])
+    if (await hasEntry(database, matching)) return { q, words, matching };
+  return { q, words, matching: words.marked };
+}
