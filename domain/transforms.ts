@@ -1,4 +1,5 @@
 // The transforms of a series by name, with FRED's names for them; docs/transforms.md has the formulas.
+import { monthsPerPeriod, type Frequency } from './periods.ts';
 
 export const transforms = [
   'yoy',
@@ -37,3 +38,21 @@ export const unitKept: ReadonlySet<string> = new Set<Transform>([
   '3ma',
   'cumulative',
 ]);
+
+/** The periods of a year, as annual rates count them; an irregular series has none. */
+export const periodsPerYear: Readonly<Partial<Record<Frequency, number>>> = {
+  daily: 260,
+  weekly: 52,
+  monthly: 12,
+  quarterly: 4,
+  semiannual: 2,
+  annual: 1,
+};
+
+/** Whether the transform is defined at the frequency: a month-on-month change needs months, an annual rate a number of periods. */
+export function isApplicable(transform: Transform, frequency: Frequency): boolean {
+  if (transform === 'mom') return (monthsPerPeriod[frequency] ?? 1) === 1;
+  if (transform === 'annualised' || transform === 'log_change_annualised')
+    return periodsPerYear[frequency] !== undefined;
+  return true;
+}

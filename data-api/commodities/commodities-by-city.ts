@@ -88,7 +88,11 @@ export const getCommoditiesByCity = endpoint({
       const { database } = dependencies;
       if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
         fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
-      const { from, to, vintage } = toRequest({ ...query, sort: 'asc', fields: [], incomplete: false }, call, dependencies);
+      const { from, to, vintage } = toRequest(
+        { ...query, sort: 'asc', fields: [], incomplete: false },
+        call,
+        dependencies,
+      );
       const { found, cityNames } = await call.stage('lookup', async () => ({
         found: await requireItem(dependencies, call, query.item, vintage),
         cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),

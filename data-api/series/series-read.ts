@@ -23,7 +23,7 @@ import { isStored, readBlocks, readFirst, readNewest, type Selection } from './p
 import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
-import { isApplicable } from './transform.ts';
+import { isApplicable } from '../../domain/transforms.ts';
 import { transformedBlocks, type Computation } from './transformed-points.ts';
 
 /** The place of a point in the order. */

@@ -5,8 +5,8 @@ import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts'
 import { decimal, plus, zero, type Decimal } from '../decimal.ts';
 import { noMoments, withValue } from '../logarithms.ts';
 import { segmentNo, type Columns } from './legs.ts';
-import { isApplicable, lookBack, lookBackEnd, transformValues } from './transform.ts';
-import { transforms, type Transform } from '../../domain/transforms.ts';
+import { lookBack, lookBackEnd, transformValues } from './transform.ts';
+import { isApplicable, transforms, type Transform } from '../../domain/transforms.ts';
 
 const nothing: Columns = { dates: [], values: [], dimsNos: [] };
 

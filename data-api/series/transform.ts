@@ -3,7 +3,7 @@
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
-import type { Transform } from '../../domain/transforms.ts';
+import { periodsPerYear, type Transform } from '../../domain/transforms.ts';
 import {
   decimal,
   difference,
@@ -58,24 +58,6 @@ const comparisons: Readonly<Record<Transform, Comparison | null>> = {
   cumulative: null,
   zscore: null,
 };
-
-/** The periods of a year, as annual rates count them; an irregular series has none. */
-const periodsPerYear: Readonly<Partial<Record<Frequency, number>>> = {
-  daily: 260,
-  weekly: 52,
-  monthly: 12,
-  quarterly: 4,
-  semiannual: 2,
-  annual: 1,
-};
-
-/** Whether the transform is defined at the frequency: a month-on-month change needs months, an annual rate a number of periods. */
-export function isApplicable(transform: Transform, frequency: Frequency): boolean {
-  if (transform === 'mom') return (monthsPerPeriod[frequency] ?? 1) === 1;
-  if (transform === 'annualised' || transform === 'log_change_annualised')
-    return periodsPerYear[frequency] !== undefined;
-  return true;
-}
 
 /** Whether a transform compares with points in a window of time; otherwise with the last few points, of any age. */
 export function isWindowed(transform: Transform, frequency: Frequency): boolean {

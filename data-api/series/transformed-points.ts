@@ -6,20 +6,13 @@ import { fail } from '../../kernel/errors.ts';
 import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
 import { decimal, type Decimal } from '../decimal.ts';
-import type { Transform } from '../../domain/transforms.ts';
+import { isApplicable, type Transform } from '../../domain/transforms.ts';
 import type { Moments } from '../logarithms.ts';
 import { breakDates, createTotals, noTotals, readMoments, type Totals } from './history-sums.ts';
 import { filterPoints, noPoints, type Points } from './point-columns.ts';
 import { readAll, readBlocks, readFirst, readNewest, type Selection } from './points.ts';
 import { segmentNo, slackDays, type Columns } from './legs.ts';
-import {
-  isApplicable,
-  isWindowed,
-  lookBack,
-  lookBackEnd,
-  transformValues,
-  type TransformRule,
-} from './transform.ts';
+import { isWindowed, lookBack, lookBackEnd, transformValues, type TransformRule } from './transform.ts';
 
 /** A requested transform, ready to be computed. */
 export interface Computation {
