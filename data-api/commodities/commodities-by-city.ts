@@ -28,8 +28,12 @@ import { stateOf } from '../series/series-read.ts';
 import { toRequest, transformParam } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
-import { slackDays } from '../series/legs.ts';
-import { prepareTransform, transformedValues, type Computation } from '../series/transformed-points.ts';
+import { slackDays } from '../series/computed/legs.ts';
+import {
+  prepareTransform,
+  transformedValues,
+  type Computation,
+} from '../series/computed/transformed-points.ts';
 
 const citiesMax = 100;
 

@@ -5,7 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { decimal, mean } from '../decimal.ts';
-import { createAggregator, sourceWindow, type Aggregation } from './aggregation.ts';
+import { createAggregator, sourceWindow, type Aggregation } from './computed/aggregation.ts';
 import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from './point-columns.ts';
 import { readPoints, type PointsRow, type Reading } from './points.sql.ts';
 import { isRewrittenSince, type Series } from './series.sql.ts';

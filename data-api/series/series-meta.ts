@@ -1,8 +1,8 @@
 // The metadata of a series: `meta` of the envelope, and the full entry of the catalogue.
 import type { Series } from './series.sql.ts';
 import { unitKept } from '../../domain/transforms.ts';
-import type { Aggregation } from './aggregation.ts';
-import type { Computation } from './transformed-points.ts';
+import type { Aggregation } from './computed/aggregation.ts';
+import type { Computation } from './computed/transformed-points.ts';
 
 /** The six fields of the contract first, then the other metadata. */
 export function metaOf(

@@ -10,7 +10,7 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
-import { lowerFrequencies, sourcePerPeriod, type Aggregation } from './aggregation.ts';
+import { lowerFrequencies, sourcePerPeriod, type Aggregation } from './computed/aggregation.ts';
 import {
   appendPoints,
   filterPoints,
@@ -24,7 +24,7 @@ import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest }
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
 import { isApplicable } from '../../domain/transforms.ts';
-import { transformedBlocks, type Computation } from './transformed-points.ts';
+import { transformedBlocks, type Computation } from './computed/transformed-points.ts';
 
 /** The place of a point in the order. */
 interface Place {

@@ -22,7 +22,12 @@ import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
 import { defaultPointFields, includedFields, pointFields, type PointField } from './series-envelope.ts';
 import { fredUnits, transforms, type Transform } from '../../domain/transforms.ts';
-import { aggregates, targetFrequencies, type Aggregate, type TargetFrequency } from './aggregation.ts';
+import {
+  aggregates,
+  targetFrequencies,
+  type Aggregate,
+  type TargetFrequency,
+} from './computed/aggregation.ts';
 
 export const limitDefault = 1_000;
 const limitMax = 100_000;

@@ -37,7 +37,7 @@ import {
 } from './series-request.ts';
 import { manySeriesSchema, seriesSchema } from './series-schema.ts';
 import type { Series } from './series.sql.ts';
-import { prepareTransform, type Computation } from './transformed-points.ts';
+import { prepareTransform, type Computation } from './computed/transformed-points.ts';
 
 /** The path parameter of a series. */
 export const seriesParam = { id: z.string().describe('The id of a series, case-sensitive.') };

@@ -1,12 +1,12 @@
 // Sums over the history of a selection, per combination: the running totals before a block, and what a standard deviation needs.
 // Hides that blocks follow each other, so that the history is read once for all of them.
-import type { Queryable } from '../../kernel/database.ts';
-import { addDays } from '../../kernel/dates.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { decimal, minus, plus, zero, type Decimal } from '../decimal.ts';
-import { noMoments, withValue, type Moments } from '../logarithms.ts';
-import type { Points } from './point-columns.ts';
-import { blockPoints, readBlocks, type Selection } from './points.ts';
+import type { Queryable } from '../../../kernel/database.ts';
+import { addDays } from '../../../kernel/dates.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { decimal, minus, plus, zero, type Decimal } from '../../decimal.ts';
+import { noMoments, withValue, type Moments } from '../../logarithms.ts';
+import type { Points } from '../point-columns.ts';
+import { blockPoints, readBlocks, type Selection } from '../points.ts';
 import { segmentsOf } from './transform.ts';
 
 /** Combination, as numbered by `segmentNo` → the sum of its values. */

@@ -1,12 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
-import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts';
-import { decimal, plus, zero, type Decimal } from '../decimal.ts';
-import { noMoments, withValue } from '../logarithms.ts';
+import { addDays, addMonths, dayNumber } from '../../../kernel/dates.ts';
+import { frequencies, periodEnd, type Frequency } from '../../../domain/periods.ts';
+import { decimal, plus, zero, type Decimal } from '../../decimal.ts';
+import { noMoments, withValue } from '../../logarithms.ts';
 import { segmentNo, type Columns } from './legs.ts';
 import { lookBack, lookBackEnd, transformValues } from './transform.ts';
-import { isApplicable, transforms, type Transform } from '../../domain/transforms.ts';
+import { isApplicable, transforms, type Transform } from '../../../domain/transforms.ts';
 
 const nothing: Columns = { dates: [], values: [], dimsNos: [] };
 

@@ -7,11 +7,11 @@ import {
   fromDayNumber,
   isWeekend,
   withinCalendar,
-} from '../../kernel/dates.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
-import { compareDecimals, decimal, mean, sum, type Decimal } from '../decimal.ts';
-import { appendPoints, noPoints, type Points } from './point-columns.ts';
+} from '../../../kernel/dates.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { monthsPerPeriod, periodEnd, type Frequency } from '../../../domain/periods.ts';
+import { compareDecimals, decimal, mean, sum, type Decimal } from '../../decimal.ts';
+import { appendPoints, noPoints, type Points } from '../point-columns.ts';
 
 /** The frequencies that points are aggregated to, the highest first. */
 export const targetFrequencies = ['weekly', 'monthly', 'quarterly', 'semiannual', 'annual'] as const;

@@ -1,8 +1,8 @@
 // Finds the earlier values that a transform compares a value with, while the points of a series pass in their order.
 // Hides how they are found: by calendar period, or by calendar date within a tolerance, never by row count.
-import { addMonths, dayNumber } from '../../kernel/dates.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
+import { addMonths, dayNumber } from '../../../kernel/dates.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { monthsPerPeriod, type Frequency } from '../../../domain/periods.ts';
 
 /** The earlier values that a value is compared with: that of a year or a month before, of the previous period, or of the previous two. */
 export type Comparison = 'year' | 'month' | 'previous' | 'previous_two';

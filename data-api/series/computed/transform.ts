@@ -1,9 +1,9 @@
 // The transforms of a series, as pure functions; docs/transforms.md has the formulas and edge cases.
 // Hides which earlier values a transform needs (legs.ts finds them), and how far back they may be.
-import { addDays, addMonths } from '../../kernel/dates.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
-import { periodsPerYear, type Transform } from '../../domain/transforms.ts';
+import { addDays, addMonths } from '../../../kernel/dates.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { monthsPerPeriod, type Frequency } from '../../../domain/periods.ts';
+import { periodsPerYear, type Transform } from '../../../domain/transforms.ts';
 import {
   decimal,
   difference,
@@ -14,8 +14,8 @@ import {
   written,
   zero,
   type Decimal,
-} from '../decimal.ts';
-import { compoundChange, logChange, naturalLog, standardScore, type Moments } from '../logarithms.ts';
+} from '../../decimal.ts';
+import { compoundChange, logChange, naturalLog, standardScore, type Moments } from '../../logarithms.ts';
 import {
   createLegs,
   previousWithinDays,

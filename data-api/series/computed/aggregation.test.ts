@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays } from '../../kernel/dates.ts';
+import { addDays } from '../../../kernel/dates.ts';
 import {
   aggregates,
   createAggregator,
@@ -13,8 +13,8 @@ import {
   type Aggregation,
   type TargetFrequency,
 } from './aggregation.ts';
-import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from './point-columns.ts';
-import type { Frequency } from '../../domain/periods.ts';
+import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from '../point-columns.ts';
+import type { Frequency } from '../../../domain/periods.ts';
 
 type Listed = readonly (readonly [date: string, value: string, dimsNo?: number])[];
 

@@ -1,16 +1,16 @@
 // The transformed points of a selection, in blocks: computed on the whole history, then cut to the selection.
 // Hides the extra read of the points that a block is compared with: no page, order or format changes a value.
-import type { Queryable } from '../../kernel/database.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
-import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
-import { monthsPerPeriod, periodEnd } from '../../domain/periods.ts';
-import { decimal, type Decimal } from '../decimal.ts';
-import { isApplicable, type Transform } from '../../domain/transforms.ts';
-import type { Moments } from '../logarithms.ts';
+import type { Queryable } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { addDays, addMonths, type DateRange } from '../../../kernel/dates.ts';
+import { monthsPerPeriod, periodEnd } from '../../../domain/periods.ts';
+import { decimal, type Decimal } from '../../decimal.ts';
+import { isApplicable, type Transform } from '../../../domain/transforms.ts';
+import type { Moments } from '../../logarithms.ts';
 import { breakDates, createTotals, noTotals, readMoments, type Totals } from './history-sums.ts';
-import { filterPoints, noPoints, type Points } from './point-columns.ts';
-import { readAll, readBlocks, readFirst, readNewest, type Selection } from './points.ts';
+import { filterPoints, noPoints, type Points } from '../point-columns.ts';
+import { readAll, readBlocks, readFirst, readNewest, type Selection } from '../points.ts';
 import { segmentNo, slackDays, type Columns } from './legs.ts';
 import { isWindowed, lookBack, lookBackEnd, transformValues, type TransformRule } from './transform.ts';
 
