@@ -23,7 +23,7 @@ import { isStored, readBlocks, readFirst, readNewest, type Selection } from './p
 import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
-import { isApplicable } from '../../domain/transforms.ts';
+import { isApplicable, unitKept } from '../../domain/transforms.ts';
 import { transformedBlocks, type Computation } from './computed/transformed-points.ts';
 
 /** The place of a point in the order. */
@@ -187,7 +187,7 @@ export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Curs
  */
 function aggregationOf(
   { id, frequency: source, fiscalYearEnd, breaks }: Series,
-  { frequency: target, aggregate, incomplete }: SeriesRequest,
+  { frequency: target, aggregate, incomplete, transform }: SeriesRequest,
 ): Aggregation | null {
   if (target === null || target === source) return null;
   const allowed = lowerFrequencies(source);
@@ -209,6 +209,8 @@ function aggregationOf(
   return {
     ...{ source, target, aggregate, incomplete, fiscalYearEnd },
     breaks: breaks.map(({ date }) => date),
+    // A ratio of means has ten significant digits only if these have more.
+    meanDecimals: transform === null || unitKept.has(transform) ? 10 : 20,
     sourcePerPeriod: sourcePerPeriod(source, target),
   };
 }

@@ -33,7 +33,7 @@ function aggregation(
   target: TargetFrequency,
   more: Partial<Aggregation> = {},
 ): Aggregation {
-  const rest = { incomplete: false, fiscalYearEnd: null, breaks: [] };
+  const rest = { incomplete: false, fiscalYearEnd: null, breaks: [], meanDecimals: 10 };
   return {
     ...{ source, target, aggregate: 'avg', sourcePerPeriod: sourcePerPeriod(source, target) },
     ...rest,

@@ -25,6 +25,8 @@ export interface Aggregation {
   source: Frequency;
   target: TargetFrequency;
   aggregate: Aggregate;
+  /** The least decimals of a mean. */
+  meanDecimals: number;
   /** Whether periods that are not complete have a value too. */
   incomplete: boolean;
   /** `MM-DD`, for annual periods. */
@@ -216,14 +218,14 @@ function periodValue(aggregation: Aggregation, period: Period, group: Group): st
   // The value is dated to the end of the period, and has to be in the unit of that day.
   if (texts.length === 0 || aggregation.breaks.some((date) => date > first && date <= period.end)) return '';
   if (!aggregation.incomplete && !isComplete(aggregation, period, group, texts.length)) return '';
-  return aggregateOf(aggregation.aggregate, texts);
+  return aggregateOf(aggregation, texts);
 }
 
-function aggregateOf(aggregate: Aggregate, texts: readonly string[]): string {
+function aggregateOf({ aggregate, meanDecimals }: Aggregation, texts: readonly string[]): string {
   if (aggregate === 'first') return entryAt(texts, 0);
   if (aggregate === 'last') return entryAt(texts, texts.length - 1);
   const values = texts.map(decimal);
-  if (aggregate === 'avg') return mean(values, 10);
+  if (aggregate === 'avg') return mean(values, meanDecimals);
   if (aggregate === 'sum') return sum(values);
   const sign = aggregate === 'max' ? 1 : -1;
   let [best, at]: [Decimal, number] = [entryAt(values, 0), 0];
