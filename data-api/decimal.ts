@@ -53,6 +53,54 @@ export function mean(values: readonly Decimal[], decimalsMin: number): string {
   return write(divide(sum * bigPower(decimals - scale), BigInt(values.length)), decimals);
 }
 
+/** The sum, exactly. */
+export function sum(values: readonly Decimal[]): string {
+  return written(values.reduce(plus, zero));
+}
+
+/** x − y, exactly. */
+export function difference(x: Decimal, y: Decimal): string {
+  return written(minus(x, y));
+}
+
+export const zero: Decimal = { units: 0, scale: 0 };
+
+export function plus(a: Decimal, b: Decimal): Decimal {
+  const numbers = alignedNumbers(a, b);
+  const scale = Math.max(a.scale, b.scale);
+  if (numbers !== null && Number.isSafeInteger(numbers[0] + numbers[1]))
+    return { units: numbers[0] + numbers[1], scale };
+  const [first, second] = alignedUnits(a, b);
+  return { units: first + second, scale };
+}
+
+export function minus(a: Decimal, b: Decimal): Decimal {
+  return plus(a, { units: -b.units, scale: b.scale });
+}
+
+/** As plain digits, without zeros at the end. */
+export function written({ units, scale }: Decimal): string {
+  return write(BigInt(units), scale);
+}
+
+/** Positive if a is the greater, negative if b is, 0 if they are equal. */
+export function compareDecimals(a: Decimal, b: Decimal): number {
+  return Number(minus(a, b).units);
+}
+
+/** The two as whole numbers: each times the same power of ten. */
+export function alignedUnits(a: Decimal, b: Decimal): [bigint, bigint] {
+  const scale = Math.max(a.scale, b.scale);
+  return [BigInt(a.units) * bigPower(scale - a.scale), BigInt(b.units) * bigPower(scale - b.scale)];
+}
+
+/** A number computed in floating point, with as many significant digits as a computed percentage; '' if it is not finite. */
+export function significant(value: number): string {
+  if (!Number.isFinite(value)) return '';
+  const [digits = '', exponent = ''] = value.toExponential(percentDigits - 1).split('e');
+  return write(BigInt(digits.replace('.', '')), percentDigits - 1 - Number(exponent));
+}
+
 /** 100 · a / b with `percentDigits` significant digits. */
 function percent(a: bigint, b: bigint): string {
   // With this many decimals the quotient has the required number of digits, or one more.
@@ -118,11 +166,6 @@ function scaledQuotient(a: bigint, b: bigint, exponent: number): bigint {
 
 function digitsOf(units: bigint): number {
   return String(units < 0n ? -units : units).length;
-}
-
-function alignedUnits(a: Decimal, b: Decimal): [bigint, bigint] {
-  const scale = Math.max(a.scale, b.scale);
-  return [BigInt(a.units) * bigPower(scale - a.scale), BigInt(b.units) * bigPower(scale - b.scale)];
 }
 
 function bigPower(exponent: number): bigint {

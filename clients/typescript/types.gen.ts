@@ -82,7 +82,7 @@ export type SeriesMeta = {
      * The id that was asked for, where it is an earlier one of the series.
      */
     renamed_from?: string;
-    transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+    transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
     /**
      * As requested.
      */
@@ -91,6 +91,14 @@ export type SeriesMeta = {
      * The load that the points belong to.
      */
     version: number;
+    /**
+     * With `frequency`: that of the published points, if it is another.
+     */
+    source_frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+    /**
+     * With `frequency`: what each point is of the published ones of its period.
+     */
+    aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
     /**
      * The unit before the transform.
      */
@@ -351,7 +359,7 @@ export type Triangle = {
          * The id that was asked for, where it is an earlier one of the series.
          */
         renamed_from?: string;
-        transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+        transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
         /**
          * As requested.
          */
@@ -360,6 +368,14 @@ export type Triangle = {
          * The load that the points belong to.
          */
         version: number;
+        /**
+         * With `frequency`: that of the published points, if it is another.
+         */
+        source_frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+        /**
+         * With `frequency`: what each point is of the published ones of its period.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
         /**
          * The unit before the transform.
          */
@@ -474,13 +490,29 @@ export type GetSeriesData = {
          */
         limit?: number;
         /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
+        /**
          * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -553,6 +585,10 @@ export type GetSeriesByIdData = {
          */
         limit?: number;
         /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
+        /**
          * `pagination.next_cursor` of the previous page.
          */
         cursor?: string;
@@ -561,9 +597,21 @@ export type GetSeriesByIdData = {
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -631,9 +679,21 @@ export type GetSeriesByIdLatestData = {
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -693,9 +753,21 @@ export type GetSeriesByIdCiteData = {
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -758,9 +830,21 @@ export type GetSeriesByIdChartSvgData = {
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -828,9 +912,21 @@ export type GetSeriesByIdChartPngData = {
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -1045,6 +1141,10 @@ export type GetCommoditiesData = {
          */
         limit?: number;
         /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
+        /**
          * `pagination.next_cursor` of the previous page.
          */
         cursor?: string;
@@ -1053,9 +1153,21 @@ export type GetCommoditiesData = {
          */
         dims?: Array<string>;
         /**
-         * See docs/transforms.md.
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * For `transform=index`: the date at which the index is 100; default the first value.
          */
@@ -1140,7 +1252,7 @@ export type GetCommoditiesByCityData = {
         /**
          * Applied to the prices of each city; `rank` is by the result.
          */
-        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index';
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
         /**
          * The order: by value or by city; `-` for descending.
          */
@@ -3457,7 +3569,7 @@ export type GetCatalogByIdPreviewResponses = {
              * The id that was asked for, where it is an earlier one of the series.
              */
             renamed_from?: string;
-            transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | null;
+            transform: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | null;
             /**
              * As requested.
              */
@@ -3466,6 +3578,14 @@ export type GetCatalogByIdPreviewResponses = {
              * The load that the points belong to.
              */
             version: number;
+            /**
+             * With `frequency`: that of the published points, if it is another.
+             */
+            source_frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+            /**
+             * With `frequency`: what each point is of the published ones of its period.
+             */
+            aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
             /**
              * The unit before the transform.
              */

@@ -6,10 +6,11 @@ import { chartSvg } from '../../domain/chart/chart.ts';
 import { linesMax } from '../../domain/chart/layout.ts';
 import type { ChartPoint } from '../../domain/chart/line-points.ts';
 import { periodName } from '../../domain/chart/text.ts';
-import type { Points } from '../series/points.ts';
+import type { Points } from '../series/point-columns.ts';
+import type { Aggregation } from '../series/computed/aggregation.ts';
 import { metaOf } from '../series/series-meta.ts';
 import type { Combination, Series } from '../series/series.sql.ts';
-import type { Computation } from '../series/transformed-points.ts';
+import type { Computation } from '../series/computed/transformed-points.ts';
 import type { Look } from './chart-params.ts';
 
 /** What of a series is drawn. */
@@ -20,6 +21,7 @@ export interface Drawn {
   release: 'first' | 'current';
   version: number;
   computation: Computation | null;
+  aggregation?: Aggregation | null;
 }
 
 /** @throws Failure `invalid_parameter` if the chart would have more lines than can be told apart. */

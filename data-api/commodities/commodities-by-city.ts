@@ -21,15 +21,19 @@ import { decimal, percentChange } from '../decimal.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { combinationsThatPass } from '../series/dims.ts';
-import { filterPoints, noPoints, readAll, readFirst, type Points, type Selection } from '../series/points.ts';
+import { filterPoints, noPoints, type Points } from '../series/point-columns.ts';
+import { readAll, readFirst, type Selection } from '../series/points.ts';
 import { metaOf, withBreaksAt } from '../series/series-meta.ts';
 import { stateOf } from '../series/series-read.ts';
-import { toRequest } from '../series/series-request.ts';
+import { toRequest, transformParam } from '../series/series-request.ts';
 import { seriesSchemaWith } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
-import { slackDays } from '../series/legs.ts';
-import { transforms } from '../series/transform.ts';
-import { prepareTransform, transformedValues, type Computation } from '../series/transformed-points.ts';
+import { slackDays } from '../series/computed/legs.ts';
+import {
+  prepareTransform,
+  transformedValues,
+  type Computation,
+} from '../series/computed/transformed-points.ts';
 
 const citiesMax = 100;
 
@@ -61,9 +65,7 @@ export const getCommoditiesByCity = endpoint({
     dims: repeatableParam(z.string())
       .default([])
       .describe('As for `/v1/series/{id}`; replaces the parameters of the same name.'),
-    transform: oneOfParam(transforms)
-      .optional()
-      .describe('Applied to the prices of each city; `rank` is by the result.'),
+    transform: transformParam.describe('Applied to the prices of each city; `rank` is by the result.'),
     sort: oneOfParam(['price', '-price', 'city', '-city'])
       .default('price')
       .describe('The order: by value or by city; `-` for descending.'),
@@ -90,7 +92,11 @@ export const getCommoditiesByCity = endpoint({
       const { database } = dependencies;
       if (query.date !== undefined && (query.from !== undefined || query.to !== undefined))
         fail('invalid_parameter', '"date" cannot be combined with "from" or "to".', { param: 'date' });
-      const { from, to, vintage } = toRequest({ ...query, sort: 'asc', fields: [] }, call, dependencies);
+      const { from, to, vintage } = toRequest(
+        { ...query, sort: 'asc', fields: [], incomplete: false },
+        call,
+        dependencies,
+      );
       const { found, cityNames } = await call.stage('lookup', async () => ({
         found: await requireItem(dependencies, call, query.item, vintage),
         cityNames: await requireCities(dependencies, query.cities ?? [], 'cities'),
@@ -201,7 +207,12 @@ async function withChanges(
 }
 
 /** As `transform=yoy` computes it. */
-const changeOverYear: Computation = { transform: 'yoy', bases: new Map(), baseDate: null };
+const changeOverYear: Computation = {
+  transform: 'yoy',
+  bases: new Map(),
+  moments: new Map(),
+  baseDate: null,
+};
 
 /** The prices with which those of a date are compared over a week, ascending; none for periods longer than a week. */
 async function weeksBefore(database: Queryable, selection: Selection, block: Points): Promise<Points> {

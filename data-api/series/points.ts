@@ -5,20 +5,10 @@ import { entryAt } from '../../kernel/entries.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { decimal, mean } from '../decimal.ts';
+import { createAggregator, sourceWindow, type Aggregation } from './computed/aggregation.ts';
+import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from './point-columns.ts';
 import { readPoints, type PointsRow, type Reading } from './points.sql.ts';
 import { isRewrittenSince, type Series } from './series.sql.ts';
-
-/** Points as columns of equal length, in order of date, then lineNo. */
-export interface Points {
-  dates: string[];
-  /** The published digits; '' if the value is missing. */
-  values: string[];
-  lineNos: number[];
-  /** '' if the selection has no details. */
-  publishedOn: string[];
-  /** Null if the point or the selection has none. */
-  statuses: (string | null)[];
-}
 
 /** The points of a series that a call requests. */
 export interface Selection {
@@ -39,6 +29,8 @@ export interface Selection {
   version: number;
   /** The facts of the series may have changed since they were read: each statement that reads points then says so. */
   isUnchecked?: boolean;
+  /** The points are computed from those stored, of another frequency; `from` and `to` are those of the computed ones. */
+  aggregation?: Aggregation | null;
 }
 
 /** Thrown by a read of an unchecked selection: the call begins again with the current facts. */
@@ -67,6 +59,11 @@ export async function* readBlocks(
   pointsWanted: number,
 ): AsyncGenerator<Points> {
   if (selection.lineNos.length === 0) return;
+  const { aggregation = null } = selection;
+  if (aggregation !== null) {
+    yield* aggregatedBlocks(database, selection, aggregation, pointsWanted);
+    return;
+  }
   const average = averageOf(selection);
   if (average !== null) {
     const averaged = { ...selection, lineNos: average.of };
@@ -88,32 +85,68 @@ export async function* readBlocks(
   }
 }
 
+/** The points of an aggregated selection: the stored ones are read a little beyond it, so that its first and last periods are whole. */
+async function* aggregatedBlocks(
+  database: Queryable,
+  selection: Selection,
+  aggregation: Aggregation,
+  pointsWanted: number,
+): AsyncGenerator<Points> {
+  const window = sourceWindow(aggregation, selection);
+  if (window === null) return;
+  const stored: Selection = { ...selection, ...window, wanted: 'all', aggregation: null };
+  const aggregator = createAggregator(aggregation, selection);
+  const storedWanted = Math.min(pointsWanted * aggregation.sourcePerPeriod, blockPoints);
+  for await (const block of readBlocks(database, stored, storedWanted)) yield aggregator.add(block);
+  yield aggregator.end();
+}
+
 /** The first point of each combination, in the order of the selection. */
 export async function readFirst(database: Queryable, selection: Selection): Promise<Points> {
   if (selection.lineNos.length === 0) return noPoints();
-  if (averageOf(selection) === null)
-    return pointsOf(await readPinned(database, selection, 1, 'all'), selection);
-  for await (const block of readBlocks(database, { ...selection, wanted: 'values' }, 1)) {
-    const first = block.values.findIndex((value) => selection.wanted !== 'not_zero' || Number(value) !== 0);
-    if (first >= 0) return filterPoints(block, (i) => i === first);
+  if (isStored(selection)) return pointsOf(await readPinned(database, selection, 1, 'all'), selection);
+  const wanted = selection.wanted === 'not_zero' ? 'values' : selection.wanted;
+  const isWanted = (value: string) => selection.wanted !== 'not_zero' || Number(value) !== 0;
+  const first = noPoints();
+  const seen = new Set<number>();
+  for await (const block of readBlocks(database, { ...selection, wanted }, selection.lineNos.length)) {
+    const isFirst = (i: number): boolean => {
+      const lineNo = entryAt(block.lineNos, i);
+      if (seen.has(lineNo) || !isWanted(entryAt(block.values, i))) return false;
+      seen.add(lineNo);
+      return true;
+    };
+    appendPoints(first, filterPoints(block, isFirst));
+    if (seen.size === selection.lineNos.length) break;
   }
-  return noPoints();
+  return first;
 }
 
 /** The newest `count` points of each combination, ascending. */
 export async function readNewest(database: Queryable, selection: Selection, count: number): Promise<Points> {
-  if (averageOf(selection) !== null) return readAll(database, { ...selection, order: 'asc' });
+  if (!isStored(selection)) return readAll(database, { ...selection, order: 'asc' });
   const row = await readPinned(database, { ...selection, order: 'desc' }, count, 'all');
   return reversePoints(pointsOf(row, selection));
 }
 
 /** All points of a selection at once. For bounded windows. */
 export async function readAll(database: Queryable, selection: Selection): Promise<Points> {
+  const { aggregation = null } = selection;
+  if (aggregation !== null) {
+    const all = noPoints();
+    for await (const block of readBlocks(database, selection, blockPoints)) appendPoints(all, block);
+    return all;
+  }
   const wholeSelection = 2_147_483_647;
   const average = averageOf(selection);
   const stored = average === null ? selection : { ...selection, lineNos: average.of };
   const points = pointsOf(await readPinned(database, stored, wholeSelection, 'all'), stored);
   return average === null ? points : averageByDate(points, average.lineNo);
+}
+
+/** Whether the points are read as stored: neither averages nor aggregated. */
+export function isStored(selection: Selection): boolean {
+  return (selection.aggregation ?? null) === null && averageOf(selection) === null;
 }
 
 /** The combinations whose average the selection is; null for stored combinations. An average is always selected alone. */
@@ -137,50 +170,6 @@ function averageByDate(points: Points, lineNo: number): Points {
     averages.statuses.push(null);
   }
   return averages;
-}
-
-/** The points at the positions for which `keep` is true. */
-export function filterPoints(points: Points, keep: (position: number) => boolean): Points {
-  const kept = noPoints();
-  for (let i = 0; i < points.dates.length; i += 1) if (keep(i)) appendPoint(kept, points, i);
-  return kept;
-}
-
-/** The first `count` points. */
-export function firstPoints(points: Points, count: number): Points {
-  return eachColumn(points, (column) => column.slice(0, count));
-}
-
-/** The same points in reverse order. */
-export function reversePoints(points: Points): Points {
-  return eachColumn(points, (column) => column.toReversed());
-}
-
-function eachColumn(points: Points, change: <Value>(column: Value[]) => Value[]): Points {
-  return {
-    dates: change(points.dates),
-    values: change(points.values),
-    lineNos: change(points.lineNos),
-    publishedOn: change(points.publishedOn),
-    statuses: change(points.statuses),
-  };
-}
-
-/** Appends the points of `more` to those of `points`. */
-export function appendPoints(points: Points, more: Points): void {
-  for (let i = 0; i < more.dates.length; i += 1) appendPoint(points, more, i);
-}
-
-function appendPoint(points: Points, from: Points, position: number): void {
-  points.dates.push(entryAt(from.dates, position));
-  points.values.push(entryAt(from.values, position));
-  points.lineNos.push(entryAt(from.lineNos, position));
-  points.publishedOn.push(entryAt(from.publishedOn, position));
-  points.statuses.push(entryAt(from.statuses, position));
-}
-
-export function noPoints(): Points {
-  return { dates: [], values: [], lineNos: [], publishedOn: [], statuses: [] };
 }
 
 /**

@@ -3,7 +3,7 @@
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { harmless } from '../../kernel/formula.ts';
 import { csvCells, csvLine, csvText } from '../../kernel/http/list.ts';
-import type { Points } from './points.ts';
+import type { Points } from './point-columns.ts';
 import type { Footnote, Series } from './series.sql.ts';
 
 /** The fields of a point; the first three are the default, as the contract requires. */

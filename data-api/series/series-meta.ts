@@ -1,11 +1,17 @@
 // The metadata of a series: `meta` of the envelope, and the full entry of the catalogue.
 import type { Series } from './series.sql.ts';
-import type { Computation } from './transformed-points.ts';
+import { unitKept } from '../../domain/transforms.ts';
+import type { Aggregation } from './computed/aggregation.ts';
+import type { Computation } from './computed/transformed-points.ts';
 
 /** The six fields of the contract first, then the other metadata. */
 export function metaOf(
   series: Series,
-  { vintage, version }: { vintage: string | null; version: number },
+  {
+    vintage,
+    version,
+    aggregation = null,
+  }: { vintage: string | null; version: number; aggregation?: Aggregation | null },
   computation: Computation | null,
 ) {
   const facts = factsOf(series);
@@ -32,6 +38,7 @@ export function metaOf(
     version,
     ...more,
     ...counted,
+    ...(aggregation === null ? {} : aggregationFacts(aggregation)),
     ...(computation === null ? {} : transformFacts(series, computation)),
   };
 }
@@ -109,11 +116,19 @@ function breakFacts({ breaks, unit, unitMultiplier, frequency, continuation }: S
   return [...ofUnit, { date, from: { frequency }, to: { frequency: next }, continued_by: id, note }];
 }
 
-/** A moving average keeps the unit; the other transforms have their own, without multiplier or decimals. */
+/** A mean has decimals of its own; a sum, and what is chosen from the points, has those of the source. */
+function aggregationFacts({ source, aggregate }: Aggregation) {
+  const own = aggregate === 'avg' ? { decimals: null } : {};
+  return { source_frequency: source, aggregate, ...own };
+}
+
+/** Transforms in the unit of the source keep its multiplier and decimals; the others have a unit of their own, without either. */
 function transformFacts(series: Series, { transform, baseDate }: Computation) {
   const source_unit = series.unit;
-  if (transform === '3ma') return { source_unit };
+  if (unitKept.has(transform)) return { source_unit };
   const own = { source_unit, unit_multiplier: null, decimals: null };
+  if (transform === 'log') return { ...own, unit: `Natural log (${series.unit})` };
+  if (transform === 'zscore') return { ...own, unit: 'Standard deviations' };
   if (transform !== 'index') return { ...own, unit: '%' };
   return { ...own, unit: `Index (${baseDate ?? 'first value'} = 100)`, base_date: baseDate };
 }

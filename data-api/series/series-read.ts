@@ -10,22 +10,21 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
+import { lowerFrequencies, sourcePerPeriod, type Aggregation } from './computed/aggregation.ts';
 import {
   appendPoints,
   filterPoints,
   firstPoints,
   noPoints,
-  readBlocks,
-  readFirst,
   reversePoints,
   type Points,
-  type Selection,
-} from './points.ts';
-import { canonicalRequest, includesNotes, type SeriesRequest } from './series-request.ts';
+} from './point-columns.ts';
+import { isStored, readBlocks, readFirst, readNewest, type Selection } from './points.ts';
+import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
-import { isApplicable } from './transform.ts';
-import { transformedBlocks, type Computation } from './transformed-points.ts';
+import { isApplicable, unitKept } from '../../domain/transforms.ts';
+import { transformedBlocks, type Computation } from './computed/transformed-points.ts';
 
 /** The place of a point in the order. */
 interface Place {
@@ -143,7 +142,7 @@ export function knownPageQuery(
   const known = seriesFacts.known(id, vintage);
   if (known === undefined || known.deletedOn !== null || includesNotes(request)) return null;
   if (known.merged && isBefore(known.merged, vintage, version)) return null;
-  if (transform !== null && !isApplicable(transform, known.frequency)) return null;
+  if (transform !== null && !isApplicable(transform, request.frequency ?? known.frequency)) return null;
   try {
     const { selection, ...pageQuery } = pageQueryOf(comingOnly(known, call, clock), request, cursors);
     if (selection.lineNos.length === 0) return null; // there is nothing to read that would say so
@@ -165,14 +164,54 @@ export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Curs
     fail('invalid_parameter', `"version" must be at most ${found.version}, the newest.`, {
       param: 'version',
     });
-  const series = withBreaksAt(found, request.vintage, version);
+  const published = withBreaksAt(found, request.vintage, version);
+  const aggregation = aggregationOf(published, request);
+  const series = aggregation === null ? published : { ...published, frequency: aggregation.target };
   const { from, to, sort, vintage, release, wanted, fields } = request;
   const hasDetails = fields.includes('published_on') || fields.includes('status');
   const lineNos = combinationsThatPass(series, request.filter);
+  requireFewNewest(request.last, lineNos.length);
   return {
     query,
     after: date === undefined || lineNo === undefined ? null : { date, lineNo },
-    selection: { series, lineNos, from, to, order: sort, vintage, release, wanted, hasDetails, version },
+    selection: {
+      ...{ series, lineNos, from, to, order: sort, vintage, release, wanted, hasDetails, version },
+      aggregation,
+    },
+  };
+}
+
+/**
+ * How the points of the series become those of the requested frequency; null if they are of it.
+ * @throws Failure `invalid_parameter` if it is higher than that of the series, or its periods are complete at no time.
+ */
+function aggregationOf(
+  { id, frequency: source, fiscalYearEnd, breaks }: Series,
+  { frequency: target, aggregate, incomplete, transform }: SeriesRequest,
+): Aggregation | null {
+  if (target === null || target === source) return null;
+  const allowed = lowerFrequencies(source);
+  if (!allowed.includes(target)) {
+    const hint = allowed.length === 0 ? 'None is lower.' : `Lower ones are ${allowed.join(', ')}.`;
+    fail(
+      'invalid_parameter',
+      `"frequency" must not be higher than that of ${id}, which is ${source}: ${target} values cannot be known. ${hint}`,
+      { param: 'frequency' },
+    );
+  }
+  if (source === 'irregular' && !incomplete) {
+    fail(
+      'invalid_parameter',
+      `${id} is irregular, so no period is known to be complete. Add incomplete=true.`,
+      { param: 'frequency' },
+    );
+  }
+  return {
+    ...{ source, target, aggregate, incomplete, fiscalYearEnd },
+    breaks: breaks.map(({ date }) => date),
+    // A ratio of means has ten significant digits only if these have more.
+    meanDecimals: transform === null || unitKept.has(transform) ? 10 : 20,
+    sourcePerPeriod: sourcePerPeriod(source, target),
   };
 }
 
@@ -201,8 +240,13 @@ export async function readPage(
   { database, cursors }: { database: Queryable; cursors: Cursors },
   pageQuery: PageQuery,
   computation: Computation | null,
-  limit: number,
+  { limit, last }: { limit: number; last: number | null },
 ): Promise<{ points: Points; nextCursor: string | null }> {
+  const { selection, query } = pageQuery;
+  if (last !== null) {
+    const newest = await readLatest(database, { ...selection, order: 'desc' }, computation, last);
+    return { points: selection.order === 'asc' ? newest : reversePoints(newest), nextCursor: null };
+  }
   let points = noPoints();
   for await (const block of pointsOfQuery(database, pageQuery, computation, limit + 1)) {
     if (points.dates.length === 0) points = block;
@@ -210,7 +254,6 @@ export async function readPage(
     if (points.dates.length > limit) break;
   }
   if (points.dates.length <= limit) return { points, nextCursor: null };
-  const { selection, query } = pageQuery;
   const place = [entryAt(points.dates, limit - 1), entryAt(points.lineNos, limit - 1)];
   return {
     points: firstPoints(points, limit),
@@ -218,31 +261,29 @@ export async function readPage(
   };
 }
 
-/** The newest point with a value of each combination, oldest first. @param selection descending. */
+/** The newest points of each combination, one unless more are wanted, oldest first. @param selection descending. */
 export async function readLatest(
   database: Queryable,
   selection: Selection,
   computation: Computation | null,
+  count = 1,
 ): Promise<Points> {
-  if (computation === null) return reversePoints(await readFirst(database, selection));
+  if (computation === null && count === 1) return reversePoints(await readFirst(database, selection));
+  if (computation === null && isStored(selection)) return readNewest(database, selection, count);
   const newest = noPoints();
-  const seen = new Set<number>();
-  for await (const block of transformedBlocks(
-    database,
-    selection,
-    computation,
-    2 * selection.lineNos.length,
-  )) {
-    const isFirst = block.lineNos.map((lineNo) => {
-      const isNew = !seen.has(lineNo);
-      seen.add(lineNo);
-      return isNew;
-    });
-    appendPoints(
-      newest,
-      filterPoints(block, (i) => isFirst[i] === true),
-    );
-    if (seen.size === selection.lineNos.length) break;
+  const missing = new Map(selection.lineNos.map((lineNo) => [lineNo, count]));
+  const pointsWanted = (count + 1) * selection.lineNos.length;
+  for await (const block of blocksOf(database, selection, computation, pointsWanted)) {
+    const isWanted = (i: number): boolean => {
+      const lineNo = entryAt(block.lineNos, i);
+      const left = missing.get(lineNo);
+      if (left === undefined) return false;
+      if (left === 1) missing.delete(lineNo);
+      else missing.set(lineNo, left - 1);
+      return true;
+    };
+    appendPoints(newest, filterPoints(block, isWanted));
+    if (missing.size === 0) break;
   }
   return reversePoints(newest);
 }

@@ -21,7 +21,13 @@ import type { DateRange } from '../../kernel/dates.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { canonicalDims, parseDims, type DimsFilter } from './dims.ts';
 import { defaultPointFields, includedFields, pointFields, type PointField } from './series-envelope.ts';
-import { transforms, type Transform } from './transform.ts';
+import { fredUnits, transforms, type Transform } from '../../domain/transforms.ts';
+import {
+  aggregates,
+  targetFrequencies,
+  type Aggregate,
+  type TargetFrequency,
+} from './computed/aggregation.ts';
 
 export const limitDefault = 1_000;
 const limitMax = 100_000;
@@ -48,16 +54,49 @@ export interface SeriesRequest {
   transform: Transform | null;
   /** The period whose value is 100; null: the first value of the window. */
   base: DateRange | null;
+  /** The frequency that the points are aggregated to; null: as published. */
+  frequency: TargetFrequency | null;
+  aggregate: Aggregate;
+  /** Whether periods that are not complete have a value too. */
+  incomplete: boolean;
+  /** How many of the newest points of each combination are wanted; null: a page. */
+  last: number | null;
 }
 
 /** The filter by dimension values. */
 export const dimsParam = repeatableParam(z.string())
   .default([])
   .describe('`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.');
+const fredNames = Object.keys(fredUnits).filter((name): name is keyof typeof fredUnits => name in fredUnits);
+/** By its own name or by FRED's, of which `lin` is none. */
+export const transformParam = oneOfParam([
+  ...transforms,
+  ...fredNames.filter((name): name is Exclude<keyof typeof fredUnits, 'log'> => name !== 'log'),
+])
+  .transform((name): Transform | undefined => (isFredUnit(name) ? (fredUnits[name] ?? undefined) : name))
+  .optional();
+
+function isFredUnit(name: string): name is keyof typeof fredUnits {
+  return Object.hasOwn(fredUnits, name);
+}
+
+/** Aggregate the points to a lower frequency. */
+const aggregationParams = {
+  frequency: oneOfParam(targetFrequencies)
+    .optional()
+    .describe(
+      'The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.',
+    ),
+  aggregate: oneOfParam(aggregates)
+    .optional()
+    .describe('For `frequency`: what a period is of its points; default `avg`.'),
+  incomplete: flagParam(false).describe('For `frequency`: includes periods that are not complete.'),
+};
 /** Select the fields of a point and the state of the data. */
 const pointParams = {
   dims: dimsParam,
-  transform: oneOfParam(transforms).optional().describe('See docs/transforms.md.'),
+  ...aggregationParams,
+  transform: transformParam.describe('See docs/transforms.md; also by the names of FRED, such as `pc1`.'),
   base: periodParam
     .optional()
     .describe('For `transform=index`: the date at which the index is 100; default the first value.'),
@@ -85,6 +124,9 @@ const orderParams = {
   limit: integerParam(1, limitMax)
     .optional()
     .describe(`Points per page; default ${limitDefault}. CSV without a limit is the whole selection.`),
+  last: integerParam(1, limitMax)
+    .optional()
+    .describe('Only so many of the newest points of each combination, instead of pages.'),
 };
 export const stateParams = {
   release: oneOfParam(['first'])
@@ -121,6 +163,7 @@ export const seriesParams = {
 export const chartedParams = {
   ...windowParams,
   dims: pointParams.dims,
+  ...aggregationParams,
   transform: pointParams.transform,
   base: pointParams.base,
   vintage: pointParams.vintage,
@@ -153,12 +196,21 @@ export function requireFewPoints({
   });
 }
 
+/** @throws Failure `invalid_parameter` if the newest points of so many combinations would be more than allowed. */
+export function requireFewNewest(last: number | null, combinations: number): void {
+  if (last === null || last * combinations <= limitMax) return;
+  fail('invalid_parameter', `"last" times the number of combinations must not be over ${limitMax}.`, {
+    param: 'last',
+  });
+}
+
 /** Whether the answer has the notes on its points. They have no vintages, so no URL pins them. */
 export const includesNotes = ({ fields }: SeriesRequest): boolean => fields.includes('notes');
 
 /** The canonical form of all that determines the points and their order: a cursor is valid only for the same, and outlasts a new id. */
 export function canonicalRequest(seriesNo: number, request: SeriesRequest): string {
   const { from, to, sort, filter, vintage, release, wanted, transform, base } = request;
+  const { frequency, aggregate, incomplete } = request;
   return JSON.stringify([
     seriesNo,
     from,
@@ -171,6 +223,7 @@ export function canonicalRequest(seriesNo: number, request: SeriesRequest): stri
     transform,
     base?.from,
     base?.to,
+    ...(frequency === null ? [] : [frequency, aggregate, incomplete]),
   ]);
 }
 
@@ -182,6 +235,7 @@ export function toRequest(
 ): SeriesRequest {
   const { vintage = null, release = 'current', version = null, transform = null, base = null } = query;
   const { from = '0001-01-01', to = '9999-12-31' } = windowOf(query);
+  const { frequency = null, aggregate, incomplete, last = null } = query;
   const request: SeriesRequest = {
     from,
     to,
@@ -197,7 +251,12 @@ export function toRequest(
     wanted: query.include_missing === true ? 'all' : 'values',
     transform,
     base,
+    frequency,
+    aggregate: aggregate ?? 'avg',
+    incomplete,
+    last,
   };
+  requireTogether(query);
   if (base !== null && transform !== 'index') {
     fail('invalid_parameter', '"base" requires transform=index.', { param: 'base' });
   }
@@ -208,6 +267,27 @@ export function toRequest(
   if (release === 'first') requireVintages('release', call);
   requirePast(vintage, dependencies);
   return request;
+}
+
+/** @throws Failure `invalid_parameter` if a parameter means nothing beside the others. */
+function requireTogether({
+  frequency,
+  aggregate,
+  incomplete,
+  include,
+  last,
+  limit,
+  cursor,
+}: Partial<z.output<z.ZodObject<typeof seriesParams>>>): void {
+  const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
+  if (frequency === undefined && aggregate !== undefined)
+    refuse('aggregate', '"aggregate" requires "frequency".');
+  if (frequency === undefined && incomplete === true)
+    refuse('incomplete', '"incomplete" requires "frequency".');
+  if (frequency !== undefined && include?.includes('notes') === true)
+    refuse('include', '"include=notes" is for the published points, not with "frequency".');
+  if (last !== undefined && (limit !== undefined || cursor !== undefined))
+    refuse('last', '"last" cannot be combined with "limit" or "cursor".');
 }
 
 /** @throws Failure `plan_required`. Checked here again, without trusting the gateway's check. */

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import { listOf, paginationSchema } from '../../kernel/http/list.ts';
-import { transforms } from './transform.ts';
+import { transforms } from '../../domain/transforms.ts';
+import { aggregates } from './computed/aggregation.ts';
 
 const text = z.string().nullable();
 const day = z.iso.date().nullable();
@@ -97,6 +98,14 @@ const metaSchema = z
     transform: z.enum(transforms).nullable(),
     vintage: day.describe('As requested.'),
     version: z.int().describe('The load that the points belong to.'),
+    source_frequency: z
+      .enum(frequencies)
+      .optional()
+      .describe('With `frequency`: that of the published points, if it is another.'),
+    aggregate: z
+      .enum(aggregates)
+      .optional()
+      .describe('With `frequency`: what each point is of the published ones of its period.'),
     source_unit: z.string().optional().describe('The unit before the transform.'),
     base_date: day
       .optional()

@@ -8,7 +8,8 @@ import type { Content, Reply } from '../../kernel/http/answer.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { blockPoints, reversePoints, type Points, type Selection } from './points.ts';
+import { reversePoints, type Points } from './point-columns.ts';
+import { blockPoints, type Selection } from './points.ts';
 import { seriesCsv, seriesJson } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import {
@@ -28,6 +29,7 @@ import {
   latestParams,
   limitDefault,
   manySeriesParams,
+  requireFewNewest,
   requireFewPoints,
   seriesParams,
   toRequest,
@@ -35,7 +37,7 @@ import {
 } from './series-request.ts';
 import { manySeriesSchema, seriesSchema } from './series-schema.ts';
 import type { Series } from './series.sql.ts';
-import { prepareTransform, type Computation } from './transformed-points.ts';
+import { prepareTransform, type Computation } from './computed/transformed-points.ts';
 
 /** The path parameter of a series. */
 export const seriesParam = { id: z.string().describe('The id of a series, case-sensitive.') };
@@ -98,8 +100,8 @@ async function requireNoted(
 }
 
 /** CSV without a limit. */
-function isStream({ format, limit }: SeriesRequest): boolean {
-  return format === 'csv' && limit === undefined;
+function isStream({ format, limit, last }: SeriesRequest): boolean {
+  return format === 'csv' && limit === undefined && last === null;
 }
 
 async function readPageOf(
@@ -108,11 +110,13 @@ async function readPageOf(
   pageQuery: PageQuery,
   request: SeriesRequest,
 ): Promise<Page> {
-  const limit = request.limit ?? limitDefault;
-  const database = readerOf(dependencies, limit);
+  const { limit = limitDefault, last } = request;
+  const database = readerOf(dependencies, pointsOf(pageQuery, request));
   const computation = await computationOf(database, pageQuery, request, call);
   const { cursors } = dependencies;
-  const page = await call.stage('sql', () => readPage({ database, cursors }, pageQuery, computation, limit));
+  const page = await call.stage('sql', () =>
+    readPage({ database, cursors }, pageQuery, computation, { limit, last }),
+  );
   return { computation, ...page };
 }
 
@@ -124,10 +128,10 @@ export function seriesReply(
 ): Reply {
   const { pageQuery, request } = asked;
   const { series } = pageQuery.selection;
-  const { version, limit, format, fields } = request;
+  const { version, limit, last, format, fields } = request;
   return {
     ...validityOf(url, pageQuery, request),
-    identity: [asked.endpoint, ...identityOf(pageQuery), version, limit, format, fields],
+    identity: [asked.endpoint, ...identityOf(pageQuery), version, limit, last, format, fields],
     format,
     fileName: series.id,
     async read() {
@@ -192,21 +196,28 @@ export const getManySeries = endpoint({
     return async ({ query, call }) => {
       requireFewPoints(query);
       const request = toRequest(query, call, dependencies);
-      const limit = request.limit ?? limitDefault;
-      const database = readerOf(dependencies, limit * query.ids.length);
+      const { limit = limitDefault, last } = request;
       const found = await call.stage('lookup', () =>
         requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
       );
       const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
+      requireFewNewest(
+        last,
+        pageQueries.reduce((sum, { selection }) => sum + selection.lineNos.length, 0),
+      );
+      const database = readerOf(
+        dependencies,
+        pageQueries.reduce((sum, pageQuery) => sum + pointsOf(pageQuery, request), 0),
+      );
       const readOne = async (pageQuery: PageQuery): Promise<string> => {
         const { selection } = pageQuery;
         const computation = await computationOf(database, pageQuery, request, call);
-        const page = await readPage({ database, cursors }, pageQuery, computation, limit);
+        const page = await readPage({ database, cursors }, pageQuery, computation, { limit, last });
         const meta = metaOf(selection.series, selection, computation);
         return seriesJson(selection.series, meta, page, request.fields);
       };
       return {
-        identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, request.fields],
+        identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, last, request.fields],
         lastModified: new Date(Math.max(...found.map((series) => series.changedAt.getTime()))),
         format: 'json',
         fileName: 'series',
@@ -246,6 +257,14 @@ export function validityOf(
   const pinned = new URL(url, 'http://host');
   pinned.searchParams.set('version', String(selection.version));
   return { lastModified, headers: { 'content-location': pinned.pathname + pinned.search } };
+}
+
+/** About how many stored points an answer is read from. */
+function pointsOf(
+  { selection: { lineNos, aggregation } }: PageQuery,
+  { limit = limitDefault, last }: SeriesRequest,
+): number {
+  return (last === null ? limit : last * lineNos.length) * (aggregation?.sourcePerPeriod ?? 1);
 }
 
 /** Whose connections a read of so many points uses: long ones have a few of their own. */

@@ -1,4 +1,5 @@
 // The words around a chart: what its unit is called, and how lines are named by the dimension values in which they differ.
+import { unitKept } from '../transforms.ts';
 
 /** What a transform shows; `null` for levels as published. */
 export const transformNames: Readonly<Record<string, string>> = {
@@ -6,6 +7,14 @@ export const transformNames: Readonly<Record<string, string>> = {
   mom: 'Change on the month',
   pct_change: 'Change on the period before',
   '3ma': 'Mean of three periods',
+  change: 'Change on the period before',
+  change_yoy: 'Change on the year',
+  annualised: 'Annual rate of change',
+  log: 'Logarithm',
+  log_change: 'Log change on the period before',
+  log_change_annualised: 'Annual rate of log change',
+  cumulative: 'Running total',
+  zscore: 'Distance from the mean',
 };
 
 const multiplierNames: Readonly<Record<number, string>> = {
@@ -54,7 +63,7 @@ export function unitAt(
   lastDate: string,
 ): { unit: string; unitMultiplier: number | null } {
   // Values of other transforms have a unit of their own.
-  const isOfSeries = meta.transform === null || meta.transform === '3ma';
+  const isOfSeries = meta.transform === null || unitKept.has(meta.transform);
   const next = isOfSeries ? unitBreaks(meta.breaks).find(({ date }) => date > lastDate) : undefined;
   const { unit, unit_multiplier: unitMultiplier } = next?.from ?? meta;
   return { unit, unitMultiplier };

@@ -10,7 +10,6 @@ import {
   linesMax,
   queryOfState,
   stateOf,
-  transforms,
   type Dimension,
   type SeriesState,
 } from '../../dashboard/pages/series/series-state.ts';
@@ -18,6 +17,7 @@ import { periodParam } from '../../dashboard/pages/series/view-code.ts';
 import { samplesOf } from '../../dashboard/text/samples.ts';
 import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
 import { parsePeriod } from '../../kernel/dates.ts';
+import { transforms } from '../../domain/transforms.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
 import type { findSeries } from '../../data-api/series/series.sql.ts';
 

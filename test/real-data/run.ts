@@ -10,6 +10,7 @@ import { Agent, fetch, type Response } from 'undici';
 import { checkBlsCalendar } from './bls-calendar.ts';
 import { checkCoreSeries } from './core-series.ts';
 import { checkFredMd } from './fred-md.ts';
+import { checkFrequencies } from './frequencies.ts';
 import { checkFunds } from './funds.ts';
 import { checkGitHistory } from './git-history.ts';
 import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
@@ -40,6 +41,7 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   funds: checkFunds,
   securities: checkSecurities,
   'published-folders': checkPublishedFolders,
+  frequencies: checkFrequencies,
 };
 
 /**

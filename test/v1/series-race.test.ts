@@ -1,6 +1,7 @@
 import test from 'ava';
 import { longReadConnections } from '../../data-api/main.ts';
-import { readBlocks, type Points } from '../../data-api/series/points.ts';
+import type { Points } from '../../data-api/series/point-columns.ts';
+import { readBlocks } from '../../data-api/series/points.ts';
 import { findSeries } from '../../data-api/series/series.sql.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';

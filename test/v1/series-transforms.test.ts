@@ -1,15 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { findSeries } from '../../data-api/series/series.sql.ts';
-import {
-  appendPoints,
-  filterPoints,
-  noPoints,
-  readAll,
-  type Selection,
-} from '../../data-api/series/points.ts';
-import { transformValues } from '../../data-api/series/transform.ts';
-import { transformedBlocks } from '../../data-api/series/transformed-points.ts';
+import { appendPoints, filterPoints, noPoints } from '../../data-api/series/point-columns.ts';
+import { readAll, type Selection } from '../../data-api/series/points.ts';
+import { transformValues } from '../../data-api/series/computed/transform.ts';
+import { transformedBlocks } from '../../data-api/series/computed/transformed-points.ts';
 import { openDatabase, type Queryable } from '../../kernel/database.ts';
 import { addDays } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -304,7 +299,7 @@ test('a stream of many blocks has the values of the whole series at once, in eit
         const expected = { ...window, values: transformValues(rule, history, window) };
         const streamed = noPoints();
         pointsRead = 0;
-        const computation = { transform, bases: new Map(), baseDate: null };
+        const computation = { transform, bases: new Map(), moments: new Map(), baseDate: null };
         for await (const block of transformedBlocks(counting, selection, computation, 90))
           appendPoints(streamed, block);
         t.deepEqual(streamed, expected, `${transform} ${order} ${from}`);

@@ -12,7 +12,31 @@ from .frames import frame_of
 Day = Union[str, datetime.date, pd.Timestamp, pd.Period]
 """A day or a period: ``"2024-03-31"``, ``datetime.date(2024, 3, 31)``, ``"2024"``, ``"2024-Q1"``, ``pandas.Period``."""
 Dims = Union[str, Mapping[str, Union[str, Sequence[str]]]]
-Transform = Literal["yoy", "mom", "pct_change", "3ma", "index"]
+Transform = Literal[
+    "yoy",
+    "mom",
+    "pct_change",
+    "3ma",
+    "index",
+    "change",
+    "change_yoy",
+    "annualised",
+    "log",
+    "log_change",
+    "log_change_annualised",
+    "cumulative",
+    "zscore",
+    "lin",
+    "chg",
+    "ch1",
+    "pch",
+    "pc1",
+    "pca",
+    "cch",
+    "cca",
+]
+Frequency = Literal["weekly", "monthly", "quarterly", "semiannual", "annual"]
+Aggregate = Literal["avg", "sum", "last", "first", "min", "max"]
 
 _LARGEST_PAGE = 100_000  # points of one answer, over all its series
 _MOST_IDS = 100
@@ -26,6 +50,9 @@ def get(
     end: Day | None = None,
     transform: Transform | None = None,
     base: Day | None = None,
+    frequency: Frequency | None = None,
+    aggregate: Aggregate | None = None,
+    incomplete: bool = False,
     dims: Dims | None = None,
     release: Literal["first"] | None = None,
     version: int | None = None,
@@ -37,7 +64,8 @@ def get(
 
     ``as_of``: the data as published at the end of that day. ``release="first"``: each point as first published. Both need the
     feature ``vintages`` of the plan; with either, ``version`` (a ``version`` of the metadata) pins the answer to that load.
-    ``start`` and ``end`` are inclusive. ``transform`` and ``base`` are explained at ``/docs/transforms`` of the dashboard.
+    ``start`` and ``end`` are inclusive. ``transform`` and ``base`` are explained at ``/docs/transforms`` of the dashboard, as are
+    ``frequency``, to which values are aggregated before they are transformed, ``aggregate`` and ``incomplete``.
     ``dims``: ``{"currency": ["EUR", "USD"], "side": "buy"}``, or the API's text ``"currency:EUR|USD,side:buy"``.
     ``missing``: keeps the dates whose value was published as missing.
 
@@ -56,6 +84,9 @@ def get(
         "vintage": _day(as_of),
         "transform": transform,
         "base": _day(base),
+        "frequency": frequency,
+        "aggregate": aggregate,
+        "incomplete": incomplete or None,
         "dims": _dims_text(dims),
         "release": release,
         "version": version,

@@ -51,6 +51,11 @@ class Series(unittest.TestCase):
             ("DEMO.CPI", {"as_of": "2026-09-30"}, "vintage=2026-09-30"),
             ("DEMO.CPI", {"transform": "yoy", "start": "2024", "end": "2025-06"}, "transform=yoy&from=2024&to=2025-06"),
             ("DEMO.CPI", {"transform": "index", "base": "2020"}, "transform=index&base=2020"),
+            (
+                "DEMO.CPI",
+                {"frequency": "annual", "aggregate": "last", "incomplete": True},
+                "frequency=annual&aggregate=last&incomplete=true",
+            ),
             ("DEMO.GDP", {"release": "first"}, "release=first"),
             ("DEMO.FX", {"dims": {"currency": ["EUR", "GBP"], "side": "buy"}}, "dims=currency:EUR%7CGBP,side:buy"),
             ("commodity.demo-rice", {"start": "2026-06"}, "from=2026-06"),

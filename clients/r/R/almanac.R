@@ -21,12 +21,15 @@ NULL
 #' @param series One id or several.
 #' @param as_of The data as published at the end of that day, as "2026-09-30" or a Date. Needs the feature `vintages` of the plan.
 #' @param start,end Inclusive: a day or a period such as "2024", "2024-Q1", "2024-03".
-#' @param transform "yoy", "mom", "pct_change", "3ma" or "index".
+#' @param transform Such as "yoy" or "index": `/docs/transforms` of the dashboard has all of them.
 #' @param base The date at which an index is 100.
 #' @param dims list(currency = c("EUR", "USD"), side = "buy"), or the API's text "currency:EUR|USD,side:buy".
 #' @param release "first": each value as first published. Needs the feature `vintages`.
 #' @param version A version of the metadata: with `as_of` or `release` it pins the answer to that load.
 #' @param missing Keeps the dates whose value was published as missing.
+#' @param frequency "weekly", "monthly", "quarterly", "semiannual" or "annual", to which values are aggregated before they are transformed.
+#' @param aggregate "avg", "sum", "last", "first", "min" or "max".
+#' @param incomplete Includes periods that are not complete.
 #' @return A data frame with `series`, `date` (Date), a column per dimension, and `value` (NA where missing). Its attribute `meta` has the
 #'   metadata by series id: unit, frequency, source, version and more.
 #' @examples
@@ -36,10 +39,12 @@ NULL
 #' }
 #' @export
 almanac_get <- function(series, as_of = NULL, start = NULL, end = NULL, transform = NULL, base = NULL,
-                        dims = NULL, release = NULL, version = NULL, missing = FALSE) {
+                        dims = NULL, release = NULL, version = NULL, missing = FALSE,
+                        frequency = NULL, aggregate = NULL, incomplete = FALSE) {
   query <- list(from = start, to = end, vintage = as_of, transform = transform, base = base,
                 dims = almanac_dims(dims), release = release, version = version,
-                include_missing = if (missing) "true", limit = 100000)
+                include_missing = if (missing) "true", frequency = frequency,
+                aggregate = aggregate, incomplete = if (incomplete) "true", limit = 100000)
   answers <- lapply(series, function(id) almanac_series(id, query))
   frame <- almanac_bind(lapply(answers, `[[`, "points"))
   attr(frame, "meta") <- stats::setNames(lapply(answers, `[[`, "meta"), series)

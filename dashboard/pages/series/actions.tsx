@@ -1,5 +1,6 @@
 // What is done with a view: a window of some years, files of it, code to embed it, a text to cite it.
 import { useState } from 'preact/hooks';
+import type { Transform } from '../../../domain/transforms.ts';
 import { periodName } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import { saveChart, saveText } from '../../charts/files.ts';
@@ -122,8 +123,7 @@ function apiQuery(query: Shown['query']) {
   };
 }
 
-const isTransform = (text: string | undefined): text is 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' =>
-  text !== undefined;
+const isTransform = (text: string | undefined): text is Transform => text !== undefined;
 
 const ranges = [1, 5, 15] as const;
 

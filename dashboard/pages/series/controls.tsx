@@ -6,7 +6,8 @@ import { Choice } from '../../components/choice.tsx';
 import { Pick } from '../../components/pick.tsx';
 import { dayText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
-import { lineCount, linesMax, transforms, type Dimension, type SeriesState } from './series-state.ts';
+import { isApplicable, transforms, unitKept, type Transform } from '../../../domain/transforms.ts';
+import { lineCount, linesMax, type Dimension, type SeriesState } from './series-state.ts';
 import { VintagePick } from './vintage-pick.tsx';
 import type { Vintages } from './vintages.ts';
 
@@ -50,10 +51,7 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
             options={[
               { value: '', label: 'Level, as published' },
               ...transforms
-                .filter(
-                  (each) =>
-                    each !== 'mom' || ['monthly', 'daily', 'weekly', 'irregular'].includes(entry.frequency),
-                )
+                .filter((each) => isApplicable(each, entry.frequency))
                 .map((each) => ({ value: each, label: transformLabel(each) })),
             ]}
             onPick={(value) => change({ transform: transforms.find((each) => each === value) ?? null })}
@@ -69,10 +67,11 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
   );
 }
 
-function transformLabel(transform: string): string {
+function transformLabel(transform: Transform): string {
   if (transform === 'index') return 'Index, start = 100';
   const name = transformNames[transform] ?? transform;
-  return transform === '3ma' ? name : `${name}, %`;
+  const isPercentage = !unitKept.has(transform) && transform !== 'log' && transform !== 'zscore';
+  return isPercentage ? `${name}, %` : name;
 }
 
 interface ChipsProps extends Pick<ControlsProps, 'state' | 'change'> {

@@ -4,7 +4,8 @@ import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
 import { keyedApi } from '../../api/access-key.ts';
 import { api } from '../../api/clients.ts';
-import type { Dimension, Transform } from './series-state.ts';
+import type { Transform } from '../../../domain/transforms.ts';
+import type { Dimension } from './series-state.ts';
 
 export type SeriesEntry = AnswerOf<'get', '/v1/catalog/{id}'>['data'];
 type Answer = AnswerOf<'get', '/v1/series/{id}'>;

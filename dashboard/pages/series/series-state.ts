@@ -1,9 +1,7 @@
 // The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view.
 // Hides that what is as by default is left out.
 import { readDims, writeDims } from '../../../domain/dims-text.ts';
-
-export const transforms = ['yoy', 'mom', 'pct_change', '3ma', 'index'] as const;
-export type Transform = (typeof transforms)[number];
+import { transforms, type Transform } from '../../../domain/transforms.ts';
 
 export interface Dimension {
   name: string;

@@ -1,36 +1,26 @@
 // The transformed points of a selection, in blocks: computed on the whole history, then cut to the selection.
 // Hides the extra read of the points that a block is compared with: no page, order or format changes a value.
-import type { Queryable } from '../../kernel/database.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
-import { addDays, addMonths, type DateRange } from '../../kernel/dates.ts';
-import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
-import { decimal, type Decimal } from '../decimal.ts';
-import {
-  filterPoints,
-  noPoints,
-  readAll,
-  readBlocks,
-  readFirst,
-  readNewest,
-  type Points,
-  type Selection,
-} from './points.ts';
+import type { Queryable } from '../../../kernel/database.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { addDays, addMonths, type DateRange } from '../../../kernel/dates.ts';
+import { monthsPerPeriod, periodEnd } from '../../../domain/periods.ts';
+import { decimal, type Decimal } from '../../decimal.ts';
+import { isApplicable, type Transform } from '../../../domain/transforms.ts';
+import type { Moments } from '../../logarithms.ts';
+import { breakDates, createTotals, noTotals, readMoments, type Totals } from './history-sums.ts';
+import { filterPoints, noPoints, type Points } from '../point-columns.ts';
+import { readAll, readBlocks, readFirst, readNewest, type Selection } from '../points.ts';
 import { segmentNo, slackDays, type Columns } from './legs.ts';
-import {
-  isApplicable,
-  lookBack,
-  lookBackEnd,
-  transformValues,
-  type Transform,
-  type TransformRule,
-} from './transform.ts';
+import { isWindowed, lookBack, lookBackEnd, transformValues, type TransformRule } from './transform.ts';
 
 /** A requested transform, ready to be computed. */
 export interface Computation {
   transform: Transform;
   /** For `index`: combination, as numbered by `segmentNo` → the value set to 100. */
   bases: ReadonlyMap<number, Decimal>;
+  /** For `zscore`: combination, as numbered by `segmentNo` → all its values. */
+  moments: ReadonlyMap<number, Moments>;
   /** The date of that value; null if there is none, or the combinations have different ones. */
   baseDate: string | null;
 }
@@ -56,12 +46,14 @@ export async function prepareTransform(
       },
     );
   }
-  if (transform !== 'index') return { transform, bases: new Map(), baseDate: null };
+  const none = { transform, bases: new Map(), moments: new Map(), baseDate: null };
+  if (transform === 'zscore') return { ...none, moments: await readMoments(database, selection) };
+  if (transform !== 'index') return none;
   const window = baseWindow(selection, base);
   const found = await readFirst(database, { ...selection, ...window, wanted: 'not_zero' });
   if (base !== null && found.dates.length === 0) await requireData(database, selection, window);
   return {
-    transform,
+    ...none,
     bases: new Map(
       found.lineNos.map((lineNo, i) => [
         segmentNo(breakDates(selection), lineNo, entryAt(found.dates, i)),
@@ -100,9 +92,10 @@ export async function* transformedBlocks(
   pointsWanted: number,
 ): AsyncGenerator<Points> {
   const former: Points[] = [];
+  const totals = createTotals(database, selection);
   for await (const block of readBlocks(database, selection, pointsWanted)) {
     if (block.dates.length === 0) continue;
-    const values = await transformedValues(database, selection, computation, block, former);
+    const values = await transformedValues(database, selection, computation, block, { former, totals });
     if (selection.order === 'asc') former.push(block);
     if (former.length > formerMax) former.shift();
     const isWhole = selection.wanted === 'all' || !values.includes('');
@@ -110,19 +103,27 @@ export async function* transformedBlocks(
   }
 }
 
+/** What is known of the points that passed before a block. */
+interface Passed {
+  /** The blocks just before it, ascending, which are used if they reach back far enough. */
+  former: readonly Points[];
+  totals: Totals;
+}
+
 /**
  * The transformed values of points of the selection, in their order; '' for a point without one. Reads the earlier points that they need.
- * @param former the blocks just before them, ascending, which are used if they reach back far enough.
  */
 export async function transformedValues(
   database: Queryable,
   selection: Selection,
-  { transform, bases }: Pick<Computation, 'transform' | 'bases'>,
+  { transform, bases, moments }: Pick<Computation, 'transform' | 'bases' | 'moments'>,
   points: Points,
-  former: readonly Points[] = [],
+  passed: Passed = { former: [], totals: createTotals(database, selection) },
 ): Promise<string[]> {
-  const rule = { transform, frequency: selection.series.frequency, bases, breaks: breakDates(selection) };
-  const history = await earlierPoints(database, selection, rule, { points, former });
+  const totals = transform === 'cumulative' ? await passed.totals.before(points) : noTotals;
+  const { frequency } = selection.series;
+  const rule = { transform, frequency, bases, moments, totals, breaks: breakDates(selection) };
+  const history = await earlierPoints(database, selection, rule, { points, former: passed.former });
   return transformValues(rule, history, points);
 }
 
@@ -155,13 +156,6 @@ function joined(blocks: readonly Points[]): Columns {
     lineNos: blocks.flatMap((block) => block.lineNos),
   };
 }
-
-/** Whether a transform compares with points in a window of time; otherwise with the last few points, of any age. */
-function isWindowed(transform: Transform, frequency: Frequency): boolean {
-  return transform === 'yoy' || transform === 'mom' || monthsPerPeriod[frequency] !== undefined;
-}
-
-const breakDates = ({ series }: Selection): string[] => series.breaks.map(({ date }) => date);
 
 /**
  * Where to look for the base of an index, and from which end. A day means the period that contains it; if the

@@ -1,17 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { addDays, addMonths, dayNumber } from '../../kernel/dates.ts';
-import { frequencies, periodEnd, type Frequency } from '../../domain/periods.ts';
-import { decimal, type Decimal } from '../decimal.ts';
+import { addDays, addMonths, dayNumber } from '../../../kernel/dates.ts';
+import { frequencies, periodEnd, type Frequency } from '../../../domain/periods.ts';
+import { decimal, plus, zero, type Decimal } from '../../decimal.ts';
+import { noMoments, withValue } from '../../logarithms.ts';
 import { segmentNo, type Columns } from './legs.ts';
-import {
-  isApplicable,
-  lookBack,
-  lookBackEnd,
-  transforms,
-  transformValues,
-  type Transform,
-} from './transform.ts';
+import { lookBack, lookBackEnd, transformValues } from './transform.ts';
+import { isApplicable, transforms, type Transform } from '../../../domain/transforms.ts';
 
 const nothing: Columns = { dates: [], values: [], lineNos: [] };
 
@@ -92,8 +87,15 @@ test('mom: daily and weekly by date, monthly as pct_change, coarser has no meani
   );
   t.true(
     frequencies.every((frequency) =>
-      transforms.every((name) => name === 'mom' || isApplicable(name, frequency)),
+      transforms.every(
+        (name) => name === 'mom' || frequency === 'irregular' || isApplicable(name, frequency),
+      ),
     ),
+  );
+  t.deepEqual(
+    transforms.filter((name) => !isApplicable(name, 'irregular')),
+    ['annualised', 'log_change_annualised'],
+    'there is no number of periods in a year',
   );
 });
 
@@ -170,8 +172,11 @@ test('a value is the same wherever a block begins and ends, in both orders, with
       fc.integer({ min: 1, max: 60 }),
       ([frequency, dates], transform, numbers, cutAt, length) => {
         fc.pre(isApplicable(transform, frequency));
-        const rule = { transform, frequency, bases: new Map([[0, decimal('3')]]) };
         const points = dates.map((date, i) => [date, numbers[i] === -2 ? '' : `${numbers[i]}.5`] as const);
+        const decimals = (some: readonly (readonly [string, string])[]) =>
+          some.filter(([, value]) => value !== '').map(([, value]) => decimal(value));
+        const moments = new Map([[0, decimals(points).reduce(withValue, noMoments)]]);
+        const rule = { transform, frequency, bases: new Map([[0, decimal('3')]]), moments };
         const whole = transformValues(rule, nothing, columns(points));
         const backwards = transformValues(rule, nothing, columns(points.toReversed()));
         t.deepEqual(backwards.reverse(), whole);
@@ -183,7 +188,8 @@ test('a value is the same wherever a block begins and ends, in both orders, with
           date >= from && date <= to && value !== '';
         const history = columns(points.slice(0, cut).filter(isHistory));
         const block = columns(points.slice(cut, end));
-        t.deepEqual(transformValues(rule, history, block), whole.slice(cut, end));
+        const totals = new Map([[0, decimals(points.slice(0, cut)).reduce(plus, zero)]]);
+        t.deepEqual(transformValues({ ...rule, totals }, history, block), whole.slice(cut, end));
       },
     ),
     { numRuns: 500 },
@@ -196,7 +202,7 @@ test('each stretch between two breaks has the values that it would have alone, w
       fc
         .constantFrom(...frequencies)
         .chain((frequency) => fc.tuple(fc.constant(frequency), datesOf(frequency))),
-      fc.constantFrom('yoy', 'mom', 'pct_change', '3ma'),
+      fc.constantFrom('yoy', 'mom', 'pct_change', '3ma', 'change', 'cumulative'),
       fc.array(fc.nat(59), { minLength: 1, maxLength: 3 }),
       fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 60, maxLength: 60 }),
       fc.nat(59),
@@ -217,6 +223,7 @@ test('each stretch between two breaks has the values that it would have alone, w
         t.deepEqual(transformValues(withBreaks, nothing, columns(points.toReversed())).reverse(), expected);
         const cut = cutAt % dates.length;
         const from = lookBack(transform, frequency, dates[cut] ?? '');
+        if (transform === 'cumulative') return;
         const history = points.slice(0, cut).filter(([date]) => date >= from);
         t.deepEqual(
           transformValues(withBreaks, columns(history), columns(points.slice(cut))),

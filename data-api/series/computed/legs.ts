@@ -1,11 +1,11 @@
 // Finds the earlier values that a transform compares a value with, while the points of a series pass in their order.
 // Hides how they are found: by calendar period, or by calendar date within a tolerance, never by row count.
-import { addMonths, dayNumber } from '../../kernel/dates.ts';
-import { entryAt } from '../../kernel/entries.ts';
-import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
+import { addMonths, dayNumber } from '../../../kernel/dates.ts';
+import { entryAt } from '../../../kernel/entries.ts';
+import { monthsPerPeriod, type Frequency } from '../../../domain/periods.ts';
 
-/** The transforms that compare a value with earlier ones. */
-export type LegsTransform = 'yoy' | 'mom' | 'pct_change' | '3ma';
+/** The earlier values that a value is compared with: that of a year or a month before, of the previous period, or of the previous two. */
+export type Comparison = 'year' | 'month' | 'previous' | 'previous_two';
 
 /** Points as columns of equal length; a missing value is ''. */
 export interface Columns {
@@ -32,22 +32,22 @@ export const previousWithinDays: Partial<Record<Frequency, number>> = {
 };
 
 /** For points of one frequency. */
-export function createLegs(transform: LegsTransform, frequency: Frequency): Legs {
+export function createLegs(comparison: Comparison, frequency: Frequency): Legs {
   const months = monthsPerPeriod[frequency];
-  if (months !== undefined) return legsByPeriod(transform, months);
-  if (transform === 'yoy') return legsByDate(-12);
-  if (transform === 'mom') return legsByDate(-1);
-  const count = transform === '3ma' ? 2 : 1;
+  if (months !== undefined) return legsByPeriod(comparison, months);
+  if (comparison === 'year') return legsByDate(-12);
+  if (comparison === 'month') return legsByDate(-1);
+  const count = comparison === 'previous_two' ? 2 : 1;
   return previousLegs(count, previousWithinDays[frequency] ?? Infinity);
 }
 
 const periodsMax = 12 * 10_000;
 
 /** Monthly to annual: the preceding periods, counted by calendar. */
-function legsByPeriod(transform: LegsTransform, months: number): Legs {
+function legsByPeriod(comparison: Comparison, months: number): Legs {
   const periodOf = (date: string): number =>
     Math.floor((Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1) / months);
-  const periodsBack = transform === '3ma' ? [1, 2] : transform === 'yoy' ? [12 / months] : [1];
+  const periodsBack = comparison === 'previous_two' ? [1, 2] : comparison === 'year' ? [12 / months] : [1];
   const values = new Map<number, string>(); // by combination and period
   return {
     add({ dates, values: texts, lineNos }) {
