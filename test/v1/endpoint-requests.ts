@@ -15,7 +15,11 @@ export interface Endpoint {
 }
 
 const window = { from: ['2024-01-02', '2024-04-30', '2024'], to: ['2024-05-20', '2024-Q2'] };
-const transforms = ['pct_change', 'yoy', 'mom', '3ma', 'index'];
+const transforms = [
+  ...['pct_change', 'yoy', 'mom', '3ma', 'index', 'change', 'change_yoy', 'annualised', 'log', 'log_change'],
+  ...['log_change_annualised', 'cumulative', 'zscore'],
+];
+const aggregated = { frequency: ['quarterly', 'annual'], aggregate: ['sum', 'last'], incomplete: ['true'] };
 const points = {
   ...window,
   transform: transforms,
@@ -25,12 +29,19 @@ const points = {
   release: ['first'],
   include_missing: ['true', 'false'],
   version: ['2', '99'],
+  ...aggregated,
+  last: ['3'],
 };
 const { version: _version, ...manyPoints } = points;
-const { include_missing: _missing, include: _include, ...charted } = points;
-const { include: _notes, ...cited } = points;
+const { include_missing: _missing, include: _include, last: _last, ...charted } = points;
+const { include: _notes, last: _newest, ...cited } = points;
 const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
-const indexed = { base: 'transform=index', version: 'vintage=2024-04-20' };
+const indexed = {
+  base: 'transform=index',
+  version: 'vintage=2024-04-20',
+  aggregate: 'frequency=quarterly',
+  incomplete: 'frequency=quarterly',
+};
 const prices = { price_type: ['wholesale', 'farmgate'], stat: ['min', 'max'] };
 const funds = {
   amc: ['alpha', 'nobody'],
@@ -80,6 +91,7 @@ export const endpoints: readonly Endpoint[] = [
       transform: transforms,
       base: ['2024-01'],
       vintage: points.vintage,
+      ...aggregated,
       include: ['notes'],
       version: ['2'],
       dims: [],
@@ -94,6 +106,7 @@ export const endpoints: readonly Endpoint[] = [
       transform: ['pct_change', 'index'],
       base: ['2024-04-30'],
       vintage: points.vintage,
+      ...aggregated,
       include: ['notes'],
       version: ['4'],
       dims: ['side:buy', 'side:sell'],
