@@ -83,6 +83,12 @@ export function written({ units, scale }: Decimal): string {
   return write(BigInt(units), scale);
 }
 
+/** Plain digits with so many decimals at most, half away from zero. */
+export function rounded(text: string, decimals: number): string {
+  const { units, scale } = decimal(text);
+  return scale <= decimals ? text : write(divide(BigInt(units), bigPower(scale - decimals)), decimals);
+}
+
 /** Positive if a is the greater, negative if b is, 0 if they are equal. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   return Number(minus(a, b).units);

@@ -23,7 +23,7 @@ import { isStored, readBlocks, readFirst, readNewest, type Selection } from './p
 import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
-import { isApplicable, unitKept } from '../../domain/transforms.ts';
+import { isApplicable } from '../../domain/transforms.ts';
 import { transformedBlocks, type Computation } from './computed/transformed-points.ts';
 
 /** The place of a point in the order. */
@@ -209,8 +209,8 @@ function aggregationOf(
   return {
     ...{ source, target, aggregate, incomplete, fiscalYearEnd },
     breaks: breaks.map(({ date }) => date),
-    // A ratio of means has ten significant digits only if these have more.
-    meanDecimals: transform === null || unitKept.has(transform) ? 10 : 20,
+    // What is computed from means has ten significant digits only if these have more.
+    meanDecimals: transform === null ? 10 : 20,
     sourcePerPeriod: sourcePerPeriod(source, target),
   };
 }

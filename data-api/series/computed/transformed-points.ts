@@ -5,14 +5,17 @@ import { entryAt } from '../../../kernel/entries.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { addDays, addMonths, type DateRange } from '../../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd } from '../../../domain/periods.ts';
-import { decimal, type Decimal } from '../../decimal.ts';
-import { isApplicable, type Transform } from '../../../domain/transforms.ts';
+import { decimal, rounded, type Decimal } from '../../decimal.ts';
+import { isApplicable, unitKept, type Transform } from '../../../domain/transforms.ts';
 import type { Moments } from '../../logarithms.ts';
 import { breakDates, createTotals, noTotals, readMoments, type Totals } from './history-sums.ts';
 import { filterPoints, noPoints, type Points } from '../point-columns.ts';
 import { readAll, readBlocks, readFirst, readNewest, type Selection } from '../points.ts';
 import { segmentNo, slackDays, type Columns } from './legs.ts';
 import { isWindowed, lookBack, lookBackEnd, transformValues, type TransformRule } from './transform.ts';
+
+/** Of changes, sums and averages of means, which have many more. */
+const decimalsOfMeans = 12;
 
 /** A requested transform, ready to be computed. */
 export interface Computation {
@@ -124,7 +127,9 @@ export async function transformedValues(
   const { frequency } = selection.series;
   const rule = { transform, frequency, bases, moments, totals, breaks: breakDates(selection) };
   const history = await earlierPoints(database, selection, rule, { points, former: passed.former });
-  return transformValues(rule, history, points);
+  const values = transformValues(rule, history, points);
+  const isOfMeans = selection.aggregation?.aggregate === 'avg' && unitKept.has(transform);
+  return isOfMeans ? values.map((text) => (text === '' ? '' : rounded(text, decimalsOfMeans))) : values;
 }
 
 /** The most legs of a point. */

@@ -100,6 +100,20 @@ test('a period is whole wherever from and to cut it, and is dated to its end', a
   });
 });
 
+test('what is computed from means is as exact as if they had all their digits', async (t) => {
+  await makeSeries(service.pool, { id: 'THIRDS' });
+  const months = Array.from({ length: 9 }, (_, i) => ({
+    date: periodEnd(addMonths('2023-01-31', i), 'monthly'),
+    value: i % 3 === 2 ? '2' : '1',
+  }));
+  await publish(service.pool, 'THIRDS', '2024-07-05', months);
+  const of = async (transform: string) =>
+    Object.values(values(await series(`/v1/series/THIRDS?frequency=quarterly&transform=${transform}`)));
+  t.deepEqual(await of('cumulative'), [1.333333333333, 2.666666666667, 4]);
+  t.deepEqual(await of('3ma'), [1.333333333333]);
+  t.deepEqual(await of('change'), [0, 0]);
+});
+
 test('the fiscal year of the series is that of annual values', async (t) => {
   await makeSeries(service.pool, { id: 'FISCAL' });
   await service.pool.query(`update data.series set fiscal_year_end = '06-30' where series_id = 'FISCAL'`);
