@@ -7,7 +7,7 @@ import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './re
 import { deleteOldInterruptions } from '../load/store/interruptions.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
 import { makeNextReleases, type Made, type ReleaseDeps } from './releases/make-releases.ts';
-import { run, type Running } from './runner.ts';
+import { run, type Running } from './runner/runner.ts';
 
 export interface Publishing extends Running {
   /** What this process has made since it started. */

@@ -15,7 +15,7 @@ import {
   type WaitingFile,
 } from './folder.ts';
 import { NotNow, type Begun, type DoneAs, type InboxDeps, type Outcome } from './load-file.ts';
-import { run, type Running } from '../runner.ts';
+import { run, type Running } from '../runner/runner.ts';
 import { Sightings } from './sightings.ts';
 
 export interface Inbox {

@@ -5,7 +5,7 @@ import type { Log } from '../../../kernel/log/log.ts';
 import { createAddressGuard, type AddressRules } from '../../../kernel/outbound/address-guard.ts';
 import { repeat } from '../../../kernel/time/repeat.ts';
 import type { ReleaseClock } from '../releases/release-clock.ts';
-import { run, type Running } from '../runner.ts';
+import { run, type Running } from '../runner/runner.ts';
 import type { Apart } from '../apart/run-apart.ts';
 import type { SourceTasks } from './load-fetched.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';

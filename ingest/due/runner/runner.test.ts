@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createLog } from '../../kernel/log/log.ts';
+import { createLog } from '../../../kernel/log/log.ts';
 import { run } from './runner.ts';
 
 test('a look that fails is followed by another, and a fault is logged once until a look succeeds', async (t) => {

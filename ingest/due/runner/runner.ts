@@ -1,6 +1,5 @@
 // Runs what the publisher does by itself: looks for what is due, again and again. Hides that no fault ends this.
-import type { Log } from '../../kernel/log/log.ts';
-import type { ReleaseClock } from './releases/release-clock.ts';
+import type { Log } from '../../../kernel/log/log.ts';
 
 export interface Work {
   /** From the end of one look to the beginning of the next. */
@@ -12,6 +11,12 @@ export interface Work {
   look(signal: AbortSignal): Promise<boolean>;
 }
 
+/** The clock of releases, and of tests. */
+export interface Pauses {
+  /** Resolves after the time, or at once when the signal aborts. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
+}
+
 export interface Running {
   /** Gives up what is not committed, and resolves when nothing is under way. */
   close(): Promise<void>;
@@ -19,7 +24,7 @@ export interface Running {
 
 export function run(
   { everyMs, fault, event, look }: Work,
-  { clock, log }: { clock: ReleaseClock; log: Log },
+  { clock, log }: { clock: Pauses; log: Log },
 ): Running {
   const stopping = new AbortController();
   let logged = '';
