@@ -23,8 +23,8 @@ test('an operation has its parameters, its credentials, the fields of its answer
   t.deepEqual(series?.credentials, ['ApiKey', 'Bearer', 'Basic', 'ApiKeyParameter']);
   t.like(series?.parameters[0], { name: 'id', place: 'path', isRequired: true });
   t.like(
-    series?.parameters.find(({ name }) => name === 'transform'),
-    { type: 'one of yoy, mom, pct_change, 3ma, index', isRequired: false },
+    series?.parameters.find(({ name }) => name === 'frequency'),
+    { type: 'one of weekly, monthly, quarterly, semiannual, annual', isRequired: false },
   );
   const fields = series?.answers[0]?.fields ?? [];
   t.like(
