@@ -107,6 +107,10 @@ export type SeriesMeta = {
      * The date at which an index is 100; null if the combinations have different dates.
      */
     base_date?: string | null;
+    /**
+     * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+     */
+    hints?: Array<string>;
 };
 
 export type Footnote = {
@@ -385,6 +389,10 @@ export type Triangle = {
          */
         base_date?: string | null;
         /**
+         * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+         */
+        hints?: Array<string>;
+        /**
          * The vintages shown, ascending.
          */
         vintages: Array<string>;
@@ -521,7 +529,10 @@ export type GetSeriesData = {
          * The data as published at the end of that day, not in the future. Feature `vintages`.
          */
         vintage?: string;
-        format?: 'json';
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -538,13 +549,17 @@ export type GetSeriesData = {
          * Includes points without a value, as null.
          */
         include_missing?: boolean;
+        /**
+         * For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
+         */
+        layout?: 'long' | 'wide';
     };
     url: '/v1/series';
 };
 
 export type GetSeriesResponses = {
     /**
-     * Several series in one call; counts as one call per series.
+     * Several series in one call, each by itself or as one table; counts as one call per series.
      */
     200: {
         success: true;
@@ -3594,6 +3609,10 @@ export type GetCatalogByIdPreviewResponses = {
              * The date at which an index is 100; null if the combinations have different dates.
              */
             base_date?: string | null;
+            /**
+             * What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.
+             */
+            hints?: Array<string>;
             preview: {
                 /**
                  * The most points of each combination of dimension values.

@@ -7,7 +7,7 @@ import { listOf } from '../../kernel/http/list.ts';
 import { flagParam, idsParam, integerParam } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { combinationsThatPass, parseDims } from '../series/dims.ts';
+import { combinationsThatPass, parseDims, unknownValues } from '../series/dims.ts';
 import { readNewest, type Selection } from '../series/points.ts';
 import { defaultPointFields, seriesJson } from '../series/series-envelope.ts';
 import { metaOf } from '../series/series-meta.ts';
@@ -51,14 +51,16 @@ export async function askedPreview(
     params,
     call,
   }: Pick<Asked<{ dims: string[]; limit?: number | undefined }>, 'query' | 'params' | 'call'>,
-): Promise<{ series: Series; lineNos: number[]; pointsMax: number }> {
+): Promise<{ series: Series; lineNos: number[]; pointsMax: number; hints: string[] }> {
   const { previewPoints } = dependencies;
   requirePreviews(previewPoints);
   const series = await call.stage('lookup', () =>
     requireSeries(dependencies, call, memberOf(params, 'id'), null),
   );
-  const lineNos = combinationsThatPass(series, parseDims(query.dims));
-  return { series, lineNos, pointsMax: Math.min(query.limit ?? previewPoints, previewPoints) };
+  const filter = parseDims(query.dims);
+  const lineNos = combinationsThatPass(series, filter);
+  const pointsMax = Math.min(query.limit ?? previewPoints, previewPoints);
+  return { series, lineNos, pointsMax, hints: unknownValues(series, filter) };
 }
 
 const previewFacts = {
@@ -81,7 +83,7 @@ export const getPreview = endpoint({
   errors: ['not_found', 'gone', 'unknown_dimension'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
-    const { series, lineNos: matching, pointsMax } = await askedPreview(dependencies, asked);
+    const { series, lineNos: matching, pointsMax, hints } = await askedPreview(dependencies, asked);
     const lineNos = matching.slice(0, combinationsMax);
     const preview = {
       points_max: pointsMax,
@@ -90,12 +92,12 @@ export const getPreview = endpoint({
     };
     const selection = newestOf(series, lineNos, query.include_missing ? 'all' : 'values');
     return {
-      identity: ['preview', ...stateOf(series), lineNos, preview, selection.wanted],
+      identity: ['preview', ...stateOf(series), lineNos, preview, selection.wanted, hints],
       lastModified: series.changedAt,
       format: 'json',
       async read() {
         const points = await call.stage('sql', () => readNewest(dependencies.database, selection, pointsMax));
-        const meta = { ...metaOf(series, selection, null), preview };
+        const meta = { ...metaOf(series, { ...selection, hints }, null), preview };
         return { text: seriesJson(series, meta, { points, nextCursor: null }, defaultPointFields) };
       },
     };

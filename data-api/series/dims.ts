@@ -44,6 +44,22 @@ export function combinationsThatPass(series: Series, filter: DimsFilter): number
     .map(({ lineNo }) => lineNo);
 }
 
+const hintsMax = 10;
+
+/** A sentence for each value of the filter that the series does not have, with the nearest that it has. */
+export function unknownValues(series: Series, filter: DimsFilter): string[] {
+  const sentences = [...filter].flatMap(([name, values]) => {
+    const known = [...new Set(series.combinations.flatMap(({ dims }) => dims[name] ?? []))];
+    const unknown = [...values].filter((value) => !known.includes(value));
+    return unknown.map((value) => {
+      const nearest = nearestName(value, known);
+      const hint = nearest === undefined ? '"dims" lists those that it has.' : `Did you mean "${nearest}"?`;
+      return `"${name}" has no value "${value.slice(0, 64)}". ${hint}`;
+    });
+  });
+  return sentences.slice(0, hintsMax);
+}
+
 /** The canonical form of equivalent filters. */
 export function canonicalDims(filter: DimsFilter): string[][] {
   return [...filter].map(([name, values]) => [name, ...[...values].sort()]).sort();

@@ -39,8 +39,8 @@ export function seriesJson(
 
 interface SeriesCsv {
   header: string;
-  /** The lines of the given points. */
-  lines(points: Points): string;
+  /** The lines of the given points. @param before the first cells of each, with their commas. */
+  lines(points: Points, before?: string): string;
 }
 
 /** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. */
@@ -56,10 +56,10 @@ export function seriesCsv(
   const shown = writers.filter((_, i) => fields[i] !== 'dims' || series.dimensions.length > 0);
   return {
     header: csvLine(names),
-    lines(points) {
+    lines(points, before = '') {
       let text = '';
       for (let i = 0; i < points.dates.length; i += 1) {
-        text += `${shown.map((write) => write(points, i)).join(',')}\r\n`;
+        text += `${before}${shown.map((write) => write(points, i)).join(',')}\r\n`;
       }
       return text;
     },

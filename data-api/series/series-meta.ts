@@ -11,7 +11,14 @@ export function metaOf(
     vintage,
     version,
     aggregation = null,
-  }: { vintage: string | null; version: number; aggregation?: Aggregation | null },
+    hints = [],
+  }: {
+    vintage: string | null;
+    version: number;
+    aggregation?: Aggregation | null;
+    /** What the client probably did not mean, in sentences. */
+    hints?: readonly string[];
+  },
   computation: Computation | null,
 ) {
   const facts = factsOf(series);
@@ -40,6 +47,7 @@ export function metaOf(
     ...counted,
     ...(aggregation === null ? {} : aggregationFacts(aggregation)),
     ...(computation === null ? {} : transformFacts(series, computation)),
+    ...(hints.length === 0 ? {} : { hints }),
   };
 }
 

@@ -32,6 +32,7 @@ import {
 export const limitDefault = 1_000;
 const limitMax = 100_000;
 const idsMax = 100;
+const layouts = ['long', 'wide'] as const;
 
 /** The parameters of a call about a series. */
 export interface SeriesRequest {
@@ -179,21 +180,42 @@ export const manySeriesParams = {
   ...orderParams,
   ...pointParams,
   ...stateParams,
-  format: oneOfParam(['json']).default('json'),
+  layout: oneOfParam(layouts)
+    .optional()
+    .describe(
+      'For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.',
+    ),
 };
 
 /** @throws Failure `invalid_parameter` if many series together would have more points than allowed for one. */
 export function requireFewPoints({
   ids,
   limit = limitDefault,
+  format,
 }: {
   ids: readonly string[];
   limit?: number | undefined;
+  format: 'json' | 'csv';
 }): void {
+  if (format === 'csv') return;
   if (limit * ids.length <= limitMax) return;
   fail('invalid_parameter', `"limit" times the number of series must not be over ${limitMax}.`, {
     param: 'limit',
   });
+}
+
+/** @throws Failure `invalid_parameter` for what has no meaning in a table, or only there. */
+export function requireTable(query: z.output<z.ZodObject<typeof manySeriesParams>>): void {
+  const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
+  const { format, layout, limit, fields, include } = query;
+  if (format === 'json' && layout !== undefined) refuse('layout', '"layout" is for format=csv.');
+  if (format === 'csv' && limit !== undefined)
+    refuse('limit', '"limit" is for format=json: a table has all points. Use from, to or last.');
+  if (layout !== 'wide') return;
+  if (fields.join() !== defaultPointFields.join())
+    refuse('fields', '"fields" is for layout=long: a wide table has values alone.');
+  if (include !== undefined)
+    refuse('include', '"include" is for layout=long: a wide table has values alone.');
 }
 
 /** @throws Failure `invalid_parameter` if the newest points of so many combinations would be more than allowed. */

@@ -110,6 +110,12 @@ const metaSchema = z
     base_date: day
       .optional()
       .describe('The date at which an index is 100; null if the combinations have different dates.'),
+    hints: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'What the call probably did not mean: values of `dims` that the series does not have, each with the nearest.',
+      ),
   })
   .meta({ id: 'SeriesMeta' });
 

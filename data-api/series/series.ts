@@ -1,4 +1,4 @@
-// GET /v1/series/{id}, /v1/series/{id}/latest and /v1/series?ids=: points in pages, as one stream, or of many series.
+// GET /v1/series/{id} and /v1/series/{id}/latest: points in pages, or as one stream.
 // Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
@@ -8,6 +8,7 @@ import type { Content, Reply } from '../../kernel/http/answer.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
+import { unknownValues } from './dims.ts';
 import { reversePoints, type Points } from './point-columns.ts';
 import { blockPoints, type Selection } from './points.ts';
 import { seriesCsv, seriesJson } from './series-envelope.ts';
@@ -18,7 +19,6 @@ import {
   pointsOfQuery,
   readLatest,
   readPage,
-  requireEach,
   requireSeries,
   stateOf,
   withPointNotes,
@@ -28,14 +28,11 @@ import {
   includesNotes,
   latestParams,
   limitDefault,
-  manySeriesParams,
-  requireFewNewest,
-  requireFewPoints,
   seriesParams,
   toRequest,
   type SeriesRequest,
 } from './series-request.ts';
-import { manySeriesSchema, seriesSchema } from './series-schema.ts';
+import { seriesSchema } from './series-schema.ts';
 import type { Series } from './series.sql.ts';
 import { prepareTransform, type Computation } from './computed/transformed-points.ts';
 
@@ -89,7 +86,7 @@ async function lookUp(
 }
 
 /** The series, with the notes on its points if the request includes them. @throws Failure `not_found`. */
-async function requireNoted(
+export async function requireNoted(
   dependencies: Dependencies,
   call: ServiceCall,
   id: string,
@@ -185,59 +182,6 @@ async function readLatestOf(
   return { computation, points, nextCursor: null };
 }
 
-/** Answers for all series or, if one fails, for none. */
-export const getManySeries = endpoint({
-  summary: 'Several series in one call; counts as one call per series.',
-  query: manySeriesParams,
-  json: manySeriesSchema,
-  errors: seriesErrors,
-  handler: (dependencies) => {
-    const { cursors } = dependencies;
-    return async ({ query, call }) => {
-      requireFewPoints(query);
-      const request = toRequest(query, call, dependencies);
-      const { limit = limitDefault, last } = request;
-      const found = await call.stage('lookup', () =>
-        requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
-      );
-      const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
-      requireFewNewest(
-        last,
-        pageQueries.reduce((sum, { selection }) => sum + selection.lineNos.length, 0),
-      );
-      const database = readerOf(
-        dependencies,
-        pageQueries.reduce((sum, pageQuery) => sum + pointsOf(pageQuery, request), 0),
-      );
-      const readOne = async (pageQuery: PageQuery): Promise<string> => {
-        const { selection } = pageQuery;
-        const computation = await computationOf(database, pageQuery, request, call);
-        const page = await readPage({ database, cursors }, pageQuery, computation, { limit, last });
-        const meta = metaOf(selection.series, selection, computation);
-        return seriesJson(selection.series, meta, page, request.fields);
-      };
-      return {
-        identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, last, request.fields],
-        lastModified: new Date(Math.max(...found.map((series) => series.changedAt.getTime()))),
-        format: 'json',
-        fileName: 'series',
-        async read() {
-          const envelopes = await call.stage('sql', async () => {
-            const texts: string[] = [];
-            for (const pageQuery of pageQueries) texts.push(await readOne(pageQuery)); // one connection per call
-            return texts;
-          });
-          const count = envelopes.length;
-          const pagination = JSON.stringify({ next_cursor: null, count });
-          return {
-            text: `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`,
-          };
-        },
-      };
-    };
-  },
-});
-
 /** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
 export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
   return [query, after, ...stateOf(series), version];
@@ -260,7 +204,7 @@ export function validityOf(
 }
 
 /** About how many stored points an answer is read from. */
-function pointsOf(
+export function pointsOf(
   { selection: { lineNos, aggregation } }: PageQuery,
   { limit = limitDefault, last }: SeriesRequest,
 ): number {
@@ -268,7 +212,7 @@ function pointsOf(
 }
 
 /** Whose connections a read of so many points uses: long ones have a few of their own. */
-function readerOf({ database, longReads }: Dependencies, points: number): Queryable {
+export function readerOf({ database, longReads }: Dependencies, points: number): Queryable {
   return points > blockPoints ? longReads : database;
 }
 
@@ -283,6 +227,12 @@ export async function computationOf(
   return call.stage('transform', () => prepareTransform(database, selection, transform, base));
 }
 
+/** The selection, with what the client probably did not mean. */
+export const hinted = (selection: Selection, { filter }: SeriesRequest) => ({
+  ...selection,
+  hints: unknownValues(selection.series, filter),
+});
+
 interface PageAnswer extends Page {
   selection: Selection;
   request: SeriesRequest;
@@ -293,7 +243,7 @@ async function pageText(call: ServiceCall, page: PageAnswer): Promise<Content> {
   const { series } = selection;
   const text = await call.stage('render', () => {
     if (request.format === 'json') {
-      const meta = metaOf(series, selection, computation);
+      const meta = metaOf(series, hinted(selection, request), computation);
       return seriesJson(series, meta, { points, nextCursor }, request.fields);
     }
     const csv = seriesCsv(series, request.fields);

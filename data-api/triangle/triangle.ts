@@ -15,7 +15,7 @@ import {
 } from '../../kernel/http/params.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { combinationsThatPass, parseDims } from '../series/dims.ts';
+import { combinationsThatPass, parseDims, unknownValues } from '../series/dims.ts';
 import { metaOf } from '../series/series-meta.ts';
 import { requireSeries, stateOf } from '../series/series-read.ts';
 import { dimsParam, requireVintages } from '../series/series-request.ts';
@@ -77,7 +77,9 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
     requireSeries(dependencies, call, memberOf(params, 'id'), null),
   );
   const { from = '0001-01-01', to = '9999-12-31' } = windowOf(query);
-  const lineNos = combinationsThatPass(series, parseDims(query.dims));
+  const filter = parseDims(query.dims);
+  const lineNos = combinationsThatPass(series, filter);
+  const hints = unknownValues(series, filter);
   const chosen = vintageFilter(query);
   const { layout, include_missing, format, last } = query;
   return {
@@ -85,7 +87,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
       'triangle',
       ...stateOf(series),
       [from, to, query.vintages_from, query.vintages_to, last],
-      [lineNos, layout, include_missing, format],
+      [lineNos, layout, include_missing, format, hints],
     ],
     lastModified: series.changedAt,
     format,
@@ -95,7 +97,7 @@ async function triangleReply(dependencies: Dependencies, { query, params, call }
       const days = await call.stage('sql', () => readVintageDays(longReads, series.seriesNo, version));
       const triangle: Triangle = { series, lineNos, from, to, vintages: chosen(days), version };
       const rows = triangleRows(longReads, triangle);
-      const write = format === 'csv' ? csvWriter(triangle, query) : jsonWriter(triangle, query);
+      const write = format === 'csv' ? csvWriter(triangle, query) : jsonWriter(triangle, query, hints);
       return { parts: inParts(write, rows) };
     },
   };
@@ -140,8 +142,12 @@ async function* inParts(write: Writer, rows: AsyncGenerator<TriangleRow>): Async
 
 type Layout = Pick<TriangleQuery, 'layout' | 'include_missing'>;
 
-function jsonWriter({ series, vintages, version }: Triangle, { layout, include_missing }: Layout): Writer {
-  const meta = { ...metaOf(series, { vintage: null, version }, null), vintages };
+function jsonWriter(
+  { series, vintages, version }: Triangle,
+  { layout, include_missing }: Layout,
+  hints: readonly string[],
+): Writer {
+  const meta = { ...metaOf(series, { vintage: null, version, hints }, null), vintages };
   const dimsJson = new Map(series.combinations.map(({ lineNo, dims }) => [lineNo, JSON.stringify(dims)]));
   let separator = '';
   return {

@@ -31,7 +31,10 @@ async function make(id: string, dimensions: string[], points: FixturePoint[]): P
 }
 
 type Preview = Omit<Envelope, 'meta'> & {
-  meta: { preview: { points_max: number; combinations: number; combinations_shown: number } };
+  meta: {
+    preview: { points_max: number; combinations: number; combinations_shown: number };
+    hints?: string[];
+  };
 };
 
 const call = (path: string, at = service) => at.call(path, { identity: publicCaller });
@@ -86,7 +89,9 @@ test('a preview has the newest points of each combination, of those that match',
   const sell = await preview('/v1/catalog/SIDES/preview?dims=side:sell');
   t.deepEqual(new Set(sell.data.map(({ dims }) => dims['side'])), new Set(['sell']));
   t.is(sell.data.length, 4);
-  t.deepEqual((await preview('/v1/catalog/SIDES/preview?dims=side:none')).data, []);
+  const unknown = await preview('/v1/catalog/SIDES/preview?dims=side:sel');
+  t.deepEqual(unknown.data, []);
+  t.deepEqual(unknown.meta.hints, ['"side" has no value "sel". Did you mean "sell"?']);
   t.is((await preview('/v1/catalog/SIDES/preview?dims=sides:buy')).error.code, 'unknown_dimension');
 });
 

@@ -72,8 +72,13 @@ export const endpoints: readonly Endpoint[] = [
   {
     route: '/v1/series',
     path: '/v1/series?ids=CPI,TRADES',
-    values: { ids: ['CPI', 'TRADES,CPI', 'CPI,PRICES'], ...manyPoints, dims: [] },
-    beside: indexed,
+    values: {
+      ids: ['CPI', 'TRADES,CPI', 'CPI,PRICES'],
+      ...manyPoints,
+      dims: [],
+      layout: ['long', 'wide'],
+    },
+    beside: { ...indexed, layout: 'format=csv' },
   },
   { route: '/v1/series/:id', path: '/v1/series/CPI', values: { ...points, dims: [] }, beside: indexed },
   {

@@ -69,6 +69,22 @@ test('an unknown dimension is refused with those that the series has', async (t)
   t.is(ofCpi.message, 'The series CPI has no dimensions, so "side" is none of them.');
 });
 
+test('an unknown value of a dimension is hinted at, with the nearest, beside what the known ones select', async (t) => {
+  const hinted = async (path: string) => (await series(path)).meta['hints'];
+  const none = '/v1/series/TRADES?dims=side:by';
+  t.deepEqual((await series(none)).data, []);
+  t.deepEqual(await hinted(none), ['"side" has no value "by". Did you mean "buy"?']);
+  const some = '/v1/series/TRADES?dims=side:buy|zzzzzz';
+  t.true((await series(some)).data.length > 0);
+  for (const path of [
+    some,
+    '/v1/series/TRADES/latest?dims=side:buy|zzzzzz',
+    '/v1/series/TRADES/triangle?dims=side:buy|zzzzzz',
+  ])
+    t.deepEqual(await hinted(path), ['"side" has no value "zzzzzz". "dims" lists those that it has.'], path);
+  t.is(await hinted('/v1/series/TRADES?dims=side:buy'), undefined);
+});
+
 test('an unknown series is 404, with the nearest id', async (t) => {
   const near = await refusal('/v1/series/TRADE');
   t.deepEqual([near.status, near.code], [404, 'not_found']);
@@ -106,7 +122,6 @@ test('many series are all told or none', async (t) => {
     ['?ids=CPI,CPI', 400, 'invalid_parameter', 'ids'],
     [`?ids=${Array.from({ length: 101 }, (_, i) => `S${i}`).join(',')}`, 400, 'invalid_parameter', 'ids'],
     ['?ids=CPI,TRADES&limit=50001', 400, 'invalid_parameter', 'limit'],
-    ['?ids=CPI&format=csv', 400, 'invalid_parameter', 'format'],
     ['?ids=CPI&cursor=x', 400, 'invalid_parameter', 'cursor'],
     [
       `?ids=${Array.from({ length: 100 }, (_, i) => `${i}`.padEnd(128, 'x')).join(',')}`,
