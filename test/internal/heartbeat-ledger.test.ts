@@ -347,12 +347,12 @@ for (const [what, batch, message] of [
   [
     'more billed than called',
     { usage: [{ calls: 1, billed: 2 }] },
-    '"batch.usage.1": must not bill more calls than there were.',
+    '"batch.usage.1" must not bill more calls than there were.',
   ],
   [
     'a day that does not exist',
     { usage: [{ day: '2026-02-30' }] },
-    '"batch.usage.1.day": must be a date, YYYY-MM-DD, that exists.',
+    '"batch.usage.1.day" must be a date, YYYY-MM-DD, that exists.',
   ],
   ['a class that is none', { usage: [{ status_class: 6 }] }],
   ['an endpoint without a name', { usage: [{ endpoint: '' }] }],
@@ -362,7 +362,7 @@ for (const [what, batch, message] of [
   [
     'a month that begins on its second day',
     { charges: [{ account_id: 'acct_x', month: '2026-11-02', calls: 1 }] },
-    '"batch.charges.0.month": must be the first day of a month.',
+    '"batch.charges.0.month" must be the first day of a month.',
   ],
   ['an id that is no UUID', { batch_id: '1' }],
 ] as const) {

@@ -107,7 +107,7 @@ test('a batch has at most 500 hashes; 501 are refused, and so is anything that i
     assertError(t, await service.heartbeats.post({ keys: keys as string[] }), 400, 'invalid_body');
   }
   const raw = await service.heartbeats.post({ keys: ['pk_live_x'] });
-  t.is(assertError(t, raw, 400, 'invalid_body').message, '"keys.0": must be the SHA-256 of a key, in hex.');
+  t.is(assertError(t, raw, 400, 'invalid_body').message, '"keys.0" must be the SHA-256 of a key, in hex.');
 });
 
 test('a client cannot reach the internal endpoints, whatever credential it has', async (t) => {
