@@ -3305,7 +3305,7 @@ export type GetCatalogData = {
         /**
          * The order: `relevance`, the default with `q`; a field, or `-field` for descending. The default without `q` is `id`.
          */
-        sort?: 'relevance' | 'id' | '-id' | 'last_updated' | '-last_updated';
+        sort?: 'id' | '-id' | 'last_updated' | '-last_updated' | 'relevance';
         /**
          * Rows per page; default 100. CSV without a limit is the whole list.
          */

@@ -67,7 +67,7 @@ export const getCatalog = endpoint({
     tag: z.string().optional().describe('One of the tags.'),
     facets: flagParam(false).describe('Adds the number of series per category, source and so on.'),
     ...paramsWithUpdates(catalogList),
-    sort: oneOfParam(['relevance', 'id', '-id', 'last_updated', '-last_updated'])
+    sort: oneOfParam(['id', '-id', 'last_updated', '-last_updated', 'relevance'])
       .optional()
       .describe(
         'The order: `relevance`, the default with `q`; a field, or `-field` for descending. The default without `q` is `id`.',
