@@ -41,7 +41,7 @@ export interface DataApiOptions {
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
-  /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined: there are none. */
+  /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;
   host: string;
   port: number;

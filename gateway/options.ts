@@ -20,7 +20,7 @@ export interface GatewayOptions {
   publicCallsPerSecond: number;
   /** With one key or session, for calls that manage the account. */
   managementCallsPerSecond: number;
-  /** The public URL of the gateway, by which errors link to its pages; if it is https, browsers are told to use nothing else. */
+  /** The public URL of the gateway: errors link to its pages. If it is https, browsers must use https alone from then on. */
   publicUrl?: string;
   /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; none by default. */
   dashboardOrigins?: readonly string[];

@@ -1,6 +1,6 @@
 // Installs the Python and R clients as packages, starts a private installation, and reads it with other programs: pandas, R and LibreOffice
 // on the URL itself (examples/clients/check.sh), the tests of both clients, and the Python and R examples of the docs. If the programs
-// cannot be installed (not root, not Debian) it says so and exits with 0. The TypeScript client is tested by `npm test`.
+// cannot be installed (not root, not Debian) it prints that and exits with 0. The TypeScript client is tested by `npm test`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

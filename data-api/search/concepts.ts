@@ -35,9 +35,9 @@ const comparedMax = 10;
 /** The concepts of a query in order. */
 export function conceptsOf(query: string, vocabulary: Vocabulary, corrections: Corrections = {}): Concept[] {
   const words = tellingWords(wordsOf(query));
+  const meant = words.map((word) => corrections[word]?.[0] ?? word);
   const concepts: Concept[] = [];
   for (let at = 0; at < words.length;) {
-    const meant = words.map((word) => corrections[word]?.[0] ?? word);
     const term = vocabulary.termAt(meant, at);
     const count = term?.count ?? 1;
     concepts.push(conceptOf(words.slice(at, at + count), term?.terms ?? [], corrections));

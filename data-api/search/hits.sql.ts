@@ -39,7 +39,7 @@ const commonRatio = 25;
 const readMax = 25_000;
 /** If this many entries match, neither synonyms nor the last word as a prefix are tried. */
 const enough = 100;
-/** At most this many entries are ranked for each thing of which they have some. */
+/** At most this many entries are ranked for each word or term that they match. */
 const someMax = 200;
 
 interface SearchFilter {
@@ -57,7 +57,7 @@ export interface SearchQuery {
   filter: SearchFilter;
   /** If fewer entries have all words, those that have some are searched for as well. */
   fewest: number;
-  /** The day of the newest load, against which series are stale; null if there is none. */
+  /** The day of the newest load, by which series are stale or not; null before the first load. */
   newest: string | null;
 }
 

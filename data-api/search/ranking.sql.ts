@@ -93,7 +93,7 @@ export function finerRank({
 
 /**
  * How relevant a row of data.series is to a query, an integer: the smaller, the more. The same order as that of search.
- * @param newest the day of the newest load; null if there is none.
+ * @param newest the day of the newest load; null before the first load.
  */
 export function seriesRelevance(
   { q, words }: { q: string; words: AskedWords },

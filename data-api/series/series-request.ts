@@ -69,7 +69,7 @@ export const dimsParam = repeatableParam(z.string())
   .default([])
   .describe('`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.');
 const fredNames = Object.keys(fredUnits).filter((name): name is keyof typeof fredUnits => name in fredUnits);
-/** By its own name or by FRED's, of which `lin` is none. */
+/** By its own name or by FRED's. FRED's `lin` means that nothing is transformed. */
 export const transformParam = oneOfParam([
   ...transforms,
   ...fredNames.filter((name): name is Exclude<keyof typeof fredUnits, 'log'> => name !== 'log'),

@@ -40,7 +40,7 @@ export type Settings = Readonly<{
   previewPoints: number;
   /** The id of the series whose revisions visitors see without a key; undefined: of none. */
   openRevisionsSeries: string | undefined;
-  /** Absolute; the operator's own synonyms of search. Undefined: there are none. */
+  /** The absolute path of the operator's own synonyms of search; undefined if the operator has no such file. */
   synonymsFile: string | undefined;
   /** Absolute. */
   plansFile: string;

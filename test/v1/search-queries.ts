@@ -1,6 +1,6 @@
 // What people type, and the series that should come first: over the demo data and the made-up series of search-series.ts.
 
-/** query | the ids of which one should be the first hit. */
+/** query | the ids; the first hit should be one of them. */
 const table = `
 inflation | DEMO.CPI XA.CPI
 inflation rate | DEMO.CPI XA.CPI

@@ -73,7 +73,7 @@ function aggregated(
 
 const byDate = ({ dates, values }: Points) => Object.fromEntries(dates.map((date, i) => [date, values[i]]));
 
-/** Days in a row, of which weekends are left out. */
+/** Consecutive days, without weekends. */
 function workingDays(from: string, to: string): [string, string][] {
   const days: [string, string][] = [];
   for (let day = from; day <= to; day = addDays(day, 1))

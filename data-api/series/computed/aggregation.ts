@@ -101,8 +101,8 @@ function gapMax({ source, target }: Aggregation): number | null {
 }
 
 /**
- * The days of the stored points that the periods of a window need: those of each period that ends in the window, and so many
- * beyond as tell whether it is complete. Null if no period ends in the window.
+ * The days of the stored points that the periods of a window need: those of each period that ends in the window, and as many on either
+ * side as decide whether it is complete. Null if no period ends in the window.
  */
 export function sourceWindow(aggregation: Aggregation, { from, to }: Window): Window | null {
   const first = periodWith(from, aggregation);

@@ -35,7 +35,7 @@ export interface TransformRule {
   moments?: ReadonlyMap<number, Moments>;
   /** For `cumulative`: combination, as numbered by `segmentNo` → the sum of all values before the block. */
   totals?: ReadonlyMap<number, Decimal>;
-  /** The dates of breaks, ascending: no value has a leg or a base beyond one. Unless given, there are none. */
+  /** The dates of breaks, ascending: no value is compared with one beyond a break. Default: no breaks. */
   breaks?: readonly string[];
 }
 
@@ -87,7 +87,7 @@ export function lookBackEnd(transform: Transform, date: string): string {
 }
 
 /**
- * The transformed values of a block, in its order; '' if there is none.
+ * The transformed values of a block, in its order; '' for a point without one.
  * @param history the points before the block from `lookBack` of its oldest date to `lookBackEnd` of its newest, ascending.
  */
 export function transformValues(rule: TransformRule, history: Columns, block: Columns): string[] {

@@ -65,7 +65,7 @@ export function insertSeries(
   );
 }
 
-/** The highest number of a line; 0: there is none yet. Under the load lock, nobody else gives the next. */
+/** The highest number of a line, 0 before the first line. Under the load lock, nobody else gives out the next one. */
 export async function findLastLineNo(on: Queryable): Promise<number> {
   const [row] = await on.query<{ last: number }>(
     'select coalesce(max(line_no), 0) as last from data.series_dims',
