@@ -88,6 +88,11 @@ function examined(text: string): Cell {
   if (markText.test(text)) return mark;
   if (!/\d/.test(text)) return flaggedMark(text) ? mark : word;
   if (boundText.test(text)) return bound;
+  const [, noted, note] = /^([^(]*\d)\s+(\d\))$/.exec(text) ?? [];
+  if (noted !== undefined && note !== undefined) {
+    const number = examined(noted);
+    return number.kind === 'number' ? { ...number, signs: [...number.signs, note] } : word;
+  }
   const groups = numberText.exec(text)?.groups;
   if (groups === undefined) return flaggedMark(text) ? mark : word;
   const {

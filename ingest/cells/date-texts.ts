@@ -36,13 +36,13 @@ const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
 const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|ο|º|ª)?\.?`;
 /** Quarter, in the languages of offices, folded; T is trimestre, K kvartal. */
 const quarterLead =
-  '(?:quarters?|quartal|quart|qtr|q|trimestres?|trimestru|trimestrul|trimester|trim|raithe|tr|t|kvartal|kvt|kv|k|kwartaal|kwartal|ctvrtleti|stvrtrok|cetrtletje|tromjesecje|tromesecje|negyedev|neljannes|ketvirtis|ketv|ceturksnis|cet|ceyrek|c|kuartal|triwulan|τριμηνο|тримесечие|квартал|кв)';
+  '(?:quarters?|quartal|quart|qtr|q|trimestres?|trimestru|trimestrul|trimester|trim|raithe|tr|t|kvartal|kvt|kv|k|kwartaal|kwartal|ctvrtleti|stvrtrok|cetrtletje|tromjesecje|tromesecje|negyedev|vuosineljannes|neljannes|vj|ketvirtis|ketv|ceturksnis|cet|ceyrek|c|kuartal|triwulan|τριμηνο|тримесечие|квартал|кв)';
 /** Behind its number also kw, which before one is the German week. */
 const quarterWord = `(?:${quarterLead}|kw)`;
 const halfWord =
   '(?:halves|half|hy|h|semesters?|semestres?|semestr|sem|s|halbjahr|hj|halvar|halfjaar|polrocze|pololeti|polrok|felev|полугодие|yariyil|b)';
 const weekWord =
-  '(?:week|wk|w|woche|kw|kalenderwoche|semaine|semana|settimana|vecka|v|uge|uke|viikko|vk|tydzien|tyden|het|неделя|hafta|minggu)';
+  '(?:week|wk|w|woche|kw|kalenderwoche|semaine|semana|settimana|vecka|v|uge|uke|u|viikko|vk|tydzien|tyden|het|неделя|hafta|minggu)';
 const roman = '(i|ii|iii|iv)';
 
 const ordinals: Readonly<Record<string, number>> = {
@@ -89,6 +89,15 @@ function rangeOf(yearText: string, first: number | null, last: number | null): D
   const count = last - first + 1;
   const kind = ({ 3: 'quarter', 6: 'half', 12: 'year' } as const)[count];
   return kind === undefined || (first - 1) % count !== 0 ? null : months(kind, yearText, first, count);
+}
+/** The first and the last day of a week, or of a month, quarter, half or year. */
+function daysOf(from: string, to: string): DatedText | null {
+  if (!isDate(from) || !isDate(to)) return null;
+  if (addDays(from, 6) === to) return { kind: 'week', from, to };
+  const [year, month] = [from.slice(0, 4), Number(from.slice(5, 7))];
+  const last = Number(to.slice(5, 7));
+  const span = last === month ? monthOf(year, month) : rangeOf(year, month, last);
+  return span?.from === from && span.to === to ? span : null;
 }
 const yearOf = (yearText: string) => months('year', yearText, 1, 12);
 
@@ -165,11 +174,15 @@ const plainForms: readonly DateTextForm[] = [
     dayOf(y, Number(m), d),
   ),
   form('2024年', `${year}(?:年|년)`, ([y = '']) => yearOf(y)),
+  form("'24", `['\u2019](\\d{2})`, ([y = '']) => yearOf(y)),
   form(['FY2024', 'FY24'], `fy${joint}${anyYear}`, ([y = '']) => {
     const span = yearOf(y);
     return span === null ? null : { ...span, kind: 'fiscal year' };
   }),
-  form(['FY2023-24', 'FY 2023/24'], `fy${joint}${year}[\\s/-]+${anyYear}`, ([a = '', b = '']) => fiscalYearOf(a, b)),
+  form(['FY2023-24', 'FY 2023/24', 'FY23/24'], `fy${joint}${anyYear}[\\s/-]+${anyYear}`, ([a = '', b = '']) => fiscalYearOf(a, b)),
+  form(['2024-01-01/2024-01-07', '2024-01-01 to 2024-01-07'], `(\\d{4}-\\d{2}-\\d{2})(?:${rangeSign}|\\s+-\\s+)(\\d{4}-\\d{2}-\\d{2})`, ([a = '', b = '']) =>
+    daysOf(a, b),
+  ),
   form(['Jan-Mar 2024', 'January to March 2024'], `${word}${rangeSign}${word}${gap}${of}${anyYear}`, ([a = '', b = '', y = ''], language) =>
     rangeOf(y, monthNamed(a, language), monthNamed(b, language)),
   ),
@@ -212,6 +225,13 @@ function readIso(text: string): DatedText | null {
 const dayTime =
   /[T\s]+(?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00(?:\.0+)?)?(?:\s*[AP]\.?M\.?)?)\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?$/i;
 export const withoutMidnight = (text: string): string => text.replace(dayTime, '');
+
+/** Names of days of the week, folded, before a date: the date alone counts. */
+const weekday =
+  /^(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mo|di|mi|do|fr|sa|so|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miercoles|jueves|viernes|sabado|domingo|(?:segunda|terca|quarta|quinta|sexta)(?:-feira)?|lunedi|martedi|mercoledi|giovedi|venerdi|domenica|(?:maan|dins|woens|donder|vrij|zater|zon)dag|(?:man|tirs|ons|tors|fre|lor)dag|sondag|lordag)\s*,?\s+(?=[\p{L}\d])/u;
+/** The word for year behind a whole date, as in `5 января 2024 г.` */
+const yearBehind = /(?<=\d{4})\s*(?:года|год|г|року|р|roku|r)$/u;
+const dayExamples = ['Friday, 5 January 2024', 'Fri, 05 Jan 2024', '5 января 2024 г.'];
 const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05 12:00:00 AM +02:00'];
 
 /** Years that begin in one calendar year and end in the next. What could be a month, such as 2010/11, is none of them. */
@@ -233,7 +253,8 @@ export function readPlain(text: string, language: string): DatedText | null {
   if (!/\d/.test(day) || day.length > 40) return null;
   const plain = foldLetters(day).replaceAll(/\s+/g, ' ').trim();
   // In German KW is the calendar week, in Dutch the quarter.
-  const folded = language === 'nl' ? plain.replace(/(?<!\p{L})kw(?!\p{L})/u, 'kwartaal') : plain;
+  const dutch = language === 'nl' ? plain.replace(/(?<!\p{L})kw(?!\p{L})/u, 'kwartaal') : plain;
+  const folded = dutch.replace(weekday, '').replace(yearBehind, '');
   for (const { expression, read } of plainForms) {
     const [, ...parts] = expression.exec(folded) ?? [];
     const found = parts.length === 0 ? null : read(parts, language);
@@ -359,6 +380,7 @@ export const numberForms: readonly NamedForm[] = [
 export const plainExamples: readonly (readonly string[])[] = [
   ...isoKinds.map(([example]) => [example]),
   timeExamples,
+  dayExamples,
   ...plainForms.map(({ examples }) => examples),
   fiscalYears.map(([example]) => example),
 ];

@@ -48,7 +48,7 @@ export const numberExamples: readonly (readonly [what: string, texts: readonly s
   ['exponent', ['1e-05', '2.5E+3']],
   ['currency', ['$ 1,234.5', '-$5', '1.234,50 €', 'Rs. 250.50', 'USD 7']],
   ['percent', ['5 %', '0.5‰', '0.2 pp']],
-  ['flag', ['131.0 p', '131.0p', '11.0 bp', '140 [p]', '3(r)', '7.5*', '12.5¹', '~40']],
+  ['flag', ['131.0 p', '131.0p', '11.0 bp', '140 [p]', '3(r)', '7.5*', '12.5¹', '12.5 1)', '~40']],
   ['multiple', ['1.2M', '950.5K', '3 bn', '2.5 lakh']],
   ['letters that may be a unit', ['3 kg']],
 ];

@@ -435,15 +435,15 @@ test('a year of two digits that is read as one far ahead is a guess, and so is w
   t.regex(early.evidence['date'] ?? '', /"Nov-68" is read as 2068/);
   t.false(table('Nov-98', 'Dec-98', 'Jan-99').entry.guessed?.includes('date'));
   const rows = ['01', '02', '03'].map((month) => [`2024-${month}-15`, '1.5', `2023-${month}-28`, '2.5']);
-  const two = propose(sampleOf([['Date', 'A', 'Date', 'B'], ...rows]), about);
+  const two = propose(sampleOf([['Date', 'A', 'Date of B', 'B'], ...rows]), about);
   t.true(two.entry.guessed?.includes('ignore'));
   t.regex(
     two.evidence['ignore'] ?? '',
-    /Date \(2\): .* dates of its own, which may be those of the values beside it/,
+    /Date of B: .* dates of its own, which may be those of the values beside it/,
   );
   const twice = propose(
     sampleOf([
-      ['Date', 'A', 'Date', 'B'],
+      ['Date', 'A', 'Date of B', 'B'],
       ...rows,
       ...rows.map(([date = '', ...others]) => [date.replace('2024', '2025'), ...others]),
     ]),

@@ -4,7 +4,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { isValueText } from '../cells/cell-forms.ts';
 import { addNumbers } from './add-numbers.ts';
-import { detectColumns, type Columns } from './table/columns.ts';
+import { detectColumns, otherDates, type Columns } from './table/columns.ts';
 import { isDoubtful } from './table/dimensions.ts';
 import { detectDates } from './table/dates.ts';
 import type { DatedText } from '../cells/date-texts.ts';
@@ -46,6 +46,8 @@ export function propose(sample: Sample, about: About): Proposal {
     return skipped(
       `it has no dates: neither a column (${firstLine(sample, layout)}), nor titles, nor a line above, nor its name. ${namingDates}`,
     );
+  const beside = besideTable(layout, rows);
+  if (beside !== null) return skipped(beside);
   const columns = detectColumns(rows, layout.titles, {
     dates: dateColumns(dates),
     periods: dates.kind === 'across' ? dates.columns : [],
@@ -186,10 +188,11 @@ function addDate(draft: Draft, layout: Layout, about: About): boolean {
   const { entry, evidence, guessed } = draft;
   const { dates, titles } = layout;
   if (dates.kind === 'column' || dates.kind === 'across') {
-    const [place = '', part] = dateColumns(dates).map((at) => entryAt(titles, at));
+    const places = dateColumns(dates).map((at) => entryAt(titles, at));
+    const [place = '', part] = places;
     entry.date =
       dates.kind === 'column'
-        ? { column: part === undefined ? place : [place, part] }
+        ? { column: part === undefined ? place : places }
         : { across: 'columns', ...(place !== '' && { year: place }) };
     addDateForm(draft, layout);
     if (dates.kind === 'column' && dates.others.length > 0 && part !== undefined) {
@@ -324,6 +327,21 @@ function doubtYears(
   evidence['date'] =
     `${evidence['date'] ?? ''}; "${late}" is read as ${year}: of years of two digits, 69 to 99 are 1969 to 1999, and 00 to 68 are 2000 to 2068`;
   if (!guessed.includes('date')) guessed.push('date');
+}
+
+/** Why two tables side by side, each with dates of its own under one title, are not read as one. */
+function besideTable({ dates, titles }: Layout, rows: readonly string[][]): string | null {
+  if (dates.kind !== 'column') return null;
+  const own = entryAt(dates.columns, 0);
+  for (const at of dates.columns.length > 1 ? [] : otherDates(titles, dates.columns)) {
+    const other = rows.find((row) => {
+      const [text, span] = [(row[at] ?? '').trim(), dates.found.read((row[at] ?? '').trim())];
+      return span !== null && text !== (row[own] ?? '').trim();
+    });
+    if (other !== undefined)
+      return `the columns ${entryAt(titles, own)} and ${entryAt(titles, at)} have different dates on one line, such as "${(other[own] ?? '').trim()}" and "${(other[at] ?? '').trim()}": two tables stand side by side. Put each into a file or sheet of its own`;
+  }
+  return null;
 }
 
 /** A second column of dates may belong to the values beside it, as where two tables stand side by side. */

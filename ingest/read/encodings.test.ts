@@ -11,7 +11,7 @@ const samples: Readonly<Record<string, readonly string[]>> = {
   'windows-1254': ['Ay Muğla İstanbul'],
   'windows-1257': ['Metai Šiauliai Panevėžys'],
   'koi8-r': ['Месяц Москва Казань'],
-  'iso-8859-2': ['Miesiąc Łódź Śląsk'],
+  'iso-8859-2': ['Miesiąc Łódź Śląsk', 'Období Plzeň Děčín'],
   'iso-8859-15': ['Année Sœur Œuvres'],
   cp850: ['Mois Région Rhône'],
   macintosh: ['Mois Région Rhône', 'Päivä Häme heinäkuu'],

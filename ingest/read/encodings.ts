@@ -206,6 +206,9 @@ function nonAsciiLines(start: Buffer): Buffer {
 /** Beside numbers they are in files of every language of their encoding. */
 const currencyWords = /(?<!\p{L})(?:zł|Kč|руб|лв)(?!\p{L})/gu;
 
+/** In Italian only the last letter of a word has an accent. */
+const accentWithin = /[àèéìíòóù](?=\p{L})/giu;
+
 /** How much of the text a language explains: its letters, each in words of one script, with capitals only where words begin. */
 function singleByteReading(
   bytes: Buffer,
@@ -229,8 +232,9 @@ function singleByteReading(
       const explained = foreign.filter(
         (letter) => fits(letter) || (commonSigns.test(letter) && !/\p{L}/u.test(letter)),
       ).length;
-      const spokenShare = foreign.filter(fits).length / foreign.length;
-      return explained / foreign.length + spokenShare * 0.1;
+      const spoken = foreign.filter(fits).length;
+      const misplaced = language === 'it' ? (text.match(accentWithin)?.length ?? 0) : 0;
+      return (explained - misplaced + spoken * 0.1) / foreign.length;
     }),
   );
   const known = Math.min(0.8, knownWords(text, spoken) * 0.04);

@@ -83,6 +83,10 @@ export function detectColumns(
       free.delete(at);
       if (!isUntitled(entryAt(titles, at), at)) found.ignored.set(at, 'it is empty');
     }
+  for (const at of repeatedDates(rows, titles, taken.dates)) {
+    free.delete(at);
+    found.ignored.set(at, 'it repeats the dates');
+  }
   found.key = take(titled.key);
   found.status = take(titled.status);
   found.unit = take(titled.unit);
@@ -105,6 +109,27 @@ export function detectColumns(
   };
 }
 
+/** The columns with the title of the dates: of tables side by side each has its own. */
+export function otherDates(titles: readonly string[], dates: readonly number[]): number[] {
+  const [only, second] = dates;
+  if (only === undefined || second !== undefined) return [];
+  const plain = (at: number) => entryAt(titles, at).replace(/ \(\d+\)$/, '');
+  return titles.flatMap((_, at) =>
+    at !== only && !isUntitled(plain(at), at) && plain(at) === plain(only) ? [at] : [],
+  );
+}
+
+/** Those of them that have the date of each row, or nothing. */
+function repeatedDates(
+  rows: readonly string[][],
+  titles: readonly string[],
+  dates: readonly number[],
+): number[] {
+  return otherDates(titles, dates).filter((at) =>
+    rows.every((row) => ['', (row[dates[0] ?? -1] ?? '').trim()].includes((row[at] ?? '').trim())),
+  );
+}
+
 /**
  * Columns of numbers, unless their title names codes; if one is called value, only that. In a column of numbers at most half of the cells
  * are marks, or words that are repeated or few.
@@ -125,7 +150,9 @@ function takeValues(
     );
   });
   const named = numeric.find((at) => titled.value.test(entryAt(titles, at)));
-  const isPlain = numeric.filter((at) => !isCodeTitle(entryAt(titles, at)));
+  const isPlain = numeric.filter(
+    (at) => !isCodeTitle(entryAt(titles, at)) || isCount(entryAt(titles, at), entryAt(profiles, at)),
+  );
   const values =
     named !== undefined
       ? [named]
@@ -140,6 +167,12 @@ function takeValues(
     free.delete(at);
     found.ignored.set(at, `numbers beside the column ${entryAt(titles, entryAt(chosen, 0))}`);
   }
+}
+
+/** `Number` of persons, unless it counts the rows: 1, 2, 3. */
+function isCount(title: string, { distinct, filled }: Profile): boolean {
+  if (!/(?:^|\/ )numbers?$/i.test(title)) return false;
+  return distinct.size < filled || [...distinct.keys()].some((text, at) => Number(text) !== at + 1);
 }
 
 /**

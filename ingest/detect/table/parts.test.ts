@@ -60,6 +60,21 @@ test('months and quarters in a column beside that of the years are parts of the 
   );
 });
 
+test('years, months and days in three columns are the days', (t) => {
+  const days = Array.from({ length: 40 }, (_, at) => new Date(Date.UTC(2024, 0, 1 + at)));
+  const rows = days.map((day, at) => [
+    ...[day.getUTCFullYear(), day.getUTCMonth() + 1, day.getUTCDate()].map(String),
+    `${at}.5`,
+  ]);
+  const { entry } = proposed([['Year', 'Month', 'Day', 'Rain'], ...rows]);
+  t.like(entry, {
+    date: { column: ['Year', 'Month', 'Day'], format: 'YYYY/M/D' },
+    values: 'Rain',
+    dimensions: undefined,
+  });
+  t.is(entry.series?.frequency, 'daily');
+});
+
 test('months and quarters as titles beside a column of years are parts of the dates; what sums the year up is left out, and that is a guess', (t) => {
   const rows = (titles: readonly string[]) =>
     twoYears.map((year, row) => [year, ...titles.map((_, at) => `${row}${at}.5`)]);

@@ -23,10 +23,40 @@ export function withParts(layout: Layout, rows: readonly string[][]): Layout | s
   const part = partColumn(isFilled ? filledDown(rows, [year]) : rows, titles, year);
   if (part === null) return layout;
   if (typeof part === 'string') return part;
+  const day = part.found.kind === 'month' ? dayColumn(rows, titles, [year, part.column]) : null;
   return {
     ...layout,
-    dates: { kind: 'column', columns: [year, part.column], found: part.found, isFilled, others: part.others },
+    dates:
+      day === null
+        ? { kind: 'column', columns: [year, part.column], found: part.found, isFilled, others: part.others }
+        : {
+            kind: 'column',
+            columns: [year, part.column, day.column],
+            found: day.found,
+            isFilled,
+            others: [],
+          },
   };
+}
+
+/** The column of the days of the months, by its title, if every row has one. @param columns of the years and months. */
+function dayColumn(
+  rows: readonly string[][],
+  titles: readonly string[],
+  columns: readonly number[],
+): (Parts & { column: number }) | null {
+  for (const [column, title] of titles.entries()) {
+    if (columns.includes(column) || !saysOfDates('day', title)) continue;
+    const days = distinctIn(rows, column);
+    if (days.length < 2 || !days.every((text) => /^(?:0?[1-9]|[12]\d|3[01])$/.test(text))) continue;
+    const places = [...columns, column];
+    const texts = rows.map((row) => places.map((at) => (row[at] ?? '').trim()).join(' '));
+    const found = detectDates([...new Set(texts)]);
+    if (found === null || found.kind !== 'day' || found.unread.length > 0) continue;
+    const named = places.map((at) => entryAt(titles, at));
+    return { column, found: withEvidence(found, `${named.join(', ')} have the years, months and days`) };
+  }
+  return null;
 }
 
 /** Whether the year is only in the first row of its months: the rows below have an empty cell and values. */

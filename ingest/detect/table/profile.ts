@@ -1,6 +1,6 @@
 // What one column of a table shows by itself: its cells, counted by kind, and whether its title names codes; and whether its cells follow from
 // those of other columns.
-import { cellOf } from '../../cells/cell-forms.ts';
+import { cellOf, currencySigns } from '../../cells/cell-forms.ts';
 
 export interface Profile {
   filled: number;
@@ -33,7 +33,8 @@ export function profileOf(rows: readonly string[][], column: number): Profile {
     const cell = cellOf(text);
     if (cell.kind === 'number') {
       profile.numbers++;
-      if (!cell.signs.some((sign) => /^[a-z]+$/i.test(sign))) profile.plain++;
+      if (!cell.signs.some((sign) => /^[a-z]+$/i.test(sign) && !currencySigns.includes(sign)))
+        profile.plain++;
     } else if (cell.kind === 'word') profile.words.set(text, (profile.words.get(text) ?? 0) + 1);
     else profile.marks++;
     if (profile.distinct.size < examinedRows)
