@@ -1,87 +1,20 @@
 // docker-compose.yml, read as Compose does with the .env that is documented: its schema, its settings, and how its containers are closed.
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { Ajv } from 'ajv';
-import test, { type ExecutionContext } from 'ava';
-import { parse } from 'yaml';
+import test from 'ava';
+import {
+  composeText,
+  composeWith,
+  documentedEnvFile,
+  fillSecrets,
+  interpolate,
+  ofAlmanac,
+  readProject as read,
+} from './compose-file.ts';
 import { processNames, settingsOf, type ProcessName } from '../../cli/service-settings.ts';
-import { projectRoot } from '../../kernel/project.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';
-
-interface Service {
-  image: string;
-  profiles?: string[];
-  command?: string[];
-  environment?: Record<string, string | number>;
-  user?: string;
-  read_only?: boolean;
-  cap_drop?: string[];
-  security_opt?: string[];
-  pull_policy?: string;
-  restart?: string;
-  stop_grace_period?: string;
-  healthcheck?: { test: string[] };
-  depends_on?: Record<string, { condition: string }>;
-  volumes?: string[];
-  networks?: string[];
-  ports?: string[];
-}
-
-interface ComposeFile {
-  services: Record<string, Service>;
-  networks: Record<string, { internal?: boolean }>;
-  volumes: Record<string, unknown>;
-}
-
-const read = (name: string) => readFileSync(path.join(projectRoot, name), 'utf8');
-const text = read('docker-compose.yml');
-
-/** Puts variables into the text, as Compose does. @throws Error with the message of a variable that must be set. */
-function interpolate(source: string, env: Readonly<Record<string, string | undefined>>): string {
-  return source.replaceAll(
-    /\$\$|\$\{(\w+)(?:(:[-?])([^}]*))?\}/g,
-    (found, name = '', kind = '', rest = '') => {
-      if (found === '$$') return '$';
-      const value = env[name as string] ?? '';
-      if (value !== '' || kind === '') return value;
-      if (kind === ':?') throw new Error(`${name}: ${rest}`);
-      return rest as string;
-    },
-  );
-}
-
-/** A file as the documentation says: the example, and its secrets filled in. */
-function documentedEnvFile(t: ExecutionContext): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
-  const file = path.join(directory, '.env');
-  copyFileSync(path.join(projectRoot, '.env.compose.example'), file);
-  fillSecrets(file);
-  return file;
-}
-
-function fillSecrets(file: string): void {
-  execFileSync('sh', [path.join(projectRoot, 'scripts/fill-secrets.sh'), file]);
-}
-
-function composeWith(t: ExecutionContext): ComposeFile {
-  const env = parseEnv(readFileSync(documentedEnvFile(t), 'utf8'));
-  return interpolateAll(parse(text, { merge: true }), env) as ComposeFile;
-}
-
-/** In the values, after the file was parsed: an empty one is an empty text, and not nothing. */
-function interpolateAll(value: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
-  if (typeof value === 'string') return interpolate(value, env);
-  if (Array.isArray(value)) return value.map((each) => interpolateAll(each, env));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, interpolateAll(each, env)]));
-}
-
-const ofAlmanac = ({ services }: ComposeFile) =>
-  Object.entries(services).filter(([, { image }]) => image === 'almanac:local');
 
 const servingNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'];
 
@@ -100,20 +33,27 @@ test('the file is valid by the Compose specification', (t) => {
 });
 
 test('.env.compose.example has every variable of the file, and no other', (t) => {
-  const named = new Set([...text.matchAll(/\$\{(\w+)/g)].map((match) => match[1] ?? ''));
+  const named = new Set([...composeText.matchAll(/\$\{(\w+)/g)].map((match) => match[1] ?? ''));
   t.deepEqual(Object.keys(parseEnv(read('.env.compose.example'))).sort(), [...named].sort());
 });
 
 test('without its secrets the file is refused, and says how to make them', (t) => {
   const env = parseEnv(read('.env.compose.example'));
-  t.throws(() => interpolate(text, env), { message: /: run scripts\/fill-secrets\.sh \.env$/ });
+  t.throws(() => interpolate(composeText, env), { message: /: run scripts\/fill-secrets\.sh \.env$/ });
 });
 
-test('secrets are made once, differ, and can be read by nobody else', (t) => {
+test('secrets are made once, differ, and can be read by nobody else; the commands run as the owner of the folder of files', (t) => {
   const file = documentedEnvFile(t);
   const first = readFileSync(file, 'utf8');
   const example = read('.env.compose.example');
   const made = Object.entries(parseEnv(first)).filter(([name, value]) => parseEnv(example)[name] !== value);
+  const owner = made.splice(
+    made.findIndex(([name]) => name === 'COMMANDS_USER'),
+    1,
+  )[0]?.[1];
+  const { uid, gid } = statSync(path.join(path.dirname(file), 'load'));
+  t.is(owner, `${uid}:${gid}`);
+  t.not(uid, 0);
   t.is(made.length, 7);
   t.is(new Set(made.map(([, value]) => value)).size, 7);
   for (const [name, value] of made) t.regex(value ?? '', /^[0-9a-f]{64}$/, name);
