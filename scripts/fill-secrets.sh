@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prepares an .env file for Docker Compose, once: each empty secret gets a random value, and COMMANDS_USER the owner of LOAD_DIR, which is made.
-# A value that is there stays. Usage: fill-secrets.sh .env
+# Prepares an .env file for Docker Compose, once: each empty secret gets a random value, and COMMANDS_USER the owner of LOAD_DIR. That folder and BACKUP_DIR
+# are made. A value that is there stays. Usage: fill-secrets.sh .env
 set -eu
 file=${1:?the .env file, a copy of .env.compose.example}
 umask 077
@@ -19,22 +19,25 @@ owner_of() {
   printf '%s' "$owner"
 }
 
-# A path of the file, which is relative to the folder of the file.
+# The path that a name of the file has, or its default: relative to the folder of the file.
 folder_of() {
   folder=$(sed -n "s/^$1=//p" "$file" | tail -n 1)
+  folder=${folder:-$2}
   case $folder in
     /*) printf '%s' "$folder" ;;
     *) printf '%s/%s' "$(dirname "$file")" "$folder" ;;
   esac
 }
 
+load_owner=$(owner_of "$(folder_of LOAD_DIR load)")
+owner_of "$(folder_of BACKUP_DIR backups)" >/dev/null
 while IFS= read -r line || [ -n "$line" ]; do
   case $line in
     POSTGRES_PASSWORD= | DATA_API_DATABASE_PASSWORD= | ACCOUNTS_API_DATABASE_PASSWORD= | PUBLISHER_DATABASE_PASSWORD= | REDIS_PASSWORD= | IDENTITY_SECRET= | WEBHOOK_SECRET_KEY=)
       line=$line$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
       ;;
     COMMANDS_USER=)
-      line=$line$(owner_of "$(folder_of LOAD_DIR)")
+      line=$line$load_owner
       ;;
   esac
   printf '%s\n' "$line"

@@ -15,6 +15,9 @@ export interface Service {
   environment?: Record<string, string | number>;
   user?: string;
   working_dir?: string;
+  mem_limit?: string;
+  tmpfs?: string[];
+  logging?: { driver: string; options: Record<string, string> };
   read_only?: boolean;
   cap_drop?: string[];
   security_opt?: string[];

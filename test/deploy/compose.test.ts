@@ -68,16 +68,25 @@ test('secrets are made once, differ, and can be read by nobody else; the command
 test('each container gets the settings that its process reads, and no other, and they are right', (t) => {
   const file = composeWith(t);
   const processOf = (name: string): ProcessName =>
-    name === 'cli' ? 'commands' : (processNames.find((each) => each === name) ?? t.fail(name));
+    name === 'cli' || name === 'backup'
+      ? 'commands'
+      : (processNames.find((each) => each === name) ?? t.fail(name));
   t.deepEqual(
     ofAlmanac(file)
+      .filter(([name]) => name !== 'backup')
       .map(([name]) => processOf(name))
       .sort(),
     [...processNames].sort(),
   );
   for (const [name, { environment = {}, command }] of ofAlmanac(file)) {
     const { NODE_OPTIONS: _, ...given } = environment;
-    t.deepEqual(Object.keys(given).sort(), [...settingsOf(processOf(name))].sort(), name);
+    const read = settingsOf(processOf(name));
+    if (name === 'backup')
+      t.deepEqual(
+        Object.keys(given).filter((each) => !read.includes(each)),
+        [],
+      );
+    else t.deepEqual(Object.keys(given).sort(), [...read].sort(), name);
     const env = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
     t.notThrows(() => readSettings(env), name);
     if (!servingNames.includes(name)) continue;
@@ -98,7 +107,7 @@ test('services reach each other and their database by roles of their own', (t) =
   t.is(userOf('data-api'), 'almanac_data_api');
   t.is(userOf('publisher'), 'almanac_publisher');
   for (const name of ['accounts-api', 'worker']) t.is(userOf(name), 'almanac_accounts_api', name);
-  for (const name of ['migrate', 'cli']) t.is(userOf(name), 'almanac', name);
+  for (const name of ['migrate', 'cli', 'backup']) t.is(userOf(name), 'almanac', name);
   t.deepEqual(settings('gateway').dataApiUrls, [`http://data-api:${settings('data-api').dataApiPort}`]);
   t.deepEqual(settings('gateway').accountsApiUrls, [
     `http://accounts-api:${settings('accounts-api').accountsApiPort}`,
@@ -119,14 +128,39 @@ test('no container may write its files, gain rights or run as root', (t) => {
   }
 });
 
+test('no container may take all memory, or fill the disk with its log', (t) => {
+  for (const [name, service] of Object.entries(composeWith(t).services)) {
+    t.regex(service.mem_limit ?? '', /^\d+[mg]$/, name);
+    const { driver, options } = service.logging ?? {};
+    t.is(driver, 'json-file', name);
+    t.deepEqual(options, { 'max-size': '10m', 'max-file': '5' }, name);
+  }
+});
+
+test('files that are read lie on a disk while they are loaded, not in the memory of their container', (t) => {
+  for (const name of ['publisher', 'cli']) {
+    const { tmpfs, volumes } = composeWith(t).services[name] ?? {};
+    t.deepEqual(tmpfs, [], name);
+    t.true(volumes?.includes('/tmp'), name);
+  }
+});
+
+test('commands reach the backups that the schedule makes', (t) => {
+  const { cli, backup } = composeWith(t).services;
+  t.deepEqual(backup?.command, ['backup', '/backups', '--schedule', 'daily 03:00', '--keep', '7']);
+  t.true(cli?.volumes?.includes(backup?.volumes?.[0] ?? 'none'));
+  t.is(cli?.user, backup?.user);
+});
+
 test('what serves has a health check and time to stop, and starts after what it needs', (t) => {
   const file = composeWith(t);
   for (const [name, service] of Object.entries(file.services)) {
     if (service.restart === 'no' || name === 'cli') continue;
-    t.truthy(service.healthcheck?.test.length, name);
     t.truthy(service.stop_grace_period, name);
+    if (name === 'backup') continue; // it ends when a backup fails, and serves nothing
+    t.truthy(service.healthcheck?.test.length, name);
   }
-  for (const name of ['data-api', 'accounts-api', 'worker', 'publisher', 'cli'])
+  for (const name of ['data-api', 'accounts-api', 'worker', 'publisher', 'cli', 'backup'])
     t.is(file.services[name]?.depends_on?.['migrate']?.condition, 'service_completed_successfully', name);
   t.is(file.services['migrate']?.depends_on?.['postgres']?.condition, 'service_healthy');
   for (const name of ['data-api', 'accounts-api', 'redis'])
@@ -154,6 +188,6 @@ test('only the gateway and the proxy are published, and neither the database nor
   );
   t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
   t.true(networks['back']?.internal);
-  for (const name of ['postgres', 'redis', 'data-api', 'migrate'])
+  for (const name of ['postgres', 'redis', 'data-api', 'migrate', 'backup'])
     t.deepEqual(services[name]?.networks, ['back'], name);
 });

@@ -136,6 +136,18 @@ test('the heap, the drain delay and the time to stop of a service are the same i
   t.is(services['gateway']?.environment?.['NODE_OPTIONS'], `${flags} --max-old-space-size=${mb}`);
 });
 
+test('a container may take as much memory in compose as in k8s, and its heap leaves room for the rest', (t) => {
+  const { services } = composeWith(t);
+  for (const name of [...serving, 'commands']) {
+    const limit = mebibytes(services[name === 'commands' ? 'cli' : name]?.mem_limit);
+    t.is(limit, mebibytes(containerOf(name).resources.limits.memory), name);
+  }
+  for (const [name, { mem_limit: limit, environment }] of Object.entries(services)) {
+    const heap = /--max-old-space-size=(\d+)/.exec(String(environment?.['NODE_OPTIONS']))?.[1];
+    if (heap !== undefined) t.true(Number(heap) + 128 <= mebibytes(limit), name);
+  }
+});
+
 test('a process that reads files has memory for what FILE_MEMORY_MB allows them, and for itself', (t) => {
   const ofFile = 2 * defaults.fileLimits.memoryMb; // its heap, and as much for what is unpacked
   const own = 320;
@@ -167,7 +179,7 @@ function connectionsOf(name: string): number {
     case 'commands':
       return usual + ofFiles;
     default:
-      return name === 'migrate' ? usual : 0;
+      return name === 'migrate' || name === 'backup' ? usual : 0;
   }
 }
 
@@ -177,7 +189,7 @@ const needed = (counted: readonly (readonly [name: string, processes: number])[]
 const maxConnections = (text: string) => Number(/max_connections(?:=|: ')(\d+)/.exec(text)?.[1] ?? 100);
 
 test('PostgreSQL has a connection for each that the services open, also while they are replaced and scaled as far as they may be', (t) => {
-  const ofCompose = [...serving, 'commands', 'migrate'].map((name) => [name, 1] as const);
+  const ofCompose = [...serving, 'commands', 'backup', 'migrate'].map((name) => [name, 1] as const);
   const postgres = JSON.stringify(composeWith(t).services['postgres']);
   t.true(needed(ofCompose) <= maxConnections(postgres), `compose: ${needed(ofCompose)}`);
   const scaled = (from: Manifest[], name: string) => {
@@ -203,6 +215,9 @@ test('Redis refuses writes before its container has no memory left', (t) => {
   const container = containerOf('redis', local) as Container & { command: string[] };
   const most = mebibytes(/maxmemory (\d+mb)/.exec(container.command.join(' '))?.[1]);
   t.true(most <= 0.8 * mebibytes(container.resources.limits.memory), `${most}`);
+  const { redis } = composeWith(t).services;
+  const mostOfCompose = mebibytes(/maxmemory (\d+mb)/.exec(redis?.command?.join(' ') ?? '')?.[1]);
+  t.true(mostOfCompose <= 0.8 * mebibytes(redis?.mem_limit), `${mostOfCompose}`);
 });
 
 test('the pages name the defaults of the settings', (t) => {

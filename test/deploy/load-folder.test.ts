@@ -26,7 +26,7 @@ function installed(t: ExecutionContext) {
   const load = path.join(path.dirname(envFile), 'load');
   const cli = composeWith(t, envFile).services['cli'];
   t.is(cli?.working_dir, '/load');
-  t.deepEqual(cli?.volumes, ['./load:/load']);
+  t.is(cli?.volumes?.[0], './load:/load');
   const [uid = 0, gid = 0] = (cli?.user ?? '').split(':').map(Number);
   const given = Object.entries(cli?.environment ?? {}).map(([name, value]) => [name, String(value)]);
   const env = {
