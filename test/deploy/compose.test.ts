@@ -171,7 +171,7 @@ test('the image is made here under a tag of its own; what is durable is in named
   const file = composeWith(t);
   for (const [name, { pull_policy: policy }] of ofAlmanac(file)) t.is(policy, 'build', name);
   for (const [name, { image }] of Object.entries(file.services))
-    t.regex(image, /^[a-z]+:(?:local|\d\S*)$/, name);
+    t.regex(image, /^(?:[a-z]+\/)?[a-z]+:(?:local|v?\d\S*)$/, name);
   const durable = { gateway: 'journal', worker: 'mails', postgres: 'postgres' };
   for (const [name, volume] of Object.entries(durable)) {
     t.true(file.services[name]?.volumes?.[0]?.startsWith(`${volume}:/var/lib/`), name);
@@ -179,15 +179,16 @@ test('the image is made here under a tag of its own; what is durable is in named
   }
 });
 
-test('only the gateway and the proxy are published, and neither the database nor data-api has a way out', (t) => {
+test('only the gateway, the proxy and, on the machine alone, Grafana are published, and neither the database nor data-api has a way out', (t) => {
   const { services, networks } = composeWith(t);
   const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
   t.deepEqual(
     published.map(([name]) => name),
-    ['gateway', 'proxy'],
+    ['gateway', 'proxy', 'grafana'],
   );
+  t.deepEqual(services['grafana']?.ports, ['127.0.0.1:3000:3000']);
   t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
   t.true(networks['back']?.internal);
-  for (const name of ['postgres', 'redis', 'data-api', 'migrate', 'backup'])
+  for (const name of ['postgres', 'redis', 'data-api', 'migrate', 'backup', 'prometheus'])
     t.deepEqual(services[name]?.networks, ['back'], name);
 });
