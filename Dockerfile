@@ -30,7 +30,7 @@ RUN mkdir -p .compiled /var/lib/almanac && chown 1000:1000 .compiled /var/lib/al
   && chown -R root:root .compiled
 USER 1000:1000
 VOLUME /var/lib/almanac
-EXPOSE 8080 8081 8082 9464
+EXPOSE 8080 8081 8082 8083 9464
 # Of the gateway; another service needs the URL of its own.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "/app/scripts/health.mjs"]
 ENTRYPOINT ["node", "/app/almanac.mjs"]

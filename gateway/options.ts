@@ -4,6 +4,11 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
 import type { Plans } from '../kernel/plans.ts';
+import {
+  answerWithinMsByDefault,
+  responseCacheMbByDefault,
+  uploadMbByDefault,
+} from '../kernel/settings/limits.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import type { QuotaOutage } from './heartbeat/outage.ts';
 
@@ -38,9 +43,9 @@ export interface GatewayOptions {
   upstreamTimeoutMs?: number;
   /** How long the whole answer to a data call may take; 5 minutes by default. */
   answerWithinMs?: number;
-  /** How much memory answers of data-api may take, in MB; 64 by default, 0: none are kept. */
+  /** How much memory answers of data-api may take, in MiB; 0: none are kept. */
   responseCacheMb?: number;
-  /** How long the body of an upload may be, in MB; 64 by default. */
+  /** How long the body of an upload may be, in MiB. */
   uploadMb?: number;
   /** How much memory the bodies of clients' requests may take, all together, in MB; 32 by default. */
   bodiesMb?: number;
@@ -67,9 +72,9 @@ const defaults = {
   dashboardOrigins: [] as readonly string[],
   configDirectory: path.resolve(import.meta.dirname, '../config'),
   upstreamTimeoutMs: 30_000,
-  answerWithinMs: 300_000,
-  responseCacheMb: 64,
-  uploadMb: 64,
+  answerWithinMs: answerWithinMsByDefault,
+  responseCacheMb: responseCacheMbByDefault,
+  uploadMb: uploadMbByDefault,
   bodiesMb: 32,
   quotaOutage: 'bounded' as QuotaOutage,
   settleEveryMs: 250,

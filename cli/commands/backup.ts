@@ -1,12 +1,16 @@
-// almanac backup: writes everything that the database holds of Almanac to a file or to standard output.
-import { renameSync, rmSync } from 'node:fs';
+// almanac backup: writes everything that the database holds of Almanac to a file or to standard output, once or by a schedule.
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import type { Database } from '../../kernel/database.ts';
 import { writeBackup, type BackupSummary } from '../backup/backup.ts';
 import { UsageError, examples, jsonFlag, type DeclareCommand, type Terminal } from '../command.ts';
+import { keepBackups } from '../backup/scheduled.ts';
 import { withDatabase, withInstallation } from '../installation.ts';
+import { schedulePattern, scheduleRule } from '../../ingest/entry/schedule.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { readSettings } from '../../kernel/settings/settings.ts';
 import { createProgress } from '../progress.ts';
 
 export const backup: DeclareCommand = (command, terminal) => {
@@ -14,16 +18,57 @@ export const backup: DeclareCommand = (command, terminal) => {
     .description(
       `Writes all data, accounts, keys, usage and webhooks as of one moment, while services and loads go on. The file appears under its name once it is whole, and only its owner may read it. It needs the DATABASE_URL of the owner. Secrets of settings, mails that wait, and what gateways have not settled yet are not in the database, see docs/operations.md.`,
     )
-    .argument('<file>', 'the file to write; - is standard output')
+    .argument('<file>', 'the file to write; - is standard output; with --schedule, the folder')
+    .option(
+      '--schedule <times>',
+      'make one whenever it is due, such as "daily 03:00" or "weekly sun 03:00", until SIGTERM; one that was missed, and the first, at once. Ends with 1 if one fails',
+    )
+    .option('--keep <number>', 'with --schedule: how many files stay; 7 unless given')
     .option(...jsonFlag)
     .addHelpText(
       'after',
-      examples('almanac backup almanac.gz', 'almanac backup - | age -r age1… > almanac.gz.age'),
+      examples(
+        'almanac backup almanac.gz',
+        'almanac backup - | age -r age1… > almanac.gz.age',
+        'almanac backup /backups --schedule "daily 03:00" --keep 14',
+      ),
     )
-    .action((file, { json }) => backUp(terminal, file, json === true));
+    .action(async (file, { json = false, schedule, keep }) => {
+      if (schedule !== undefined) return backUpBySchedule(terminal, { folder: file, schedule, keep, json });
+      if (keep !== undefined) throw new UsageError('--keep goes with --schedule.');
+      return backUp(terminal, file, json);
+    });
 };
 
-async function backUp(terminal: Terminal, file: string, asJson: boolean): Promise<void> {
+async function backUpBySchedule(
+  terminal: Terminal,
+  {
+    folder,
+    schedule,
+    keep = '7',
+    json,
+  }: { folder: string; schedule: string; keep?: string | undefined; json: boolean },
+): Promise<void> {
+  if (!schedulePattern.test(schedule)) throw new UsageError(`--schedule ${scheduleRule}.`);
+  if (!/^[1-9]\d{0,3}$/.test(keep)) throw new UsageError('--keep must be a whole number from 1 to 9999.');
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`There is no folder ${folder}.`);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+  try {
+    await keepBackups({
+      ...{ folder, schedule, keep: Number(keep), clock: systemClock, signal: stopping.signal },
+      timeZone: readSettings(terminal.env).seriesTimeZone,
+      make: (file) => backUp(terminal, file, json, `${file}: `),
+    });
+  } finally {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.off(signal, stop);
+  }
+}
+
+/** @param label what the line begins with. */
+async function backUp(terminal: Terminal, file: string, asJson: boolean, label = ''): Promise<void> {
   const started = performance.now();
   // Beside the backup itself, standard output has no place for what is told.
   const told = file === '-' ? terminal.stderr : terminal.stdout;
@@ -40,7 +85,7 @@ async function backUp(terminal: Terminal, file: string, asJson: boolean): Promis
   told.write(
     asJson
       ? `${JSON.stringify({ file, tables, rows, bytes, migration, seconds })}\n`
-      : `${rows} rows of ${tables} tables in ${bytes} bytes, ${seconds} s\n`,
+      : `${label}${rows} rows of ${tables} tables in ${bytes} bytes, ${seconds} s\n`,
   );
 }
 

@@ -8,10 +8,16 @@ import type { Tasks } from '../../ingest/due/tasks.ts';
 import { tablesApart, type TablesApart } from '../../ingest/due/apart/tables.ts';
 import type { TableDescription } from '../../ingest/entry/entry.ts';
 import { settleEntry } from '../../ingest/entry/entry-file.ts';
+import { requireWritable } from '../../ingest/entry/write-entry-file.ts';
 import type { TableToInspect } from '../../ingest/preview/inspect.ts';
 import type { Inspected } from '../../ingest/entry/inspected.ts';
 import { nameOf, previewOf, rowsOf } from '../../ingest/plan/preview-text.ts';
-import { publish as publishPlan, toLoad, type Published } from '../../ingest/due/command.ts';
+import {
+  changesDescription,
+  publish as publishPlan,
+  toLoad,
+  type Published,
+} from '../../ingest/due/command.ts';
 import { withoutRows } from '../../ingest/preview/rows.ts';
 import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
@@ -150,6 +156,7 @@ async function publishOne(run: Run, plan: Plan, wish: Wish): Promise<Published> 
   const { database, installation, terminal } = run;
   const { load } = run.tables;
   const { stderr } = terminal;
+  if (!wish.dryRun && changesDescription(plan, true)) requireWritable(plan.descriptionPath);
   const acceptGuesses = (await shown(run, plan, wish)) || wish.yes;
   const { seriesTimeZone, fiscalYearFirstMonth } = installation.settings;
   const tables = toLoad(plan, acceptGuesses);

@@ -6,7 +6,8 @@ import { IngestFailure } from '../failure.ts';
 import { inForce } from '../load/load.ts';
 import type { AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { registerSources, type Registration } from './sources/register.ts';
-import { confirmGuesses, removeLeftDrafts, writeDescription } from '../entry/entry-file.ts';
+import { confirmGuesses } from '../entry/entry-file.ts';
+import { removeLeftDrafts, writeDescription } from '../entry/write-entry-file.ts';
 import type { LoadedTable, LoadSettings } from '../plan/load-table-file.ts';
 import type { Plan, PlannedTable } from '../plan/plan.ts';
 
@@ -113,12 +114,18 @@ export async function publish(database: Database, plan: Plan, options: PublishOp
   return result;
 }
 
+/** Whether a run changes almanac.yml. */
+export const changesDescription = (plan: Plan, acceptGuesses: boolean): boolean =>
+  plan.newEntries.length > 0 ||
+  plan.isCompleted ||
+  (acceptGuesses && plan.tables.some(({ isGuessed }) => isGuessed));
+
 function saveDescription(plan: Plan, acceptGuesses: boolean): void {
   removeLeftDrafts(plan.descriptionPath);
+  if (!changesDescription(plan, acceptGuesses)) return;
   const guessed = acceptGuesses
     ? plan.tables.filter(({ isGuessed }) => isGuessed).map(({ entry }) => entry)
     : [];
-  if (guessed.length === 0 && plan.newEntries.length === 0 && !plan.isCompleted) return;
   confirmGuesses(plan.description, guessed);
   writeDescription(plan.descriptionPath, plan.description);
 }

@@ -1,7 +1,6 @@
 // Reads and writes almanac.yml. Hides the YAML: a fault is told by line and key, with what is allowed there; entries are added with their
 // evidence as comments, and everything else stays as its author wrote it.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import {
   Document,
   isMap,
@@ -339,57 +338,5 @@ export function confirmGuesses(file: DescriptionFile, entries: readonly TableDes
   }
 }
 
-/** Writes the file whole or not at all. @param file the path. */
-export function writeDescription(file: string, description: DescriptionFile): void {
-  const temporary = `${file}.${process.pid}.tmp`;
-  try {
-    // Flushed: after a power failure the new name could otherwise stand for an empty file.
-    writeFileSync(temporary, textOf(description), { flush: true });
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw new IngestFailure(
-      'usage',
-      `${file} cannot be written: almanac publish keeps there how the files are loaded.`,
-      { cause: error },
-    );
-  }
-}
-
-/** Writing takes milliseconds; the rest is for machines whose clocks differ. */
-const writtenWithinMs = 10 * 60_000;
-
-/**
- * Deletes what processes that were killed while they wrote the file have left beside it. A number says nothing of a process on another machine,
- * or in a container, that shares the folder: so one that has a process here is kept, and so is one that is new.
- * @param file the path of almanac.yml.
- */
-export function removeLeftDrafts(file: string): void {
-  const folder = path.dirname(file);
-  const form = new RegExp(`^${RegExp.escape(path.basename(file))}\\.(\\d+)\\.tmp$`);
-  try {
-    for (const name of readdirSync(folder)) {
-      const pid = form.exec(name)?.[1];
-      if (pid === undefined || lives(Number(pid))) continue;
-      const draft = path.join(folder, name);
-      const stats = statSync(draft, { throwIfNoEntry: false });
-      if (stats?.isFile() === true && Date.now() - stats.mtimeMs > writtenWithinMs)
-        rmSync(draft, { force: true });
-    }
-  } catch (error) {
-    // Whoever may not list the folder, or delete the file of another user, can publish nevertheless.
-    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  }
-}
-
-/** This process is not writing now. */
-function lives(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
-}
-
-const textOf = ({ document }: DescriptionFile) => document.toString({ lineWidth: 0 });
+/** The YAML, with its comments. */
+export const textOf = ({ document }: DescriptionFile) => document.toString({ lineWidth: 0 });

@@ -8,6 +8,7 @@ import { createOpener } from '../../kernel/identity.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createServiceMetrics } from '../../kernel/metrics/service.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import { uploadMbByDefault } from '../../kernel/settings/limits.ts';
 import { openServiceClock } from '../../kernel/time/database-clock.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { createApart, type ApartOptions, type ReadLimits } from '../due/apart/run-apart.ts';
@@ -32,7 +33,7 @@ export interface OperatorServerOptions {
   fiscalYearFirstMonth: number;
   /** Of the gateway: errors link to its pages. */
   publicUrl?: string;
-  /** The most that a file may have that operators send, in MB; default 64. */
+  /** The most that a file may have that operators send, in MiB. */
   uploadMb?: number;
   /** Default: PostgreSQL's. */
   clock?: Clock;
@@ -58,7 +59,7 @@ export async function startOperatorServer(
     previousIdentitySecret,
     seriesTimeZone,
     fiscalYearFirstMonth,
-    uploadMb = 64,
+    uploadMb = uploadMbByDefault,
     clock: given,
     ...options
   }: OperatorServerOptions,

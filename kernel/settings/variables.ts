@@ -4,6 +4,13 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isTimeZone } from '../clock.ts';
 import { parseRedisUrl } from '../redis.ts';
+import {
+  answerWithinMsByDefault,
+  fileMemoryMbByDefault,
+  fileSecondsByDefault,
+  responseCacheMbByDefault,
+  uploadMbByDefault,
+} from './limits.ts';
 
 const anyPort = z
   .string()
@@ -104,11 +111,11 @@ export const variables = z.object({
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),
   MANAGEMENT_CALLS_SECOND: wholeNumber(20, 1, 100_000),
-  ANSWER_WITHIN_MS: wholeNumber(300_000, 1_000, 86_400_000),
-  RESPONSE_CACHE_MB: wholeNumber(64, 0, 4_096),
-  UPLOAD_MB: wholeNumber(64, 1, 1_024),
-  FILE_MEMORY_MB: wholeNumber(512, 32, 65_536),
-  FILE_SECONDS: wholeNumber(120, 1, 3_600),
+  ANSWER_WITHIN_MS: wholeNumber(answerWithinMsByDefault, 1_000, 86_400_000),
+  RESPONSE_CACHE_MB: wholeNumber(responseCacheMbByDefault, 0, 4_096),
+  UPLOAD_MB: wholeNumber(uploadMbByDefault, 1, 1_024),
+  FILE_MEMORY_MB: wholeNumber(fileMemoryMbByDefault, 32, 65_536),
+  FILE_SECONDS: wholeNumber(fileSecondsByDefault, 1, 3_600),
   QUOTA_OUTAGE: z.enum(['bounded', 'closed', 'open']).default('bounded'),
   DRAIN_DELAY_MS: wholeNumber(0, 0, 600_000),
   JOURNAL_DIR: z.string().min(1).optional(),

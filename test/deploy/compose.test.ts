@@ -1,87 +1,20 @@
 // docker-compose.yml, read as Compose does with the .env that is documented: its schema, its settings, and how its containers are closed.
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { Ajv } from 'ajv';
-import test, { type ExecutionContext } from 'ava';
-import { parse } from 'yaml';
+import test from 'ava';
+import {
+  composeText,
+  composeWith,
+  documentedEnvFile,
+  fillSecrets,
+  interpolate,
+  ofAlmanac,
+  readProject as read,
+} from './compose-file.ts';
 import { processNames, settingsOf, type ProcessName } from '../../cli/service-settings.ts';
-import { projectRoot } from '../../kernel/project.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';
-
-interface Service {
-  image: string;
-  profiles?: string[];
-  command?: string[];
-  environment?: Record<string, string | number>;
-  user?: string;
-  read_only?: boolean;
-  cap_drop?: string[];
-  security_opt?: string[];
-  pull_policy?: string;
-  restart?: string;
-  stop_grace_period?: string;
-  healthcheck?: { test: string[] };
-  depends_on?: Record<string, { condition: string }>;
-  volumes?: string[];
-  networks?: string[];
-  ports?: string[];
-}
-
-interface ComposeFile {
-  services: Record<string, Service>;
-  networks: Record<string, { internal?: boolean }>;
-  volumes: Record<string, unknown>;
-}
-
-const read = (name: string) => readFileSync(path.join(projectRoot, name), 'utf8');
-const text = read('docker-compose.yml');
-
-/** Puts variables into the text, as Compose does. @throws Error with the message of a variable that must be set. */
-function interpolate(source: string, env: Readonly<Record<string, string | undefined>>): string {
-  return source.replaceAll(
-    /\$\$|\$\{(\w+)(?:(:[-?])([^}]*))?\}/g,
-    (found, name = '', kind = '', rest = '') => {
-      if (found === '$$') return '$';
-      const value = env[name as string] ?? '';
-      if (value !== '' || kind === '') return value;
-      if (kind === ':?') throw new Error(`${name}: ${rest}`);
-      return rest as string;
-    },
-  );
-}
-
-/** A file as the documentation says: the example, and its secrets filled in. */
-function documentedEnvFile(t: ExecutionContext): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-test-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
-  const file = path.join(directory, '.env');
-  copyFileSync(path.join(projectRoot, '.env.compose.example'), file);
-  fillSecrets(file);
-  return file;
-}
-
-function fillSecrets(file: string): void {
-  execFileSync('sh', [path.join(projectRoot, 'scripts/fill-secrets.sh'), file]);
-}
-
-function composeWith(t: ExecutionContext): ComposeFile {
-  const env = parseEnv(readFileSync(documentedEnvFile(t), 'utf8'));
-  return interpolateAll(parse(text, { merge: true }), env) as ComposeFile;
-}
-
-/** In the values, after the file was parsed: an empty one is an empty text, and not nothing. */
-function interpolateAll(value: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
-  if (typeof value === 'string') return interpolate(value, env);
-  if (Array.isArray(value)) return value.map((each) => interpolateAll(each, env));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, interpolateAll(each, env)]));
-}
-
-const ofAlmanac = ({ services }: ComposeFile) =>
-  Object.entries(services).filter(([, { image }]) => image === 'almanac:local');
 
 const servingNames = ['gateway', 'data-api', 'accounts-api', 'worker', 'publisher'];
 
@@ -100,20 +33,27 @@ test('the file is valid by the Compose specification', (t) => {
 });
 
 test('.env.compose.example has every variable of the file, and no other', (t) => {
-  const named = new Set([...text.matchAll(/\$\{(\w+)/g)].map((match) => match[1] ?? ''));
+  const named = new Set([...composeText.matchAll(/\$\{(\w+)/g)].map((match) => match[1] ?? ''));
   t.deepEqual(Object.keys(parseEnv(read('.env.compose.example'))).sort(), [...named].sort());
 });
 
 test('without its secrets the file is refused, and says how to make them', (t) => {
   const env = parseEnv(read('.env.compose.example'));
-  t.throws(() => interpolate(text, env), { message: /: run scripts\/fill-secrets\.sh \.env$/ });
+  t.throws(() => interpolate(composeText, env), { message: /: run scripts\/fill-secrets\.sh \.env$/ });
 });
 
-test('secrets are made once, differ, and can be read by nobody else', (t) => {
+test('secrets are made once, differ, and can be read by nobody else; the commands run as the owner of the folder of files', (t) => {
   const file = documentedEnvFile(t);
   const first = readFileSync(file, 'utf8');
   const example = read('.env.compose.example');
   const made = Object.entries(parseEnv(first)).filter(([name, value]) => parseEnv(example)[name] !== value);
+  const owner = made.splice(
+    made.findIndex(([name]) => name === 'COMMANDS_USER'),
+    1,
+  )[0]?.[1];
+  const { uid, gid } = statSync(path.join(path.dirname(file), 'load'));
+  t.is(owner, `${uid}:${gid}`);
+  t.not(uid, 0);
   t.is(made.length, 7);
   t.is(new Set(made.map(([, value]) => value)).size, 7);
   for (const [name, value] of made) t.regex(value ?? '', /^[0-9a-f]{64}$/, name);
@@ -128,16 +68,25 @@ test('secrets are made once, differ, and can be read by nobody else', (t) => {
 test('each container gets the settings that its process reads, and no other, and they are right', (t) => {
   const file = composeWith(t);
   const processOf = (name: string): ProcessName =>
-    name === 'cli' ? 'commands' : (processNames.find((each) => each === name) ?? t.fail(name));
+    name === 'cli' || name === 'backup'
+      ? 'commands'
+      : (processNames.find((each) => each === name) ?? t.fail(name));
   t.deepEqual(
     ofAlmanac(file)
+      .filter(([name]) => name !== 'backup')
       .map(([name]) => processOf(name))
       .sort(),
     [...processNames].sort(),
   );
   for (const [name, { environment = {}, command }] of ofAlmanac(file)) {
     const { NODE_OPTIONS: _, ...given } = environment;
-    t.deepEqual(Object.keys(given).sort(), [...settingsOf(processOf(name))].sort(), name);
+    const read = settingsOf(processOf(name));
+    if (name === 'backup')
+      t.deepEqual(
+        Object.keys(given).filter((each) => !read.includes(each)),
+        [],
+      );
+    else t.deepEqual(Object.keys(given).sort(), [...read].sort(), name);
     const env = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, String(value)]));
     t.notThrows(() => readSettings(env), name);
     if (!servingNames.includes(name)) continue;
@@ -158,7 +107,7 @@ test('services reach each other and their database by roles of their own', (t) =
   t.is(userOf('data-api'), 'almanac_data_api');
   t.is(userOf('publisher'), 'almanac_publisher');
   for (const name of ['accounts-api', 'worker']) t.is(userOf(name), 'almanac_accounts_api', name);
-  for (const name of ['migrate', 'cli']) t.is(userOf(name), 'almanac', name);
+  for (const name of ['migrate', 'cli', 'backup']) t.is(userOf(name), 'almanac', name);
   t.deepEqual(settings('gateway').dataApiUrls, [`http://data-api:${settings('data-api').dataApiPort}`]);
   t.deepEqual(settings('gateway').accountsApiUrls, [
     `http://accounts-api:${settings('accounts-api').accountsApiPort}`,
@@ -179,14 +128,39 @@ test('no container may write its files, gain rights or run as root', (t) => {
   }
 });
 
+test('no container may take all memory, or fill the disk with its log', (t) => {
+  for (const [name, service] of Object.entries(composeWith(t).services)) {
+    t.regex(service.mem_limit ?? '', /^\d+[mg]$/, name);
+    const { driver, options } = service.logging ?? {};
+    t.is(driver, 'json-file', name);
+    t.deepEqual(options, { 'max-size': '10m', 'max-file': '5' }, name);
+  }
+});
+
+test('files that are read lie on a disk while they are loaded, not in the memory of their container', (t) => {
+  for (const name of ['publisher', 'cli']) {
+    const { tmpfs, volumes } = composeWith(t).services[name] ?? {};
+    t.deepEqual(tmpfs, [], name);
+    t.true(volumes?.includes('/tmp'), name);
+  }
+});
+
+test('commands reach the backups that the schedule makes', (t) => {
+  const { cli, backup } = composeWith(t).services;
+  t.deepEqual(backup?.command, ['backup', '/backups', '--schedule', 'daily 03:00', '--keep', '7']);
+  t.true(cli?.volumes?.includes(backup?.volumes?.[0] ?? 'none'));
+  t.is(cli?.user, backup?.user);
+});
+
 test('what serves has a health check and time to stop, and starts after what it needs', (t) => {
   const file = composeWith(t);
   for (const [name, service] of Object.entries(file.services)) {
     if (service.restart === 'no' || name === 'cli') continue;
-    t.truthy(service.healthcheck?.test.length, name);
     t.truthy(service.stop_grace_period, name);
+    if (name === 'backup') continue; // it ends when a backup fails, and serves nothing
+    t.truthy(service.healthcheck?.test.length, name);
   }
-  for (const name of ['data-api', 'accounts-api', 'worker', 'publisher', 'cli'])
+  for (const name of ['data-api', 'accounts-api', 'worker', 'publisher', 'cli', 'backup'])
     t.is(file.services[name]?.depends_on?.['migrate']?.condition, 'service_completed_successfully', name);
   t.is(file.services['migrate']?.depends_on?.['postgres']?.condition, 'service_healthy');
   for (const name of ['data-api', 'accounts-api', 'redis'])
@@ -197,7 +171,7 @@ test('the image is made here under a tag of its own; what is durable is in named
   const file = composeWith(t);
   for (const [name, { pull_policy: policy }] of ofAlmanac(file)) t.is(policy, 'build', name);
   for (const [name, { image }] of Object.entries(file.services))
-    t.regex(image, /^[a-z]+:(?:local|\d\S*)$/, name);
+    t.regex(image, /^(?:[a-z]+\/)?[a-z]+:(?:local|v?\d\S*)$/, name);
   const durable = { gateway: 'journal', worker: 'mails', postgres: 'postgres' };
   for (const [name, volume] of Object.entries(durable)) {
     t.true(file.services[name]?.volumes?.[0]?.startsWith(`${volume}:/var/lib/`), name);
@@ -205,15 +179,16 @@ test('the image is made here under a tag of its own; what is durable is in named
   }
 });
 
-test('only the gateway and the proxy are published, and neither the database nor data-api has a way out', (t) => {
+test('only the gateway, the proxy and, on the machine alone, Grafana are published, and neither the database nor data-api has a way out', (t) => {
   const { services, networks } = composeWith(t);
   const published = Object.entries(services).filter(([, { ports }]) => ports !== undefined);
   t.deepEqual(
     published.map(([name]) => name),
-    ['gateway', 'proxy'],
+    ['gateway', 'proxy', 'grafana'],
   );
+  t.deepEqual(services['grafana']?.ports, ['127.0.0.1:3000:3000']);
   t.deepEqual(services['gateway']?.ports, ['127.0.0.1:8080:8080']);
   t.true(networks['back']?.internal);
-  for (const name of ['postgres', 'redis', 'data-api', 'migrate'])
+  for (const name of ['postgres', 'redis', 'data-api', 'migrate', 'backup', 'prometheus'])
     t.deepEqual(services[name]?.networks, ['back'], name);
 });

@@ -38,7 +38,8 @@ interface Container {
   startupProbe?: Probe;
   livenessProbe?: Probe;
   readinessProbe?: Probe;
-  volumeMounts?: { name: string; mountPath: string }[];
+  workingDir?: string;
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
 }
 
 interface PodSpec {
@@ -50,6 +51,7 @@ interface PodSpec {
   terminationGracePeriodSeconds?: number;
   topologySpreadConstraints?: { topologyKey: string }[];
   securityContext?: Record<string, unknown>;
+  volumes?: { name: string; persistentVolumeClaim?: { claimName: string } }[];
 }
 
 interface Workload extends Manifest {
@@ -204,8 +206,27 @@ test('a scheduled load is given settings that commands read, and reaches the dat
       [],
     );
     t.true(given.includes('DATABASE_URL'));
-    t.is(container?.args?.[0], 'ingest');
+    t.is(container?.args?.[0], 'publish');
   }
+});
+
+test('what publish keeps in the folder of files outlives pods and jobs, and belongs to none of them', (t) => {
+  for (const from of [commands, loads])
+    for (const { name, spec } of podsOf(from)) {
+      const mount = spec.containers[0]?.volumeMounts?.find(({ mountPath }) => mountPath === '/load');
+      t.not(mount?.readOnly, true, name);
+      const volume = spec.volumes?.find((each) => each.name === mount?.name);
+      t.is(volume?.persistentVolumeClaim?.claimName, 'load', name);
+      t.is(
+        spec.securityContext?.['fsGroup'],
+        spec.securityContext?.['runAsGroup'],
+        `${name} may write there`,
+      );
+    }
+  t.is(podOf(commands, 'commands').containers[0]?.workingDir, '/load');
+  for (const from of [local, production])
+    t.true(from.some(({ kind, metadata }) => kind === 'PersistentVolumeClaim' && metadata.name === 'load'));
+  for (const from of [commands, loads]) t.false(from.some(({ kind }) => kind === 'PersistentVolumeClaim'));
 });
 
 /** The environment of a container, from the ConfigMap and the Secret that it is given. */

@@ -18,7 +18,7 @@ export interface Manifest {
 
 /** @param directory of a kustomization, from the project. @returns its documents. */
 export function render(directory: string): Manifest[] {
-  const text = execFileSync(kubectl(), ['kustomize', path.join(projectRoot, directory)], {
+  const text = execFileSync(kubectl(), ['kustomize', path.resolve(projectRoot, directory)], {
     encoding: 'utf8',
     env: { HOME: '/nonexistent', PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe'],

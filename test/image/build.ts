@@ -14,14 +14,17 @@ export interface Image {
   stage: Stage;
   /** What the steps of the last stage have written; the base is not in it. */
   added: string;
-  /** How to run words as the image's user, on a root that cannot be written but for /tmp and the volumes. */
+  /** How to run words as the image's user, on a root that cannot be written but for /tmp, the volumes and the folders. */
   inside(words: readonly string[]): [program: string, words: string[]];
   /** The environment that the image gives. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Builds the last stage of the Dockerfile. */
-export function buildImage(report: (line: string) => void): Image {
+/** Builds the last stage of the Dockerfile. @param folders of this machine, by the paths that they are mounted at. */
+export function buildImage(
+  report: (line: string) => void,
+  folders: Readonly<Record<string, string>> = {},
+): Image {
   mount('-t', 'tmpfs', 'tmpfs', memory);
   copyContext();
   const stages = parseDockerfile(readFileSync(path.join(project, 'Dockerfile'), 'utf8'));
@@ -31,6 +34,10 @@ export function buildImage(report: (line: string) => void): Image {
     openStage(stage);
     let directory = '/';
     for (const step of stage.steps) directory = takeStep(stage, step, directory, report);
+  }
+  for (const [at, folder] of Object.entries(folders)) {
+    mkdirSync(path.join(rootOf(last), at), { recursive: true });
+    mount('--bind', folder, path.join(rootOf(last), at));
   }
   closeRoot(last);
   return {

@@ -62,7 +62,14 @@ test('what is not understood is an error, and never left out', (t) => {
 
 test('secrets, tests and what is built elsewhere are not sent to the builder', (t) => {
   const ignore = readFileSync(path.join(projectRoot, '.dockerignore'), 'utf8');
-  for (const file of ['.env', '.git/config', '.almanac/postgres.password', 'node_modules/a/b.js'])
+  for (const file of [
+    '.env',
+    '.git/config',
+    '.almanac/postgres.password',
+    'node_modules/a/b.js',
+    'load/a.csv',
+    'backups/a.gz',
+  ])
     t.true(isIgnored(ignore, file), file);
   for (const file of ['test/run.ts', 'kernel/settings/settings.test.ts', 'almanac.test.ts'])
     t.true(isIgnored(ignore, file), file);

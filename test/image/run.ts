@@ -2,7 +2,7 @@
 // and prints how soon it served and what it takes. Hides PostgreSQL and Redis, which run beside it. Needs Linux and root: npm run try-image
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildImage, type Image } from './build.ts';
@@ -71,6 +71,15 @@ async function checkFiles(ground: Ground): Promise<void> {
   const writer = startChild(program, args, { name: 'writer', env });
   await writer.exit();
   assert.match(writer.output(), /^(?:EROFS|EACCES) 1000\n$/);
+}
+
+/** As "docker compose run cli publish": the second run knows what the first has kept beside the files. */
+async function publishTwice(ground: Ground, load: string): Promise<void> {
+  writeFileSync(path.join(load, 'kept.csv'), 'Date,Rate\n2024-01-01,1\n2024-02-01,2\n2024-03-01,3\n');
+  const env = { DATABASE_URL: ground.ownerUrl };
+  await command(ground, ['publish', '/load', '--yes', '--set', 'unit=Index', '--set', 'source=Tests'], env);
+  assert.match(readFileSync(path.join(load, 'almanac.yml'), 'utf8'), /file: kept\.csv/);
+  assert.match(await command(ground, ['publish', '/load', '--json'], env), /"unchanged":1/);
 }
 
 async function startAll(
@@ -165,7 +174,10 @@ const directory = mkdtempSync(path.join(tmpdir(), 'almanac-image-'));
 const postgres = await startEmbeddedPostgres(path.join(directory, 'data'));
 const redis = await startRedis();
 try {
-  const image = buildImage(print);
+  const load = path.join(directory, 'load');
+  mkdirSync(load);
+  chownSync(load, 1000, 1000);
+  const image = buildImage(print, { '/load': load });
   const mb = Number(execFileSync('du', ['-sm', image.added], { encoding: 'utf8' }).split('\t')[0]);
   print(`${mb} MB above the base image`);
   const ground = { image, ownerUrl: postgres.url, redisUrl: redis.url, identitySecret: 'i'.repeat(32) };
@@ -173,6 +185,7 @@ try {
   await command(ground, ['migrate'], { DATABASE_URL: postgres.url });
   await openServiceRoles(postgres.url, true);
   await command(ground, ['seed'], { DATABASE_URL: postgres.url });
+  await publishTwice(ground, load);
   await checkServices(ground);
   print('1 passed, 0 failed');
 } finally {

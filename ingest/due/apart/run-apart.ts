@@ -5,6 +5,7 @@ import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { descriptorOf, type Log } from '../../../kernel/log/log.ts';
+import { fileMemoryMbByDefault, fileSecondsByDefault } from '../../../kernel/settings/limits.ts';
 import { fromSent, endOfTasks, type Order, type Sent, type TaskEnd } from './messages.ts';
 import type { TaskTypes } from './task.ts';
 
@@ -57,7 +58,10 @@ export interface ReadLimits {
 }
 
 /** As the settings FILE_MEMORY_MB and FILE_SECONDS have them by default. */
-const readLimitsUsual: ReadLimits = { memoryMb: 512, stepSeconds: 120 };
+const readLimitsUsual: ReadLimits = {
+  memoryMb: fileMemoryMbByDefault,
+  stepSeconds: fileSecondsByDefault,
+};
 
 /** The process has ended without an answer: for lack of memory, or because it took too long. The file is at fault. */
 export class ProcessEnded extends Error {

@@ -7,13 +7,8 @@ import { tableEnding, tableEndings } from '../../read/file-kind.ts';
 import { IngestFailure } from '../../failure.ts';
 import { interruptible, startingAgain, type Interruption } from '../../load/store/interruptible.ts';
 import { relaxLimits } from '../../load/store/statements.sql.ts';
-import {
-  addEntries,
-  emptyDescription,
-  readDescription,
-  removeLeftDrafts,
-  writeDescription,
-} from '../../entry/entry-file.ts';
+import { addEntries, emptyDescription, readDescription } from '../../entry/entry-file.ts';
+import { removeLeftDrafts, writeDescription } from '../../entry/write-entry-file.ts';
 import { bytesMaxUsual } from '../../read/fetch.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';

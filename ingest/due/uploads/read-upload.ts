@@ -4,13 +4,8 @@ import path from 'node:path';
 import type { Queryable } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../failure.ts';
 import { descriptionFile, tableSchema, type TableDescription } from '../../entry/entry.ts';
-import {
-  addEntries,
-  emptyDescription,
-  entryText,
-  writeDescription,
-  type NewEntry,
-} from '../../entry/entry-file.ts';
+import { addEntries, emptyDescription, entryText, type NewEntry } from '../../entry/entry-file.ts';
+import { writeDescription } from '../../entry/write-entry-file.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
 import { inspectTable } from '../../preview/inspect.ts';

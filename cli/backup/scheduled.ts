@@ -1,0 +1,74 @@
+// Makes backups in a folder by a schedule, and keeps the newest of them. Hides how their files are named.
+import { readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { nextInstant } from '../../ingest/entry/schedule.ts';
+import type { Clock } from '../../kernel/clock.ts';
+
+export interface ScheduledBackups {
+  folder: string;
+  /** As of sources: `daily 03:00`. */
+  schedule: string;
+  /** An IANA name. */
+  timeZone: string;
+  /** How many files stay. */
+  keep: number;
+  clock: Clock;
+  /** Ends the wait for the next one; one that is being made is finished. */
+  signal: AbortSignal;
+  /** Makes one; the file appears under its name once it is whole. */
+  make(file: string): Promise<void>;
+  /** Resolves at the instant, or when the signal comes. */
+  waitUntil?: (instant: Date) => Promise<void>;
+}
+
+/**
+ * Makes a backup whenever one is due, until the signal comes. One that was due while nothing ran is made at once, and so is the first.
+ * @throws what `make` throws. Whatever starts this again has the backup made at once, for it is still due.
+ */
+export async function keepBackups(options: ScheduledBackups): Promise<void> {
+  const { folder, schedule, timeZone, keep, clock, signal, make } = options;
+  const { waitUntil = (instant) => pauseUntil(instant, clock, signal) } = options;
+  removeUnfinished(folder);
+  while (!signal.aborted) {
+    const newest = backupsIn(folder).at(-1);
+    const due = newest === undefined ? clock.now() : nextInstant(schedule, timeZone, newest.at);
+    if (due > clock.now()) {
+      await waitUntil(due);
+      continue;
+    }
+    await make(path.join(folder, nameAt(clock.now())));
+    for (const { name } of backupsIn(folder).slice(0, -keep)) rmSync(path.join(folder, name));
+  }
+}
+
+const nameForm = /^almanac-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z\.gz$/;
+
+const nameAt = (instant: Date) => `almanac-${instant.toISOString().slice(0, 19).replaceAll(':', '')}Z.gz`;
+
+/** Those that a schedule has made, oldest first. Files of other names are somebody else's. */
+function backupsIn(folder: string): { name: string; at: Date }[] {
+  return readdirSync(folder)
+    .flatMap((name) => {
+      const [, day, hours, minutes, seconds] = nameForm.exec(name) ?? [];
+      return day === undefined ? [] : [{ name, at: new Date(`${day}T${hours}:${minutes}:${seconds}Z`) }];
+    })
+    .toSorted((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+/** What a process that was killed has left: nobody else makes backups there by a schedule. */
+function removeUnfinished(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, own] = /^\.(almanac-.+)\.unfinished$/.exec(name) ?? [];
+    if (own !== undefined && nameForm.test(own)) rmSync(path.join(folder, name));
+  }
+}
+
+/** By the minute: a machine that was suspended, or whose clock was set, is not late for longer. */
+async function pauseUntil(instant: Date, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const leftMs = instant.getTime() - clock.now().getTime();
+    if (leftMs <= 0 || signal.aborted) return;
+    await pause(Math.min(leftMs, 60_000), undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,83 @@
+// Writes almanac.yml. Hides that it is written beside its place first, and what a killed process leaves there.
+import { accessSync, constants, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { IngestFailure } from '../failure.ts';
+import { textOf, type DescriptionFile } from './entry-file.ts';
+
+/** Writes the file whole or not at all. @param file the path. */
+export function writeDescription(file: string, description: DescriptionFile): void {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    // Flushed: after a power failure the new name could otherwise stand for an empty file.
+    writeFileSync(temporary, textOf(description), { flush: true });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    failUnwritable(file, error as NodeJS.ErrnoException);
+  }
+}
+
+/**
+ * Asks for the right to write the file before anybody has answered questions for it.
+ * @param file the path of almanac.yml.
+ * @throws IngestFailure with the reason.
+ */
+export function requireWritable(file: string): void {
+  try {
+    accessSync(path.dirname(file), constants.W_OK);
+  } catch (error) {
+    failUnwritable(file, error as NodeJS.ErrnoException);
+  }
+}
+
+function failUnwritable(file: string, cause: NodeJS.ErrnoException): never {
+  const folder = path.dirname(file);
+  throw new IngestFailure(
+    'usage',
+    `${file} cannot be written: almanac publish keeps there how the files are loaded. ${reason()}`,
+    { cause },
+  );
+
+  function reason(): string {
+    if (cause.code === 'EROFS') return `${folder} is on a file system that is read-only.`;
+    if (cause.code !== 'EACCES' && cause.code !== 'EPERM') return cause.message;
+    const owner = statSync(folder, { throwIfNoEntry: false })?.uid;
+    return `The user with the id ${process.getuid?.() ?? '?'} may not write in ${folder}, which belongs to the one with the id ${owner ?? '?'}.`;
+  }
+}
+
+/** Writing takes milliseconds; the rest is for machines whose clocks differ. */
+const writtenWithinMs = 10 * 60_000;
+
+/**
+ * Deletes what processes that were killed while they wrote the file have left beside it. A number says nothing of a process on another machine,
+ * or in a container, that shares the folder: so one that has a process here is kept, and so is one that is new.
+ * @param file the path of almanac.yml.
+ */
+export function removeLeftDrafts(file: string): void {
+  const folder = path.dirname(file);
+  const form = new RegExp(`^${RegExp.escape(path.basename(file))}\\.(\\d+)\\.tmp$`);
+  try {
+    for (const name of readdirSync(folder)) {
+      const pid = form.exec(name)?.[1];
+      if (pid === undefined || lives(Number(pid))) continue;
+      const draft = path.join(folder, name);
+      const stats = statSync(draft, { throwIfNoEntry: false });
+      if (stats?.isFile() === true && Date.now() - stats.mtimeMs > writtenWithinMs)
+        rmSync(draft, { force: true });
+    }
+  } catch (error) {
+    // Whoever may not list the folder, or delete the file of another user, can publish nevertheless.
+    if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** This process is not writing now. */
+function lives(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
