@@ -31,6 +31,18 @@ export interface List {
   key: readonly string[];
   /** The default order: a field, or `-field`. */
   sort: string;
+  parts?: ListParts;
+}
+
+/** How rows are found that are in several parts, of which an index has each in the order: the first of each part, then the first of these. */
+export interface ListParts {
+  /** A subquery of the parts, in SQL, with the name `part`. */
+  from: string;
+  /** The condition on the rows of a part. */
+  on: string;
+  /** With more parts than this, the rows are found by this condition instead. */
+  most: number;
+  otherwise: string;
 }
 
 /** A filter for one value of a text column. */
@@ -111,11 +123,20 @@ export async function readListPage(
   const limit = `limit $${where.values.length}`;
   const shown = asked.fields.map((name) => `${memberOf(list.fields, name).sql} as "${name}"`);
   const places = order.fields.map(({ sql }, i) => `(${sql})::text as place_${i}`);
-  const statements = parts.map(({ conditions, fields }) => {
+  const statements = parts.flatMap(({ conditions, fields }) => {
+    const selecting = (columns: string, from: string, all: readonly string[]): string =>
+      `(select ${columns} from ${from} ${all.length === 0 ? '' : `where ${all.join(' and ')}`}
+       order by ${fields.map(({ sql }) => `${sql} ${order.direction}`).join(', ')} ${limit})`;
+    const columns = [...shown, ...places].join(', ');
     const all = [...where.sql, ...conditions];
-    return `(select ${[...shown, ...places].join(', ')} from ${list.from}
-     ${all.length === 0 ? '' : `where ${all.join(' and ')}`}
-     order by ${fields.map(({ sql }) => `${sql} ${order.direction}`).join(', ')} ${limit})`;
+    if (list.parts === undefined) return [selecting(columns, list.from, all)];
+    const { from, on, most, otherwise } = list.parts;
+    const isFew = `(select count(*) from (select from ${from} limit ${most + 1}) counted) <= ${most}`;
+    const firstOfEach = selecting('*', list.from, [...all, on]);
+    return [
+      selecting(columns, `${from}, lateral ${firstOfEach} ${list.name}`, [isFew]),
+      selecting(columns, list.from, [...all, otherwise, `not (${isFew})`]),
+    ];
   });
   const statement =
     statements.length === 1 ? statements.join() : `${statements.join(' union all ')} ${limit}`;

@@ -81,6 +81,11 @@ create table data.series (
 ) with (fillfactor = 50);
 comment on table data.series is
   'A row is a series with its metadata, and the counts that the loads keep so that no call has to count.';
+-- A page of the catalogue with one of these is a range of an index, however many series there are and wherever in the order of the ids.
+create index series_by_category on data.series (category, series_id);
+create index series_by_source on data.series (source, series_id);
+create index series_by_frequency on data.series (frequency, series_id);
+create index series_by_geography on data.series (geography, series_id);
 
 -- Loads give the numbers, from 1 on, under the load lock. Within a series they ascend in the order in which its combinations came.
 create table data.series_dims (

@@ -67,6 +67,17 @@ create function data.search_text(text) returns text language sql immutable paral
       else regexp_replace(lower(normalize($1, nfd)), '[\u0300-\u036f]+', '', 'g') end,
     '[ !-/:-@[-`{-~]+', ' ', 'g');
 
+-- The catalogue reads its facets from here: to count a million series at each call takes a second.
+create table data.facet_counts (
+  facet  text    not null check (facet in ('category', 'source', 'frequency', 'geography')),
+  value  text    not null,
+  series integer not null,
+  primary key (facet, value)
+);
+comment on table data.facet_counts is
+  'A row is a value of a facet of the catalogue, and the number of series with it that are not deleted. data.refresh_search keeps it.';
+create index facet_counts_most on data.facet_counts (facet, series desc, value);
+
 -- There is no foreign key: a check per row would slow every load of series.
 create table data.search_entries (
   entry_no    integer generated always as identity primary key,
@@ -77,6 +88,7 @@ create table data.search_entries (
   frequency   text,
   source      text,
   category    text,
+  geography   text,
   facts       text not null,       -- other short texts to be found by: geography, tags, former names …
   description text,
   series_no   integer,             -- of a series or a commodity
@@ -95,7 +107,7 @@ create index search_entries_by_word on data.search_entries using gin (words);
 
 -- What something is found by. The rest of its entry is derived from that.
 create type data.search_document as (type text, id text, name text, unit text, frequency text, source text, category text, facts text,
-  description text, series_no integer);
+  description text, series_no integer, geography text);
 
 create function data.search_words(document data.search_document, id_text text, name_text text) returns tsvector language sql stable return
   setweight(to_tsvector('pg_catalog.simple', id_text || ' ' || name_text) || to_tsvector('data.english', id_text || ' ' || name_text), 'A')
@@ -127,24 +139,42 @@ create function data.collect_search_terms(texts text[]) returns void language sq
   on conflict do nothing
 $$;
 
+create function data.document_of(e data.search_entries) returns data.search_document language sql immutable return
+  row(e.type, e.id, e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description, e.series_no, e.geography)::data.search_document;
+
+-- The facets of entries that come and go. Other things than series have none.
+create function data.count_facets(come data.search_document[], gone data.search_document[]) returns void language sql as $$
+  insert into data.facet_counts as c (facet, value, series)
+  select facet, value, sum(step)
+  from (select d.*, 1 as step from unnest(come) d union all select d.*, -1 from unnest(gone) d) moved,
+    lateral (values ('category', category), ('source', source), ('frequency', frequency), ('geography', geography)) each (facet, value)
+  where series_no is not null and value is not null
+  group by facet, value having sum(step) <> 0
+  on conflict (facet, value) do update set series = c.series + excluded.series;
+  delete from data.facet_counts where facet = any('{category,source,frequency,geography}') and series = 0;
+$$;
+
 -- Every entry is written here: as it is new, or if its document has changed.
 create function data.store_search(documents data.search_document[]) returns void language sql as $$
   with changed as materialized (
     select d as document, data.search_text(d.id) as id_text, data.search_text(d.name) as name_text from unnest(documents) d
     where not exists (
       select from data.search_entries e where e.type = d.type and e.id = d.id
-        and (e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description, e.series_no)
-          is not distinct from (d.name, d.unit, d.frequency, d.source, d.category, d.facts, d.description, d.series_no))
+        and (e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description, e.series_no, e.geography)
+          is not distinct from (d.name, d.unit, d.frequency, d.source, d.category, d.facts, d.description, d.series_no, d.geography))
+  ), counted as (
+    select data.count_facets(array(select document from changed), array(
+      select data.document_of(e) from changed join data.search_entries e on e.type = (document).type and e.id = (document).id))
   ), stored as (
-    insert into data.search_entries (type, id, name, unit, frequency, source, category, facts, description, series_no,
+    insert into data.search_entries (type, id, name, unit, frequency, source, category, facts, description, series_no, geography,
       id_text, name_text, words)
     select (document).*, id_text, name_text, data.search_words(document, id_text, name_text) from changed
     on conflict (type, id) do update set name = excluded.name, unit = excluded.unit, frequency = excluded.frequency,
       source = excluded.source, category = excluded.category, facts = excluded.facts, description = excluded.description,
-      series_no = excluded.series_no, name_text = excluded.name_text, words = excluded.words
+      series_no = excluded.series_no, geography = excluded.geography, name_text = excluded.name_text, words = excluded.words
     returning id_text || ' ' || name_text as text
   )
-  select data.collect_search_terms(array_agg(text)) from stored
+  select data.collect_search_terms(array_agg(text)) from stored cross join counted
 $$;
 
 -- A series is also found by the values of its dimensions and by their labels: EUR finds the exchange rates. Of a series with very many
@@ -163,14 +193,14 @@ create function data.series_documents(series_nos integer[]) returns setof data.s
   select 'series', s.series_id, s.name, s.unit, s.frequency, s.source, s.category,
     concat_ws(' ', s.geography, array_to_string(s.tags, ' '),
       (select string_agg(a.alias, ' ' order by a.alias) from data.series_aliases a where a.series_no = s.series_no),
-      case when s.dimensions <> '{}' then data.searched_dimensions(s.series_no) end), s.description, s.series_no
+      case when s.dimensions <> '{}' then data.searched_dimensions(s.series_no) end), s.description, s.series_no, s.geography
   from data.series s
   where s.series_no = any(series_nos) and s.deleted_on is null
     and not exists (select from data.commodity_items i where i.series_no = s.series_no)
   union all
-  select 'commodity', i.item_id, i.name, i.unit, s.frequency, s.source, i.category,
+  select 'commodity', i.item_id, i.name, i.unit, s.frequency, s.source, s.category,
     concat_ws(' ', s.series_id, i.name_local, i.coicop, 'price', s.geography, array_to_string(s.tags, ' ')),
-    s.description, s.series_no
+    s.description, s.series_no, s.geography
   from data.commodity_items i join data.series s using (series_no)
   where i.series_no = any(series_nos) and s.deleted_on is null
 $$;
@@ -182,12 +212,17 @@ create function data.refresh_search(series_nos integer[]) returns void language 
 declare
   part integer[];
   documents data.search_document[];
+  gone data.search_document[];
 begin
   for place in 1 .. cardinality(series_nos) by 5000 loop
     part := series_nos[place : place + 4999];
     documents := array(select d from data.series_documents(part) d);
-    delete from data.search_entries e where e.series_no = any(part)
-      and not exists (select from unnest(documents) d where d.type = e.type and d.id = e.id);
+    with deleted as (
+      delete from data.search_entries e where e.series_no = any(part)
+        and not exists (select from unnest(documents) d where d.type = e.type and d.id = e.id)
+      returning data.document_of(e) as document)
+    select array_agg(document) into gone from deleted;
+    perform data.count_facets('{}', gone);
     perform data.store_search(documents);
   end loop;
 end $$;
@@ -208,7 +243,7 @@ begin
   perform data.store_search(array(
     select row('security', code, name, currency, null, source, type,
       concat_ws(' ', source_code, isin, issuer, array_to_string(former_names, ' '), array_to_string(former_codes, ' ')),
-      null, null)::data.search_document from new_rows));
+      null, null, null)::data.search_document from new_rows));
   return null;
 end $$;
 create trigger search_new_securities after insert on data.securities
@@ -223,7 +258,7 @@ begin
     select row('fund', n.fund_id, n.name, n.currency, null, n.source, n.category,
       concat_ws(' ', n.short_name, n.symbol, n.isin, n.isin_payout, n.isin_reinvestment, n.source_code,
         array_to_string(n.former_codes, ' '), array_to_string(n.former_names, ' '), n.plan, n.option, a.name),
-      n.objective, null)::data.search_document
+      n.objective, null, null)::data.search_document
     from new_rows n left join data.amcs a using (amc_id)));
   return null;
 end $$;
@@ -235,7 +270,7 @@ create trigger search_changed_funds after update on data.funds
 create function data.search_amcs() returns trigger language plpgsql as $$
 begin
   perform data.store_search(array(
-    select row('amc', amc_id, name, null, null, source, null, concat_ws(' ', short_name, licence_no), null, null)::data.search_document
+    select row('amc', amc_id, name, null, null, source, null, concat_ws(' ', short_name, licence_no), null, null, null)::data.search_document
     from new_rows));
   return null;
 end $$;

@@ -33,9 +33,10 @@ export function scaleCalls(words: readonly string[], seriesAsked: number): Call[
       '20 of a category (more series)',
       () => `/v1/catalog?limit=20&category=Accounts/${anyWord(words.slice(0, 60))}`,
     ),
+    call('the catalogue with its facets', () => '/v1/catalog?limit=20&facets=true'),
     call(
-      'the catalogue with its facets (more series)',
-      () => `/v1/catalog?limit=20&facets=true&updated_after=${anyDay()}`,
+      'facets of a category (counted, more series)',
+      () => `/v1/catalog?limit=20&facets=true&category=Accounts/${anyWord(words.slice(0, 60))}`,
     ),
     call('the status (more series)', () => '/v1/status'),
     call('search: an id', (rows) => `/v1/search?limit=20&q=${anySeries(rows)}`),

@@ -1,5 +1,6 @@
 // Before the baseline, a point was named by its series and a number within it (series_no, dims_no). Now each such line has one number of its
-// own (line_no). Hides where the rows of an older backup wait until all of them are read, and how they get their numbers.
+// own (line_no). Hides where the rows of an older backup wait until all of them are read, how they get their numbers, and
+// what else such a backup lacks.
 import type { Transaction } from '../../kernel/database.ts';
 import { countRows, type Table } from './backup.sql.ts';
 
@@ -39,6 +40,20 @@ export async function setAside(
     );
   }
   return new Map(naming.map((table) => [table, asideOf(table)]));
+}
+
+/** Counts the facets of the catalogue, which no backup of before has. */
+export async function countFacets(on: Transaction): Promise<void> {
+  await on.query(
+    `update data.search_entries e set geography = s.geography from data.series s
+     where s.series_no = e.series_no and s.geography is not null`,
+  );
+  await on.query(
+    `insert into data.facet_counts (facet, value, series)
+     select facet, value, count(*) from data.series,
+       lateral (values ('category', category), ('source', source), ('frequency', frequency), ('geography', geography)) each (facet, value)
+     where value is not null and deleted_on is null group by facet, value`,
+  );
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   setSequences,
   type Table,
 } from './backup.sql.ts';
-import { numberLines, setAside, withoutLineNos } from './lines.sql.ts';
+import { countFacets, numberLines, setAside, withoutLineNos } from './lines.sql.ts';
 import {
   BackupReader,
   BackupUnreadable,
@@ -101,6 +101,7 @@ async function replaceAll(
     throw new BackupUnreadable(
       `The backup is damaged: ${lacking} has rows of combinations of dimension values that the backup does not have, or has twice.`,
     );
+  if (aside !== null) await countFacets(on);
   await endRestore(on, tables, keys);
   await setSequences(on, header.sequences);
   await emptyJobs(on);

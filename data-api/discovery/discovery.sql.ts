@@ -45,19 +45,35 @@ interface CatalogFilter {
   tag?: string | undefined;
 }
 
+const isBelow = (p: string): string => `(category like ${p} or category || '/' like ${p})`;
+const belowPattern = (category: string): string => `${escapeLike(category)}/%`;
+
 /** The conditions of the filter. */
 export function catalogWhere(filter: CatalogFilter): Conditions {
-  const below = filter.category === undefined ? undefined : `${escapeLike(filter.category)}/%`;
+  const below = filter.category === undefined ? undefined : belowPattern(filter.category);
   return new Conditions()
     .and(
       filter.words?.matching,
       (p) => `series_no in (select e.series_no from data.search_entries e where words @@ ${p}::tsquery)`,
     )
-    .and(below, (p) => `(category like ${p} or category || '/' like ${p})`)
+    .and(below, isBelow)
     .equals('source', filter.source, 'source')
     .and(filter.frequency, (p) => `frequency = ${p}`)
     .equals('geography', filter.geography, 'geography')
     .and(filter.tag, (p) => `${p} = any(tags)`);
+}
+
+/** More categories below one are not looked up one by one: 20 take 3 ms, 60 take 11 (2026-11-28, 200,000 series). */
+const categoriesMax = 20;
+
+/** The catalogue below a category, in the order of ids. @param where of the catalogue without the category, which is added to its values. */
+export function belowCategory(category: string, where: Conditions): List {
+  const value = `$${where.values.push(category)}::text`;
+  const pattern = `$${where.values.push(belowPattern(category))}::text`;
+  const from = `(select value from data.facet_counts
+    where facet = 'category' and (value = ${value} or starts_with(value, ${value} || '/'))) part`;
+  const parts = { from, on: 'category = part.value', most: categoriesMax, otherwise: isBelow(pattern) };
+  return { ...catalogList, parts };
 }
 
 /** The catalogue in the order of relevance. @param where of the catalogue: the values of the order are added to its own. */
@@ -70,11 +86,21 @@ const facetValuesMax = 100;
 
 export const catalogFacets = ['category', 'source', 'frequency', 'geography'] as const;
 
-/** The number of matching series by category, source, frequency and geography: the most common values. */
-export async function countCatalogFacets(
-  database: Queryable,
-  where: Conditions,
-): Promise<FacetCount<(typeof catalogFacets)[number]>[]> {
+type CatalogFacet = FacetCount<(typeof catalogFacets)[number]>;
+
+/**
+ * The number of matching series by category, source, frequency and geography: the most common values. Those of all series are kept by the
+ * loads; others are counted, which takes as long as finding the series that match.
+ */
+export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacet[]> {
+  if (where.sql.length === 0)
+    return database.query<CatalogFacet>(
+      `select facet, value, series as count from unnest($1::text[]) asked (name), lateral (
+         select * from data.facet_counts where facet = name order by series desc, value limit ${facetValuesMax}) most
+       order by facet, series desc, value`,
+      [catalogFacets],
+      'catalog_facets',
+    );
   return database.query(
     `select facet, value, count from (
        select facet, value, count, row_number() over (partition by facet order by count desc, value) as place
@@ -82,7 +108,7 @@ export async function countCatalogFacets(
          select case when grouping(category) = 0 then 'category' when grouping(source) = 0 then 'source'
              when grouping(frequency) = 0 then 'frequency' else 'geography' end as facet,
            coalesce(category, source, frequency, geography) as value, count(*) as count
-         from ${servedSeries} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+         from ${servedSeries} where ${where.sql.join(' and ')}
          group by grouping sets ((category), (source), (frequency), (geography))) counted
        where value is not null) placed
      where place <= ${facetValuesMax} order by facet, place`,

@@ -6,6 +6,7 @@ import { oneOf } from '../../kernel/http/list.ts';
 import { flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import {
+  belowCategory,
   byRelevance,
   catalogFacets,
   catalogList,
@@ -92,7 +93,12 @@ export const getCatalog = endpoint({
       const sort = query.sort ?? 'relevance';
       if (sort !== 'relevance' || words === undefined) {
         const ordered = { ...query, sort: sort === 'relevance' ? catalogList.sort : sort };
-        return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...withFacets });
+        const { category, ...others } = query;
+        if (category === undefined || words !== undefined || !/^-?id$/.test(ordered.sort))
+          return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...withFacets });
+        const elsewhere = catalogWhere(others);
+        const list = belowCategory(category, elsewhere);
+        return listReply(dependencies, call, { list, query: ordered, where: elsewhere, ...withFacets });
       }
       const state = await call.stage('lookup', () => findDataState(database, searched));
       const list = byRelevance(words, dayOf(state), where);

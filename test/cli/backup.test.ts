@@ -272,7 +272,9 @@ test.serial(
     const older = path.join(folder, 'older.gz');
     await onDatabase(target.url, async (query) => {
       await query('alter table data.series drop column row_version');
-      await query('drop table embargo.interruptions');
+      await query('drop table embargo.interruptions, data.facet_counts');
+      await query('drop function data.refresh_search');
+      await query('alter table data.search_entries drop column geography cascade');
       await nameLinesAsBefore(query);
     });
     t.is((await target.almanac(['backup', older])).code, 0);

@@ -105,6 +105,19 @@ function discovery(): TableCases[] {
       ],
     },
     {
+      table: 'data.facet_counts',
+      row: { facet: 'source', value: 'Bureau', series: '1' },
+      cases: [
+        key(
+          'facet_counts_pkey',
+          ['facet', 'value'],
+          { facet: 'source', value: 'Bureau' },
+          { facet: 'category', value: 'Office' },
+        ),
+        ...checksOf('facet_counts').oneOf('facet', 'category', 'source', 'frequency', 'geography'),
+      ],
+    },
+    {
       table: 'data.search_entries',
       row: entry,
       filled: ['entry_no'],

@@ -7,17 +7,24 @@ const stale = `
     case when e.id is null then 'is not found' when d.id is null then 'is found and should not be' else 'is found by what it was' end) as what
   from data.series_documents(array(select series_no from data.series)) d
   full join (select * from data.search_entries where type in ('series', 'commodity')) e on e.type = d.type and e.id = d.id
-  where (e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description, e.series_no)
-    is distinct from (d.name, d.unit, d.frequency, d.source, d.category, d.facts, d.description, d.series_no)
+  where (e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description, e.series_no, e.geography)
+    is distinct from (d.name, d.unit, d.frequency, d.source, d.category, d.facts, d.description, d.series_no, d.geography)
   union all
   select format('%s %s has other words', e.type, e.id) from data.search_entries e
   where (e.id_text, e.name_text) is distinct from (data.search_text(e.id), data.search_text(e.name))
-    or e.words is distinct from data.search_words(row(e.type, e.id, e.name, e.unit, e.frequency, e.source, e.category, e.facts, e.description,
-      e.series_no)::data.search_document, e.id_text, e.name_text)
+    or e.words is distinct from data.search_words(data.document_of(e), e.id_text, e.name_text)
   union all
   select distinct format('%s is not corrected', word)
   from (select string_to_table(id_text || ' ' || name_text, ' ') collate "C" as word from data.search_entries) words
   where length(word) between 4 and 40 and word !~ '[0-9]' and not exists (select from data.search_terms t where t.word = words.word)
+  union all
+  select format('%s %s has another count', facet, value) from (
+    select facet, value, series from data.facet_counts
+    union all
+    select facet, value, -count(*) from data.series,
+      lateral (values ('category', category), ('source', source), ('frequency', frequency), ('geography', geography)) each (facet, value)
+    where value is not null and deleted_on is null group by facet, value) counts
+  group by facet, value having sum(series) <> 0 or count(*) <> 2
   limit 5`;
 
 /** What the search has wrong; the first five. */

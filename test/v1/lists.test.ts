@@ -311,13 +311,15 @@ test('without a limit a page has a thousand points of a series, and a hundred ro
       select series_no, vintage, load_no, false, 1, 0, 0 from loaded, data.series where series_id = 'S1';
     insert into data.releases (release_id, title, source, release_at, time_zone)
       select n, 'T', 'Office', '2026-06-16 08:00Z', 'UTC' from generate_series(1, 101) n;
-    update data.series set category = series_id;
+    update data.series set category = 'all/' || series_id;
     select data.refresh_search(array(select series_no from data.series))`);
   for (const [path, rows] of [
     ['/v1/series/S1', 1_000],
     ['/v1/series/S1?sort=desc', 1_000],
     ['/v1/series/S1/vintages', 100],
     ['/v1/catalog', 100],
+    ['/v1/catalog?category=all', 100],
+    ['/v1/catalog?category=all&sort=-id', 100],
     ['/v1/search?q=alike', 100],
     ['/v1/calendar', 100],
   ] as const) {

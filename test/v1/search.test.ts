@@ -281,7 +281,7 @@ test('no query breaks the search, whatever its signs', async (t) => {
 
 test('of a word that very many entries have, a thousand are listed, none of them twice', async (t) => {
   await service.pool.query(`select data.store_search(array(
-    select row('fund', 'f' || i, 'Fund ' || i || ' ubiquitous', null, null, null, null, '', null, null)::data.search_document
+    select row('fund', 'f' || i, 'Fund ' || i || ' ubiquitous', null, null, null, null, '', null, null, null)::data.search_document
     from generate_series(1, 30000) i))`);
   const paged: string[] = [];
   let cursor: string | null = null;
