@@ -8,10 +8,12 @@ import {
   formatsOf,
   mediaTypes,
   negotiate,
+  readFields,
   readQuery,
   type Declaration,
   type Format,
 } from '../kernel/http/endpoint.ts';
+import { ofBody } from '../kernel/http/fields.ts';
 import { validityHeader, validityText } from '../kernel/http/validity.ts';
 import type { Handler, Route, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -32,7 +34,11 @@ export interface Asked<Query> {
 interface EndpointOf<Shape extends z.ZodRawShape> {
   summary: string;
   params?: Readonly<Record<string, z.ZodType>>;
-  /** The query parameters; none by default. */
+  /** `POST`: the parameters are the fields of a JSON body, and the URL has none. Default `GET`. */
+  method?: 'GET' | 'POST';
+  /** The maximum size of that body; 64 KB by default. */
+  bodyBytesMax?: number;
+  /** The parameters; none by default. */
   query?: Shape;
   /** The schema of the JSON answer; an endpoint that answers no JSON has a `format`. */
   json?: z.ZodType;
@@ -52,13 +58,17 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
 
 /** An endpoint's declaration and its handler. */
 export interface Endpoint extends Declaration {
+  method: 'GET' | 'POST';
+  bodyBytesMax: number | undefined;
   handler: (dependencies: Dependencies) => Handler;
 }
 
-/** Declares a GET endpoint. */
+/** Declares an endpoint that reads. */
 export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape>): Endpoint {
   const { summary, params, caching = 'private', errors = [], headers = [], handler } = declared;
+  const { method = 'GET', bodyBytesMax } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
+  const read = method === 'POST' ? readFields : readQuery;
   const formats = declared.format === undefined ? formatsOf(query) : [declared.format];
   const content = Object.fromEntries(
     formats.map((format) => [mediaTypes[format], schemaIn(format, declared)]),
@@ -69,7 +79,9 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   return {
     summary,
     params,
-    query,
+    method,
+    bodyBytesMax,
+    ...(method === 'POST' ? { query: z.object({}), body: z.strictObject(query.shape) } : { query }),
     answers: [
       {
         status: 200,
@@ -85,14 +97,18 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
       return async (request, response, call) => {
         const format = negotiate(request, formats);
         if (caching !== 'none') tellValidity(dependencies, call);
-        const asked = await call.stage('parse', () => readQuery(query, request, format, formats));
+        const asked = await call.stage('parse', () => read(query, request, format, formats));
         const { url } = request;
         const params = request.params as Record<string, string>;
         // A client that has an answer may be answered without a statement that reads.
         const isConditional = request.headers['if-none-match'] !== undefined;
         await untilSteady(response, isPinned(asked), async (attempt) => {
           const mayUseKnown = attempt === 1 && !isConditional;
-          const reply = await decide({ query: asked, params, call, url, mayUseKnown });
+          const reply = await decide({ query: asked, params, call, url, mayUseKnown }).catch(
+            (error: unknown) => {
+              throw method === 'POST' ? ofBody(error) : error;
+            },
+          );
           await answer(request, response, reply, { caching, edition });
         });
       };
@@ -156,9 +172,10 @@ function tellValidity({ clock, loads }: Dependencies, call: ServiceCall): void {
 
 /** The endpoints as routes of the server. */
 export function toRoutes(endpoints: Readonly<Record<string, Endpoint>>, dependencies: Dependencies): Route[] {
-  return Object.entries(endpoints).map(([path, { handler }]) => ({
-    method: 'GET',
+  return Object.entries(endpoints).map(([path, { method, bodyBytesMax, handler }]) => ({
+    method,
     path,
+    bodyBytesMax,
     scope: 'client',
     handler: handler(dependencies),
   }));

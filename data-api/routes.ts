@@ -18,7 +18,7 @@ import { getRelease, getReleases } from './discovery/releases.ts';
 import { getSearch } from './search/search.ts';
 import { getSource, getSources } from './discovery/sources.ts';
 import { getSecurities, getSecurityPrices, getSecurityTrades } from './markets/securities.ts';
-import { getManySeries } from './series/many-series.ts';
+import { getManySeries, querySeries } from './series/many-series.ts';
 import { getLatest, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
 import { getOpenTriangle, getTriangle } from './triangle/triangle.ts';
@@ -26,6 +26,7 @@ import { getVintages } from './series/vintages.ts';
 
 export const endpoints = {
   '/v1/series': getManySeries,
+  '/v1/series/query': querySeries,
   '/v1/series/:id': getSeries,
   '/v1/series/:id/latest': getLatest,
   '/v1/series/:id/cite': getCitation,

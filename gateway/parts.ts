@@ -57,7 +57,7 @@ export function createParts(
   const dataLease = createDataLease(leaseSource(dataApi, identitySecret), log);
   const keptAnswers = createKeptAnswers(Math.max(1, options.responseCacheMb * 1024 * 1024));
   return {
-    ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders },
+    ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
     failures: createCredentialFailures({ seconds, perSecond: options.publicCallsPerSecond, clock }),
     setCallerContext: createCallerContexts(),
     dashboardFor: createDashboard(options.dashboard, log),

@@ -3,6 +3,7 @@
 // without the 40 µs per call of the engine's two nested routers.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { queryBody } from './bodies/query-body.ts';
 import { stripeEvents } from './bodies/stripe-events.ts';
 import { dashboardAction } from './pages/dashboard.ts';
 import { page, pageNames } from './pages/page.ts';
@@ -54,6 +55,7 @@ export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
       rate({ seconds, publicCallsPerSecond, managementCallsPerSecond }, action),
     ),
     concurrency: withoutAction(concurrency({ answers, refusals: options })),
+    'query-body': withoutAction(queryBody(parts.bodies)),
     quota: withoutAction(quota({ month })),
     'response-cache': withoutAction(responseCache(parts.responses)),
     forward: withAction(forwardAction, ({ to }) => forwarders[to]?.policy ?? notSetUp),

@@ -44,7 +44,7 @@ test('each field of a plan is checked, at its limits', (t) => {
     { price_usd_month: -0.01 },
     ...[0, -1, 1.5, '1000'].map((calls) => ({ calls_month: calls })),
     ...[0, 1.5, null].map((calls) => ({ calls_second: calls })),
-    ...[0, 1.5, null, '4'].map((answers) => ({ concurrency: answers })),
+    ...[0, 1.5, null, '4'].flatMap((count) => [{ concurrency: count }, { series_per_call: count }]),
     { features: ['everything'] },
     { calls_months: 1 },
   ];
@@ -65,12 +65,17 @@ test('each field of a plan is checked, at its limits', (t) => {
     ...[1, null].map((calls) => ({ calls_month: calls })),
     { calls_second: 1 },
     { concurrency: 1 },
+    { series_per_call: 10 },
     { features: [...features] },
   ];
   for (const change of accepted) {
     const plan = { ...free, id: 'pro', ...change };
     const { prices: _prices, ...loaded }: Partial<Plan> = loadPlans(fileOf(free, plan)).all[1] ?? {};
-    t.deepEqual<object, object>(loaded, { concurrency: 10, ...plan }, JSON.stringify(change));
+    t.deepEqual<object, object>(
+      loaded,
+      { concurrency: 10, series_per_call: 1, ...plan },
+      JSON.stringify(change),
+    );
   }
 });
 

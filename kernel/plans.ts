@@ -28,6 +28,11 @@ const writtenPlan = z.strictObject({
   calls_month: z.int().positive().nullable().describe('null: unlimited'),
   calls_second: z.int().positive(),
   concurrency: z.int().positive().default(10).describe('Answers of an account under way at once.'),
+  series_per_call: z
+    .int()
+    .positive()
+    .default(1)
+    .describe('A call for several series counts as one call for each so many of them.'),
   features: z.array(z.enum(features)),
 });
 

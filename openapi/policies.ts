@@ -25,6 +25,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   plan: { errors: ['plan_required', 'subscription_inactive'] },
   rate: { errors: ['rate_limited'], headers: ['RateLimit', 'RateLimit-Policy'] },
   concurrency: { errors: ['rate_limited', 'upstream_timeout'] },
+  'query-body': { errors: ['invalid_body', 'unsupported_media_type', 'payload_too_large'] },
   quota: {
     errors: ['quota_exceeded', 'unavailable'],
     headers: ['X-Quota-Limit', 'X-Quota-Remaining', 'X-Quota-Reset'],

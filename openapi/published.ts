@@ -29,7 +29,9 @@ export const documentFile = path.join(projectRoot, 'openapi/openapi.json');
 /** Every endpoint that a client can call. */
 export function declaredEndpoints(): DeclaredEndpoint[] {
   return [
-    ...Object.entries(ofData).map(([at, declaration]) => ({ method: 'GET', path: at, declaration })),
+    ...Object.entries(ofData).map(([at, declaration]) => ({
+      ...{ method: declaration.method, path: at, declaration },
+    })),
     ...ofAccounts.map(([method, at, declaration]) => ({
       method,
       path: at,

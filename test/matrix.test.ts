@@ -26,7 +26,7 @@ const routeFile = parse(
 /** The plans of the project, and three more: two calls a month, one call a second, a thousand calls at once. */
 const plans = (() => {
   const own = projectPlans();
-  const base = { price_usd_month: 0, prices: [], concurrency: 1000, features: [] };
+  const base = { price_usd_month: 0, prices: [], concurrency: 1000, series_per_call: 1, features: [] };
   const all = [
     ...own.all,
     { ...base, id: 'two', name: 'Two', calls_month: 2, calls_second: 1000 },

@@ -5,6 +5,9 @@ export interface Paths {
   '/v1/series': {
     get: { data: Types.GetSeriesData; response: Types.GetSeriesResponse };
   };
+  '/v1/series/query': {
+    post: { data: Types.PostSeriesQueryData; response: Types.PostSeriesQueryResponse };
+  };
   '/v1/series/{id}': {
     get: { data: Types.GetSeriesByIdData; response: Types.GetSeriesByIdResponse };
   };

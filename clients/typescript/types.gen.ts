@@ -494,7 +494,7 @@ export type GetSeriesData = {
          */
         sort?: 'asc' | 'desc' | 'date' | '-date';
         /**
-         * Points per page; default 1000. CSV without a limit is the whole selection.
+         * Points per page; default 1000. CSV and NDJSON without a limit are the whole selection.
          */
         limit?: number;
         /**
@@ -530,9 +530,9 @@ export type GetSeriesData = {
          */
         vintage?: string;
         /**
-         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv';
+        format?: 'json' | 'csv' | 'ndjson';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -574,6 +574,107 @@ export type GetSeriesResponses = {
 
 export type GetSeriesResponse = GetSeriesResponses[keyof GetSeriesResponses];
 
+export type PostSeriesQueryData = {
+    body: {
+        /**
+         * The ids.
+         */
+        ids: Array<string>;
+        /**
+         * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
+         */
+        from?: string;
+        /**
+         * The last day, or a period that ends with it.
+         */
+        to?: string;
+        /**
+         * By date; `date` is `asc`, `-date` is `desc`.
+         */
+        sort?: 'asc' | 'desc' | 'date' | '-date';
+        /**
+         * Points per page; default 1000. CSV and NDJSON without a limit are the whole selection.
+         */
+        limit?: number;
+        /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
+        /**
+         * `side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.
+         */
+        dims?: Array<string>;
+        /**
+         * The frequency of the answer, lower than that of the series or the same: aggregated first, then transformed. Weeks end on Sunday.
+         */
+        frequency?: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual';
+        /**
+         * For `frequency`: what a period is of its points; default `avg`.
+         */
+        aggregate?: 'avg' | 'sum' | 'last' | 'first' | 'min' | 'max';
+        /**
+         * For `frequency`: includes periods that are not complete.
+         */
+        incomplete?: boolean;
+        /**
+         * See docs/transforms.md; also by the names of FRED, such as `pc1`.
+         */
+        transform?: 'yoy' | 'mom' | 'pct_change' | '3ma' | 'index' | 'change' | 'change_yoy' | 'annualised' | 'log' | 'log_change' | 'log_change_annualised' | 'cumulative' | 'zscore' | 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca';
+        /**
+         * For `transform=index`: the date at which the index is 100; default the first value.
+         */
+        base?: string;
+        /**
+         * The data as published at the end of that day, not in the future. Feature `vintages`.
+         */
+        vintage?: string;
+        /**
+         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         */
+        format?: 'json' | 'csv' | 'ndjson';
+        /**
+         * The fields of a point; default `date,value,dims`.
+         */
+        fields?: Array<'date' | 'value' | 'dims' | 'status' | 'published_on'>;
+        /**
+         * `notes`: adds the footnotes of each point, `note` in CSV. They are those of today, for any vintage.
+         */
+        include?: Array<'notes'>;
+        /**
+         * The first published value of each point: a publication as missing is none. Feature `vintages`.
+         */
+        release?: 'first';
+        /**
+         * Includes points without a value, as null.
+         */
+        include_missing?: boolean;
+        /**
+         * For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
+         */
+        layout?: 'long' | 'wide';
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/series/query';
+};
+
+export type PostSeriesQueryResponses = {
+    /**
+     * As `GET /v1/series`, for up to 1,000 series: its parameters as the fields of a JSON body. It changes nothing.
+     */
+    200: {
+        success: true;
+        data: Array<Series>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type PostSeriesQueryResponse = PostSeriesQueryResponses[keyof PostSeriesQueryResponses];
+
 export type GetSeriesByIdData = {
     body?: never;
     path: {
@@ -596,7 +697,7 @@ export type GetSeriesByIdData = {
          */
         sort?: 'asc' | 'desc' | 'date' | '-date';
         /**
-         * Points per page; default 1000. CSV without a limit is the whole selection.
+         * Points per page; default 1000. CSV and NDJSON without a limit are the whole selection.
          */
         limit?: number;
         /**
@@ -636,9 +737,9 @@ export type GetSeriesByIdData = {
          */
         vintage?: string;
         /**
-         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv';
+        format?: 'json' | 'csv' | 'ndjson';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -718,9 +819,9 @@ export type GetSeriesByIdLatestData = {
          */
         vintage?: string;
         /**
-         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv';
+        format?: 'json' | 'csv' | 'ndjson';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -1152,7 +1253,7 @@ export type GetCommoditiesData = {
          */
         sort?: 'asc' | 'desc' | 'date' | '-date';
         /**
-         * Points per page; default 1000. CSV without a limit is the whole selection.
+         * Points per page; default 1000. CSV and NDJSON without a limit are the whole selection.
          */
         limit?: number;
         /**
@@ -1192,9 +1293,9 @@ export type GetCommoditiesData = {
          */
         vintage?: string;
         /**
-         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv';
+        format?: 'json' | 'csv' | 'ndjson';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -4409,7 +4510,7 @@ export type GetPlansData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'price_usd_month' | 'prices' | 'calls_month' | 'calls_second' | 'concurrency' | 'features'>;
+        fields?: Array<'id' | 'name' | 'price_usd_month' | 'prices' | 'calls_month' | 'calls_second' | 'concurrency' | 'series_per_call' | 'features'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -4455,6 +4556,10 @@ export type GetPlansResponses = {
              * Answers of an account under way at once.
              */
             concurrency: number;
+            /**
+             * A call for several series counts as one call for each so many of them.
+             */
+            series_per_call: number;
             features: Array<'vintages' | 'webhooks'>;
         }>;
         /**
@@ -6644,7 +6749,7 @@ export type GetOperatorPlansData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'price_usd_month' | 'prices' | 'calls_month' | 'calls_second' | 'concurrency' | 'features' | 'accounts'>;
+        fields?: Array<'id' | 'name' | 'price_usd_month' | 'prices' | 'calls_month' | 'calls_second' | 'concurrency' | 'series_per_call' | 'features' | 'accounts'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -6690,6 +6795,10 @@ export type GetOperatorPlansResponses = {
              * Answers of an account under way at once.
              */
             concurrency: number;
+            /**
+             * A call for several series counts as one call for each so many of them.
+             */
+            series_per_call: number;
             features: Array<'vintages' | 'webhooks'>;
             /**
              * Accounts of this plan.

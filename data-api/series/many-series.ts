@@ -1,19 +1,23 @@
-// GET /v1/series?ids=: several series in one call, each by itself or as one table.
+// GET /v1/series?ids= and POST /v1/series/query: several series in one call, each by itself or as one table.
 import type { Reply } from '../../kernel/http/answer.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint, type Asked } from '../endpoint.ts';
 import { blockPoints } from './points.ts';
 import { seriesJson } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import { pageQueryOf, pointsOfQuery, readPage, requireEach, type PageQuery } from './series-read.ts';
 import {
+  idsMax,
   limitDefault,
   manySeriesParams,
+  queriedSeriesParams,
+  queryBytesMax,
   requireFewNewest,
   requireFewPoints,
   requireTable,
   toRequest,
+  type ManySeriesQuery,
   type SeriesRequest,
 } from './series-request.ts';
 import { manySeriesSchema } from './series-schema.ts';
@@ -30,81 +34,102 @@ import {
 import { longTable, wideTable, type ReadSeries, type TableSeries } from './table.ts';
 
 /** Answers for all series or, if one fails, for none. */
+const readMany =
+  (dependencies: Dependencies) =>
+  async ({ query, call }: Pick<Asked<ManySeriesQuery>, 'query' | 'call'>): Promise<Reply> => {
+    requireFewPoints(query);
+    requireTable(query);
+    const request = toRequest(query, call, dependencies);
+    const found = await call.stage('lookup', () =>
+      requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
+    );
+    const pageQueries = found.map((series) => pageQueryOf(series, request, dependencies.cursors));
+    requireFewNewest(
+      request.last,
+      pageQueries.reduce((sum, { selection }) => sum + selection.lineNos.length, 0),
+    );
+    const asked = { found, pageQueries, request, layout: query.layout ?? 'long' };
+    return request.format === 'json'
+      ? envelopesReply(dependencies, call, asked)
+      : tableReply(dependencies, call, asked);
+  };
+
+const many = { json: manySeriesSchema, errors: seriesErrors, handler: readMany };
+
 export const getManySeries = endpoint({
+  ...many,
   summary: 'Several series in one call, each by itself or as one table; counts as one call per series.',
   query: manySeriesParams,
-  json: manySeriesSchema,
-  errors: seriesErrors,
-  handler: (dependencies) => {
-    const { cursors } = dependencies;
-    return async ({ query, call }) => {
-      requireFewPoints(query);
-      requireTable(query);
-      const request = toRequest(query, call, dependencies);
-      const { limit = limitDefault, last } = request;
-      const found = await call.stage('lookup', () =>
-        requireEach(query.ids, (id) => requireNoted(dependencies, call, id, request)),
-      );
-      const pageQueries = found.map((series) => pageQueryOf(series, request, cursors));
-      requireFewNewest(
-        last,
-        pageQueries.reduce((sum, { selection }) => sum + selection.lineNos.length, 0),
-      );
-      if (request.format === 'csv') {
-        return tableReply(dependencies, call, {
-          found,
-          pageQueries,
-          request,
-          layout: query.layout ?? 'long',
-        });
-      }
-      const database = readerOf(
-        dependencies,
-        pageQueries.reduce((sum, pageQuery) => sum + pointsOf(pageQuery, request), 0),
-      );
-      const readOne = async (pageQuery: PageQuery): Promise<string> => {
-        const { selection } = pageQuery;
-        const computation = await computationOf(database, pageQuery, request, call);
-        const page = await readPage({ database, cursors }, pageQuery, computation, { limit, last });
-        const meta = metaOf(selection.series, hinted(selection, request), computation);
-        return seriesJson(selection.series, meta, page, request.fields);
-      };
-      return {
-        identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, last, request.fields],
-        lastModified: new Date(Math.max(...found.map((series) => series.changedAt.getTime()))),
-        format: 'json',
-        fileName: 'series',
-        async read() {
-          const envelopes = await call.stage('sql', async () => {
-            const texts: string[] = [];
-            for (const pageQuery of pageQueries) texts.push(await readOne(pageQuery)); // one connection per call
-            return texts;
-          });
-          const count = envelopes.length;
-          const pagination = JSON.stringify({ next_cursor: null, count });
-          return {
-            text: `{"success":true,"data":[${envelopes.join(',')}],"count":${count},"pagination":${pagination}}`,
-          };
-        },
-      };
-    };
-  },
 });
 
-/** All points of the series, or the newest, as one CSV. */
+export const querySeries = endpoint({
+  ...many,
+  summary:
+    'As `GET /v1/series`, for up to 1,000 series: its parameters as the fields of a JSON body. It changes nothing.',
+  method: 'POST',
+  query: queriedSeriesParams,
+  bodyBytesMax: queryBytesMax,
+  caching: 'none',
+});
+
+/** What is asked of several series. */
+interface AskedSeries {
+  found: readonly Series[];
+  pageQueries: readonly PageQuery[];
+  request: SeriesRequest;
+  layout: string;
+}
+
+const lastModifiedOf = (found: readonly Series[]): Date =>
+  new Date(Math.max(...found.map((series) => series.changedAt.getTime())));
+
+/** The envelope of each series. Those of more than a URL can name are sent as they are read. */
+function envelopesReply(
+  dependencies: Dependencies,
+  call: ServiceCall,
+  { found, pageQueries, request }: AskedSeries,
+): Reply {
+  const { cursors } = dependencies;
+  const { limit = limitDefault, last } = request;
+  const points = pageQueries.reduce((sum, pageQuery) => sum + pointsOf(pageQuery, request), 0);
+  const database = readerOf(dependencies, points);
+  async function envelopeOf(pageQuery: PageQuery): Promise<string> {
+    const { selection } = pageQuery;
+    const computation = await computationOf(database, pageQuery, request, call);
+    const page = await readPage({ database, cursors }, pageQuery, computation, { limit, last });
+    const meta = metaOf(selection.series, hinted(selection, request), computation);
+    return seriesJson(selection.series, meta, page, request.fields);
+  }
+  async function* parts(): AsyncGenerator<string> {
+    let before = '{"success":true,"data":[';
+    // One connection per call.
+    for (const pageQuery of pageQueries) {
+      yield before + (await envelopeOf(pageQuery));
+      before = ',';
+    }
+    const count = pageQueries.length;
+    yield `],"count":${count},"pagination":${JSON.stringify({ next_cursor: null, count })}}`;
+  }
+  return {
+    identity: ['many', ...pageQueries.flatMap(identityOf), request.limit, last, request.fields],
+    lastModified: lastModifiedOf(found),
+    format: 'json',
+    fileName: 'series',
+    read: async () =>
+      pageQueries.length > idsMax
+        ? { parts: parts() }
+        : { text: (await call.stage('sql', () => Array.fromAsync(parts()))).join('') },
+  };
+}
+
+/** All points of the series, or the newest, as one CSV or NDJSON. */
 function tableReply(
   dependencies: Dependencies,
   call: ServiceCall,
-  asked: {
-    found: readonly Series[];
-    pageQueries: readonly PageQuery[];
-    request: SeriesRequest;
-    layout: string;
-  },
+  { found, pageQueries, request, layout }: AskedSeries,
 ): Reply {
-  const { found, pageQueries, request, layout } = asked;
   const { longReads, cursors } = dependencies;
-  const { last, fields } = request;
+  const { last, fields, format } = request;
   const read: ReadSeries = async function* read({ pageQuery, computation }, window) {
     if (last !== null) {
       const page = { limit: limitDefault, last };
@@ -116,15 +141,15 @@ function tableReply(
     yield* pointsOfQuery(longReads, { ...pageQuery, selection }, computation, blockPoints);
   };
   return {
-    identity: ['table', ...pageQueries.flatMap(identityOf), layout, last, fields],
-    lastModified: new Date(Math.max(...found.map((series) => series.changedAt.getTime()))),
-    format: 'csv',
+    identity: ['table', ...pageQueries.flatMap(identityOf), layout, last, format, fields],
+    lastModified: lastModifiedOf(found),
+    format,
     fileName: 'series',
     async read() {
       const all: TableSeries[] = [];
       for (const pageQuery of pageQueries)
         all.push({ pageQuery, computation: await computationOf(longReads, pageQuery, request, call) });
-      return { parts: layout === 'wide' ? wideTable(all, { last, read }) : longTable(all, fields, read) };
+      return { parts: layout === 'wide' ? wideTable(all, { last, read }) : longTable(all, request, read) };
     },
   };
 }

@@ -1,4 +1,4 @@
-// Writes points as text: the JSON envelope of the contract, or CSV, from the same columns.
+// Writes points as text: the JSON envelope of the contract, CSV or NDJSON, from the same columns.
 // Values keep their published digits: no number is ever parsed here.
 import { entryAt, entryOf } from '../../kernel/entries.ts';
 import { harmless } from '../../kernel/formula.ts';
@@ -37,26 +37,43 @@ export function seriesJson(
   return `{"success":true,"series":${JSON.stringify(series.id)},"meta":${JSON.stringify(meta)},"data":[${data}],"pagination":${pagination}}`;
 }
 
-interface SeriesCsv {
+export interface SeriesLines {
+  /** Empty if the format has none. */
   header: string;
-  /** The lines of the given points. @param before the first cells of each, with their commas. */
-  lines(points: Points, before?: string): string;
+  /** The lines of the given points. */
+  lines(points: Points): string;
 }
 
-/** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. */
+/** A series as NDJSON: each point on a line, as in the JSON. @param id the first member of each line; undefined: there is none. */
+export function seriesNdjson(series: Noted, fields: readonly PointField[], id?: string): SeriesLines {
+  const write = jsonPointWriter(series, fields);
+  const begin = id === undefined ? '{' : `{"series":${JSON.stringify(id)},`;
+  return {
+    header: '',
+    lines(points) {
+      let text = '';
+      for (let i = 0; i < points.dates.length; i += 1) text += `${begin}${write(points, i).slice(1)}\n`;
+      return text;
+    },
+  };
+}
+
+/** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. @param id the first cell of each line; undefined: there is none. */
 export function seriesCsv(
   series: Noted & Pick<Series, 'dimensions'>,
   fields: readonly PointField[],
-): SeriesCsv {
+  id?: string,
+): SeriesLines {
   const writers = fields.map((field) => csvCellWriter(series, field));
   const names = fields.flatMap((field) =>
     field === 'dims' ? series.dimensions.map(harmless) : field === 'notes' ? ['note'] : [field],
   );
   // A series without dimensions has no columns for them.
   const shown = writers.filter((_, i) => fields[i] !== 'dims' || series.dimensions.length > 0);
+  const before = id === undefined ? '' : `${csvCells([harmless(id)])},`;
   return {
-    header: csvLine(names),
-    lines(points, before = '') {
+    header: csvLine(id === undefined ? names : ['series', ...names]),
+    lines(points) {
       let text = '';
       for (let i = 0; i < points.dates.length; i += 1) {
         text += `${before}${shown.map((write) => write(points, i)).join(',')}\r\n`;

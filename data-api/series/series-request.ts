@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import { cursorParam, formatParam } from '../../kernel/http/list.ts';
+import { cursorParam } from '../../kernel/http/list.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import {
   dateParam,
@@ -31,7 +31,11 @@ import {
 
 export const limitDefault = 1_000;
 const limitMax = 100_000;
-const idsMax = 100;
+/** How many series a URL may name. */
+export const idsMax = 100;
+/** How many a body may name. */
+const queriedIdsMax = 1_000;
+const idLengthMax = 128;
 const layouts = ['long', 'wide'] as const;
 
 /** The parameters of a call about a series. */
@@ -41,10 +45,10 @@ export interface SeriesRequest {
   /** Inclusive. */
   to: string;
   sort: 'asc' | 'desc';
-  /** Undefined: the default for JSON, all for CSV. */
+  /** Undefined: the default for JSON, all for the other formats. */
   limit: number | undefined;
   cursor: string | undefined;
-  format: 'json' | 'csv';
+  format: SeriesFormat;
   fields: readonly PointField[];
   filter: DimsFilter;
   vintage: string | null;
@@ -93,6 +97,13 @@ const aggregationParams = {
     .describe('For `frequency`: what a period is of its points; default `avg`.'),
   incomplete: flagParam(false).describe('For `frequency`: includes periods that are not complete.'),
 };
+const seriesFormats = ['json', 'csv', 'ndjson'] as const;
+export type SeriesFormat = (typeof seriesFormats)[number];
+const seriesFormatParam = oneOfParam(seriesFormats)
+  .default('json')
+  .describe(
+    'The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.',
+  );
 /** Select the fields of a point and the state of the data. */
 const pointParams = {
   dims: dimsParam,
@@ -104,7 +115,7 @@ const pointParams = {
   vintage: dateParam
     .optional()
     .describe('The data as published at the end of that day, not in the future. Feature `vintages`.'),
-  format: formatParam,
+  format: seriesFormatParam,
   fields: someOfParam(pointFields)
     .default(defaultPointFields)
     .describe('The fields of a point; default `date,value,dims`.'),
@@ -124,7 +135,9 @@ const orderParams = {
   sort: sortParam,
   limit: integerParam(1, limitMax)
     .optional()
-    .describe(`Points per page; default ${limitDefault}. CSV without a limit is the whole selection.`),
+    .describe(
+      `Points per page; default ${limitDefault}. CSV and NDJSON without a limit are the whole selection.`,
+    ),
   last: integerParam(1, limitMax)
     .optional()
     .describe('Only so many of the newest points of each combination, instead of pages.'),
@@ -171,11 +184,13 @@ export const chartedParams = {
   release: stateParams.release,
   ...pinParams,
 };
+/** The ids of several series, of any allowed length; servers still accept a URL of a hundred. */
+const seriesIdsParam = (most: number) =>
+  idsParam('series', most).meta({ lengthMax: most * (idLengthMax + 1) });
+
+/** The parameters for several series, in a URL. */
 export const manySeriesParams = {
-  // A hundred ids of maximum length; servers still accept a URL of that length.
-  ids: idsParam('series', idsMax)
-    .meta({ lengthMax: idsMax * 129 })
-    .describe('Comma-separated ids.'),
+  ids: seriesIdsParam(idsMax).describe('Comma-separated ids.'),
   ...windowParams,
   ...orderParams,
   ...pointParams,
@@ -187,6 +202,15 @@ export const manySeriesParams = {
     ),
 };
 
+export type ManySeriesQuery = z.output<z.ZodObject<typeof manySeriesParams>>;
+/** The same, in a body. */
+export const queriedSeriesParams = {
+  ...manySeriesParams,
+  ids: seriesIdsParam(queriedIdsMax).describe('The ids.'),
+};
+/** The maximum size of that body: its ids, with quotes and commas, and 12 KB for the rest. */
+export const queryBytesMax = 144 * 1024;
+
 /** @throws Failure `invalid_parameter` if many series together would have more points than allowed for one. */
 export function requireFewPoints({
   ids,
@@ -195,22 +219,24 @@ export function requireFewPoints({
 }: {
   ids: readonly string[];
   limit?: number | undefined;
-  format: 'json' | 'csv';
+  format: SeriesFormat;
 }): void {
-  if (format === 'csv') return;
+  if (format !== 'json') return;
   if (limit * ids.length <= limitMax) return;
-  fail('invalid_parameter', `"limit" times the number of series must not be over ${limitMax}.`, {
-    param: 'limit',
-  });
+  fail(
+    'invalid_parameter',
+    `"limit", ${limitDefault} by default, times the number of series must not be over ${limitMax}. For ${ids.length} series, it may be ${Math.floor(limitMax / ids.length)}.`,
+    { param: 'limit' },
+  );
 }
 
 /** @throws Failure `invalid_parameter` for what has no meaning in a table, or only there. */
-export function requireTable(query: z.output<z.ZodObject<typeof manySeriesParams>>): void {
+export function requireTable(query: ManySeriesQuery): void {
   const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
   const { format, layout, limit, fields, include } = query;
-  if (format === 'json' && layout !== undefined) refuse('layout', '"layout" is for format=csv.');
-  if (format === 'csv' && limit !== undefined)
-    refuse('limit', '"limit" is for format=json: a table has all points. Use from, to or last.');
+  if (format !== 'csv' && layout !== undefined) refuse('layout', '"layout" is for format=csv.');
+  if (format !== 'json' && limit !== undefined)
+    refuse('limit', `"limit" is for format=json: ${format} has all points. Use from, to or last.`);
   if (layout !== 'wide') return;
   if (fields.join() !== defaultPointFields.join())
     refuse('fields', '"fields" is for layout=long: a wide table has values alone.');

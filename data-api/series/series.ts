@@ -11,7 +11,7 @@ import { endpoint, type Asked } from '../endpoint.ts';
 import { unknownValues } from './dims.ts';
 import { reversePoints, type Points } from './point-columns.ts';
 import { blockPoints, type Selection } from './points.ts';
-import { seriesCsv, seriesJson } from './series-envelope.ts';
+import { seriesCsv, seriesJson, seriesNdjson, type SeriesLines } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
 import {
   knownPageQuery,
@@ -96,9 +96,9 @@ export async function requireNoted(
   return withPointNotes(dependencies, call, series, request);
 }
 
-/** CSV without a limit. */
+/** CSV or NDJSON without a limit. */
 function isStream({ format, limit, last }: SeriesRequest): boolean {
-  return format === 'csv' && limit === undefined && last === null;
+  return format !== 'json' && limit === undefined && last === null;
 }
 
 async function readPageOf(
@@ -117,7 +117,7 @@ async function readPageOf(
   return { computation, ...page };
 }
 
-/** The points of a series: a page, or all of them for CSV without a limit. */
+/** The points of a series: a page, or all of them for CSV or NDJSON without a limit. */
 export function seriesReply(
   dependencies: Dependencies,
   { call, url }: Pick<Asked<unknown>, 'call' | 'url'>,
@@ -136,7 +136,10 @@ export function seriesReply(
         const { longReads } = dependencies;
         const computation = await computationOf(longReads, pageQuery, request, call);
         return {
-          parts: csvParts(series, request, pointsOfQuery(longReads, pageQuery, computation, blockPoints)),
+          parts: partsOf(
+            linesOf(series, request),
+            pointsOfQuery(longReads, pageQuery, computation, blockPoints),
+          ),
         };
       }
       const page = await readPageOf(dependencies, call, pageQuery, request);
@@ -246,23 +249,30 @@ async function pageText(call: ServiceCall, page: PageAnswer): Promise<Content> {
       const meta = metaOf(series, hinted(selection, request), computation);
       return seriesJson(series, meta, { points, nextCursor }, request.fields);
     }
-    const csv = seriesCsv(series, request.fields);
-    return csv.header + csv.lines(points);
+    const { header, lines } = linesOf(series, request);
+    return header + lines(points);
   });
   return { text, nextCursor };
 }
 
+const linesOf = (series: Series, { format, fields }: SeriesRequest) =>
+  format === 'ndjson' ? seriesNdjson(series, fields) : seriesCsv(series, fields);
+
 /** The CSV of a whole selection. */
-export async function* csvParts(
+export const csvParts = (
   series: Series,
-  { fields }: SeriesRequest,
+  { fields }: Pick<SeriesRequest, 'fields'>,
+  blocks: AsyncGenerator<Points>,
+): AsyncGenerator<string> => partsOf(seriesCsv(series, fields), blocks);
+
+async function* partsOf(
+  { header, lines }: SeriesLines,
   blocks: AsyncGenerator<Points>,
 ): AsyncGenerator<string> {
-  const csv = seriesCsv(series, fields);
   let isFirst = true;
   for await (const block of blocks) {
-    yield isFirst ? csv.header + csv.lines(block) : csv.lines(block);
+    yield isFirst ? header + lines(block) : lines(block);
     isFirst = false;
   }
-  if (isFirst) yield csv.header;
+  if (isFirst) yield header;
 }

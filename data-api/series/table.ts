@@ -1,14 +1,15 @@
-// Several series as one CSV table: long, a line per point, or wide, a column per series. Hides that a wide table is put together in windows of
+// Several series as one table: long, a line per point, or wide, a column per series. Hides that a wide table is put together in windows of
 // time, so that no more than some hundred thousand points are held at once.
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { harmless } from '../../kernel/formula.ts';
-import { csvCells, csvLine } from '../../kernel/http/list.ts';
+import { csvLine } from '../../kernel/http/list.ts';
 import { writeDims } from '../../domain/dims-text.ts';
 import type { Computation } from './computed/transformed-points.ts';
 import type { Points } from './point-columns.ts';
-import { seriesCsv, type PointField } from './series-envelope.ts';
+import { seriesCsv, seriesNdjson } from './series-envelope.ts';
 import type { PageQuery } from './series-read.ts';
+import type { SeriesRequest } from './series-request.ts';
 
 /** One series of a table: what is asked of it, and its transform. */
 export interface TableSeries {
@@ -28,23 +29,25 @@ interface Window {
 const heldPoints = 200_000;
 
 /**
- * A line per point: `series`, then the columns of the CSV of one series, with those of the dimensions of all. The series follow each other
- * in the order of the request.
+ * A line per point: `series`, then the columns of the CSV of one series, with those of the dimensions of all; or as NDJSON, with the id as
+ * `series` in each line. The series follow each other in the order of the request.
  */
 export async function* longTable(
   all: readonly TableSeries[],
-  fields: readonly PointField[],
+  { format, fields }: Pick<SeriesRequest, 'format' | 'fields'>,
   read: ReadSeries,
 ): AsyncGenerator<string> {
   const dimensions = [...new Set(all.flatMap(({ pageQuery }) => pageQuery.selection.series.dimensions))];
   let isFirst = true;
   for (const each of all) {
     const { series } = each.pageQuery.selection;
-    const csv = seriesCsv({ ...series, dimensions }, fields);
-    if (isFirst) yield `series,${csv.header}`;
+    const { header, lines } =
+      format === 'ndjson'
+        ? seriesNdjson(series, fields, series.id)
+        : seriesCsv({ ...series, dimensions }, fields, series.id);
+    if (isFirst) yield header;
     isFirst = false;
-    const before = `${csvCells([harmless(series.id)])},`;
-    for await (const block of read(each, null)) yield csv.lines(block, before);
+    for await (const block of read(each, null)) yield lines(block);
   }
 }
 

@@ -27,7 +27,8 @@ const exposed = [
   'X-Quota-Reset',
   'X-Request-Id',
 ].join(', ');
-const readingAllowed = 'X-API-Key, Authorization, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
+const readingAllowed =
+  'X-API-Key, Authorization, Content-Type, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
 const dashboardAllowed =
   'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;

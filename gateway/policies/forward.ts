@@ -153,6 +153,7 @@ async function bodyOf(
   call: Call,
   { bodies, requestWithinMs }: ForwardOptions,
 ): Promise<Buffer | Upload> {
+  if (call.body !== undefined) return call.body.bytes;
   if (!call.isUpload) return readBody(bodies, request, response, call);
   const held = bodies.hold(limitKey(call.clientIp));
   whenClosed(call, response, () => held.release());

@@ -20,7 +20,15 @@ const openCall = requestId({
 let next: Take;
 const takeCalls = quota({ month: { take: () => next } });
 const plan: Plan = {
-  ...{ id: 'free', name: 'Free', price_usd_month: 0, calls_month: 10, calls_second: 1, concurrency: 1 },
+  ...{
+    id: 'free',
+    name: 'Free',
+    price_usd_month: 0,
+    calls_month: 10,
+    calls_second: 1,
+    concurrency: 1,
+    series_per_call: 1,
+  },
   features: [],
   prices: [],
 };

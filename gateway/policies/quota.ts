@@ -1,6 +1,7 @@
 // Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
 import type { ServerResponse } from 'node:http';
 import { fail } from '../../kernel/errors.ts';
+import type { Plan } from '../../kernel/plans.ts';
 import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
 import type { CalendarMonth } from '../heartbeat/calendar-month.ts';
 import { chargeCall, type Month, type Take } from '../heartbeat/month.ts';
@@ -10,14 +11,14 @@ export interface QuotaOptions {
   month: Month;
 }
 
-const seriesMax = 100; // per list; data-api refuses longer ones, so no more is ever served
+const seriesMax = 1_000; // per list; data-api refuses longer ones, so no more is ever served
 
 export function quota({ month }: QuotaOptions): Policy {
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
-    const { accountId } = callerOf(call);
-    const take = month.take(accountId, callsOf(call.path, call.query));
+    const { accountId, plan } = callerOf(call);
+    const take = month.take(accountId, callsOf(call, plan));
     if (take instanceof Promise) return takenLater(call, response, take, next);
     taken(call, response, take);
     return next();
@@ -41,11 +42,20 @@ function taken(call: Call, response: ServerResponse, take: Take): void {
   if (take.charge === null) refuse(take);
 }
 
-/** A list of series counts as one call per series. */
-export function callsOf(path: string, query: string): number {
-  if (path !== '/v1/series') return 1;
-  const ids = new URLSearchParams(query).get('ids');
-  return ids === null ? 1 : Math.min(seriesMax, ids.split(',').length);
+/** A list of series counts as one call per series, or per so many as the plan says. */
+export function callsOf(
+  { path, query, body }: Pick<Call, 'path' | 'query' | 'body'>,
+  { series_per_call: perCall }: Pick<Plan, 'series_per_call'>,
+): number {
+  return Math.ceil(Math.min(seriesMax, seriesOf(path, query, body?.fields)) / perCall);
+}
+
+/** How many series are asked for, at least 1. */
+function seriesOf(path: string, query: string, fields: unknown): number {
+  if (path === '/v1/series') return new URLSearchParams(query).get('ids')?.split(',').length ?? 1;
+  if (path !== '/v1/series/query') return 1;
+  const ids = typeof fields === 'object' && fields !== null && 'ids' in fields ? fields.ids : undefined;
+  return Array.isArray(ids) ? Math.max(1, ids.length) : 1; // what is no list is refused
 }
 
 /** What headers say of a limit besides what remains: the same for all accounts of a plan, and for a month. */

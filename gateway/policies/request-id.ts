@@ -35,6 +35,7 @@ export function requestId(options: {
       path: '',
       query: '',
       bodyBytesMax,
+      body: undefined,
       isUpload: false,
       identity: anonymous,
       caller: undefined,

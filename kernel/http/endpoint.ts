@@ -4,6 +4,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { fail, type ErrorCode } from '../errors.ts';
+import { parseFields } from './fields.ts';
 import { parseQuery } from './params.ts';
 
 export interface Declaration {
@@ -39,6 +40,7 @@ export interface DeclaredAnswer {
 export const mediaTypes = {
   json: 'application/json',
   csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
   ics: 'text/calendar',
   svg: 'image/svg+xml',
   png: 'image/png',
@@ -71,6 +73,19 @@ export function negotiate(request: Request, formats: readonly Format[]): Format 
   return type === false ? null : (formats.find((format) => mediaTypes[format] === type) ?? first);
 }
 
+/** Reads the JSON body of a read, whose fields are its parameters, as `readQuery` reads a query. @throws Failure `invalid_body`, `not_acceptable`. */
+export function readFields<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  request: Request,
+  accepted: Format | null,
+  formats: readonly Format[],
+): z.output<z.ZodObject<Shape>> {
+  parseQuery(z.object({}), request.url);
+  const fields = parseFields(schema, request, accepted === null ? {} : { format: accepted });
+  const isNamed = Object.hasOwn(request.body as object, 'format');
+  return accepted === null && !isNamed ? refuseTypes(formats) : fields;
+}
+
 /**
  * Reads the query of a request; `format` defaults to what the Accept header prefers.
  * @throws Failure `invalid_parameter`; `not_acceptable` if neither the URL nor the header names an available format.
@@ -84,6 +99,10 @@ export function readQuery<Shape extends z.ZodRawShape>(
   const hasFormat = Object.hasOwn(schema.shape, 'format');
   if (accepted !== null) return parseQuery(schema, request.url, hasFormat ? { format: accepted } : {});
   if (hasFormat && /[?&]format=/.test(request.url)) return parseQuery(schema, request.url);
+  return refuseTypes(formats);
+}
+
+function refuseTypes(formats: readonly Format[]): never {
   const types = formats.map((format) => mediaTypes[format]);
   return fail(
     'not_acceptable',

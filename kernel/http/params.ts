@@ -115,10 +115,22 @@ export function parseQuery<Shape extends z.ZodRawShape>(
   url: string,
   unless: Readonly<Record<string, string>> = {},
 ): z.output<z.ZodObject<Shape>> {
+  const start = url.indexOf('?');
+  return parseGiven(schema, new URLSearchParams(start < 0 ? '' : url.slice(start + 1)), unless);
+}
+
+/**
+ * Reads parameters, however they were sent, by a schema whose keys are the known ones. @param all names and values; a repeatable one may occur again.
+ * @throws Failure as `parseQuery`.
+ */
+export function parseGiven<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  all: Iterable<readonly [name: string, value: string]>,
+  unless: Readonly<Record<string, string>> = {},
+): z.output<z.ZodObject<Shape>> {
   const known = Object.keys(schema.shape);
   const given: Record<string, string | string[]> = {};
-  const start = url.indexOf('?');
-  for (const [name, value] of new URLSearchParams(start < 0 ? '' : url.slice(start + 1))) {
+  for (const [name, value] of all) {
     if (!known.includes(name)) failUnknown(name, known);
     if (value === '') refuse(name, 'must not be empty');
     const lengthMax = lengthMaxOf(schema.shape[name]);
@@ -212,7 +224,7 @@ function refuse(name: string, reason: string, hint = ''): never {
 }
 
 /** Client text for use in a message: short, without control characters. */
-function printable(text: string): string {
+export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f]/g, '?').slice(0, 64);
 }

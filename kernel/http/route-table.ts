@@ -18,12 +18,12 @@ interface KnownPath<Entry> {
 
 /**
  * @param routes with paths such as `/v1/series/:id/latest`; a path may occur once per method.
- * @returns finds the match of a path without query; null if there is none. It throws URIError if a parameter cannot be
- * decoded.
+ * @returns finds the match of a path without query: the first that has the method, otherwise the first; null if there is none. It throws
+ * URIError if a parameter cannot be decoded.
  */
 export function createRouteTable<Entry extends { path: string; method: string }>(
   routes: readonly Entry[],
-): (path: string) => FoundPath<Entry> | null {
+): (path: string, method?: string) => FoundPath<Entry> | null {
   const byLength = new Map<number, KnownPath<Entry>[]>();
   for (const [path, entries] of Map.groupBy(routes, (route) => route.path)) {
     const segments = path.slice(1).split('/');
@@ -34,13 +34,18 @@ export function createRouteTable<Entry extends { path: string; method: string }>
     };
     byLength.set(segments.length, [...(byLength.get(segments.length) ?? []), entry]);
   }
-  return (path) => {
+  return (path, method) => {
     if (!path.startsWith('/')) return null;
     const segments = path.slice(1).split('/');
-    for (const { fixed, names, entries } of byLength.get(segments.length) ?? []) {
-      if (fits(fixed, segments)) return { entries, params: paramsOf(names, segments) };
+    let found: KnownPath<Entry> | null = null;
+    for (const known of byLength.get(segments.length) ?? []) {
+      if (!fits(known.fixed, segments)) continue;
+      found ??= known;
+      if (method !== undefined && !known.entries.has(method)) continue;
+      found = known;
+      break;
     }
-    return null;
+    return found && { entries: found.entries, params: paramsOf(found.names, segments) };
   };
 }
 

@@ -311,9 +311,10 @@ function createAnswerer(options: ServiceOptions): Answerer {
       });
     }
     call.identity = identity;
-    const found = find(path);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const found = find(path, method);
     if (found === null) return fail('not_found', 'No endpoint exists at this path.');
-    const route = found.entries.get(request.method === 'HEAD' ? 'GET' : request.method);
+    const route = found.entries.get(method);
     if (route === undefined) return refuseMethod([...found.entries.keys()]);
     if (identity.scope !== route.scope) return fail('not_found', 'No endpoint exists at this path.');
     call.route = route.figures;

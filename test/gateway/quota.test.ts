@@ -174,8 +174,74 @@ test.serial('a list of series counts as one call per series, all of them or none
   await used(limit);
 });
 
-test('a list counts as at most the maximum number of series in a list', (t) => {
-  t.is(callsOf('/v1/series', `ids=${'A,'.repeat(1_000_000)}`), 100);
-  t.is(callsOf('/v1/series', ''), 1);
-  t.is(callsOf('/v1/series/A', 'ids=A,B'), 1);
+const queryOf = (key: string, body: string, { type = 'application/json', url = gateway.url } = {}) =>
+  fetch(`${url}/v1/series/query`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': type },
+    body,
+  });
+
+test.serial('a query counts as one call per series that its body names, all of them or none', async (t) => {
+  const client = await clientWithLeft(5);
+  const body = JSON.stringify({ ids: ['A', 'B', 'C'] });
+  t.is((await queryOf(client.key, body)).status, 200);
+  t.is(gateway.dataApi.received.at(-1)?.body, body);
+  await until('3 calls are used', async () => (await accounts.used(client)) === limit - 2);
+  const refused = await queryOf(client.key, body);
+  t.is(refused.status, 402);
+  t.regex(await refused.text(), /counts as 3 calls, and 2 of this month's 1000 are left/);
+});
+
+test.serial(
+  'a body that a service could read otherwise than the gateway is refused, and costs nothing',
+  async (t) => {
+    const own = await startTestGateway({ accounts, plans: unhurried(projectPlans()) });
+    t.teardown(() => own.close());
+    const client = await clientWithLeft(1);
+    for (const [status, type, body] of [
+      [415, 'text/plain', '{"ids":["A"]}'],
+      [415, 'application/json; charset=utf-7', '{"ids":["A+ACIALAAi-B"]}'],
+      [415, 'application/json;charset=utf-16', '{"ids":["A"]}'],
+      [400, 'application/json', '{"ids":["A"'],
+      [400, 'application/json', ''],
+      [413, 'application/json', ' '.repeat(145 * 1024)],
+    ] as const) {
+      t.is(
+        (await queryOf(client.key, body, { type, url: own.url })).status,
+        status,
+        `${type} ${body.slice(0, 30)}`,
+      );
+    }
+    t.is(own.dataApi.received.length, 0);
+    const read = { type: 'Application/JSON; charset="UTF-8"', url: own.url };
+    t.is((await queryOf(client.key, '\u{feff}{"ids":["A"]}', read)).status, 200);
+    await own.close();
+    t.is(await accounts.used(client), limit);
+  },
+);
+
+test('a list counts as at most the maximum number of series in a list, or as the plan counts them', (t) => {
+  const each = { series_per_call: 1 };
+  const get = (path: string, query: string) => ({ path, query, body: undefined });
+  t.is(callsOf(get('/v1/series', `ids=${'A,'.repeat(1_000_000)}`), each), 1_000);
+  t.is(callsOf(get('/v1/series', ''), each), 1);
+  t.is(callsOf(get('/v1/series/A', 'ids=A,B'), each), 1);
+  const query = (fields: unknown) => ({
+    ...get('/v1/series/query', 'ids=A,B'),
+    body: { bytes: Buffer.alloc(0), fields },
+  });
+  for (const fields of [null, 7, ['A', 'B'], {}, { ids: 'A,B' }, { ids: [] }, { ids: { length: 5 } }])
+    t.is(callsOf(query(fields), each), 1, JSON.stringify(fields));
+  for (const [count, calls] of [
+    [1, 1],
+    [10, 1],
+    [11, 2],
+    [25, 3],
+    [1_000, 100],
+  ] as const) {
+    const ids = Array.from({ length: count }, (_, i) => `S${i}`);
+    t.is(callsOf(query({ ids }), { series_per_call: 10 }), calls);
+    t.is(callsOf(get('/v1/series', `ids=${ids.join()}`), { series_per_call: 10 }), calls);
+    t.is(callsOf(query({ ids }), each), count);
+  }
 });

@@ -94,6 +94,7 @@ const registered = [
   'usage',
   'plan',
   'rate',
+  'query-body',
   'concurrency',
   'quota',
   'response-cache',

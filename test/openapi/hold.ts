@@ -92,8 +92,8 @@ export function hold(answer: HeldAnswer): void {
 function faultsOf({ method, target, status, headers, body }: HeldAnswer): string[] {
   const [at = '', query = ''] = target.split('?');
   if (method === 'OPTIONS') return [];
-  const found = operationsAt(at);
-  const operation = found?.entries.get(method === 'HEAD' ? 'get' : method.toLowerCase());
+  const asked = method === 'HEAD' ? 'get' : method.toLowerCase();
+  const operation = operationsAt(at, asked)?.entries.get(asked);
   if (operation === undefined) return status >= 400 ? [] : ['there is no such operation'];
   const { document } = openDocument();
   const { responses } = document.paths[operation.at]?.[operation.method] ?? { responses: {} };
@@ -119,9 +119,9 @@ function faultsOf({ method, target, status, headers, body }: HeldAnswer): string
   return faults;
 }
 
-function operationsAt(at: string): ReturnType<Document['table']> {
+function operationsAt(at: string, method: string): ReturnType<Document['table']> {
   try {
-    return openDocument().table(at);
+    return openDocument().table(at, method);
   } catch (error) {
     if (error instanceof URIError) return null; // the escapes of a path may be wrong
     throw error;
