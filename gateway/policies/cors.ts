@@ -13,8 +13,10 @@ export interface CorsOptions {
 
 /** What a page may read of an answer, beside the headers that a browser always shows. */
 const exposed = [
+  'Accept-Ranges',
   'Content-Disposition',
   'Content-Location',
+  'Content-Range',
   'ETag',
   'Idempotent-Replayed',
   'Link',
@@ -27,7 +29,8 @@ const exposed = [
   'X-Quota-Reset',
   'X-Request-Id',
 ].join(', ');
-const readingAllowed = 'X-API-Key, Authorization, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
+const readingAllowed =
+  'X-API-Key, Authorization, If-None-Match, If-Modified-Since, Range, If-Range, Traceparent, Tracestate';
 const dashboardAllowed =
   'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;
