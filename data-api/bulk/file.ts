@@ -20,7 +20,8 @@ const query = z.object({});
 
 export const getBulkFile: Endpoint = {
   summary: 'A bulk file: whole, or one range of its bytes.',
-  description: 'A file of a name never changes.',
+  description:
+    'A file of a name never changes. One call is charged for a file, however many of its ranges a key reads on a day (UTC). HEAD counts as a range.',
   params: { name: z.string().describe('A name of `/v1/bulk`.') },
   requestHeaders: {
     Range: z

@@ -73,7 +73,11 @@ export async function startDataService(
         testDatabase.url,
         {
           ...{ SERIES_TIME_ZONE: seriesTimeZone, PREVIEW_POINTS: String(previewPoints) },
-          ...{ OPEN_REVISIONS_SERIES: openRevisionsSeries, PUBLIC_URL: publicUrl, BULK_DIR: bulkDirectory ?? '' },
+          ...{
+            OPEN_REVISIONS_SERIES: openRevisionsSeries,
+            PUBLIC_URL: publicUrl,
+            BULK_DIR: bulkDirectory ?? '',
+          },
         },
         clock,
       ));
