@@ -39,6 +39,8 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   seriesTimeZone: ['SERIES_TIME_ZONE'],
   fiscalYearFirstMonth: ['FISCAL_YEAR_FIRST_MONTH'],
   inboxDir: ['INBOX_DIR'],
+  bulkDir: ['BULK_DIR'],
+  bulkKeepDays: ['BULK_KEEP_DAYS'],
   previewPoints: ['PREVIEW_POINTS'],
   openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
   synonymsFile: ['SYNONYMS_FILE'],

@@ -41,6 +41,8 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   SERIES_TIME_ZONE: [dataApi, publisher, commands],
   FISCAL_YEAR_FIRST_MONTH: [publisher, commands],
   INBOX_DIR: [publisher, commands],
+  BULK_DIR: [dataApi, publisher],
+  BULK_KEEP_DAYS: [publisher],
   PREVIEW_POINTS: [dataApi],
   OPEN_REVISIONS_SERIES: [dataApi],
   SYNONYMS_FILE: [dataApi],

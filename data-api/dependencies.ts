@@ -28,5 +28,7 @@ export interface Dependencies {
   previewPoints: number;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries: string | undefined;
+  /** The folder of the bulk files, absolute; undefined: there are none. */
+  bulkDirectory: string | undefined;
   log: Log;
 }

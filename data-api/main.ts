@@ -41,6 +41,8 @@ export interface DataApiOptions {
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
+  /** Where the publisher writes the bulk files, absolute; undefined: there are none. */
+  bulkDirectory?: string | undefined;
   /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;
   host: string;
@@ -139,14 +141,14 @@ type Shared = ReturnType<typeof sharedDependencies>;
 /** What does not depend on the server that is read. */
 function sharedDependencies(options: DataApiOptions, clock: Clock) {
   const { identitySecret, seriesTimeZone, log, publicUrl } = options;
-  const { previewPoints = 0, openRevisionsSeries } = options;
+  const { previewPoints = 0, openRevisionsSeries, bulkDirectory } = options;
   const cursors = createCursors(identitySecret);
   const vocabulary = loadVocabulary(options.synonymsFile);
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret seals cursors.
   const edition = editionOf({ ...settings, identitySecret, vocabulary: vocabulary.text });
-  return { ...{ cursors, vocabulary, chartPlaces, clock, log, edition }, ...settings };
+  return { ...{ cursors, vocabulary, chartPlaces, clock, log, edition, bulkDirectory }, ...settings };
 }
 
 function openServer(

@@ -1,6 +1,8 @@
 // The whole URL table of this service. The gateway decides which paths need a key (config/gateway.config.yml).
 import { getAmc, getAmcs } from './funds/amcs.ts';
 import { getAuctions } from './markets/auctions.ts';
+import { getBulkFile } from './bulk/file.ts';
+import { getBulk } from './bulk/list.ts';
 import { getCalendar } from './discovery/calendar.ts';
 import { getCitation } from './citation/cite.ts';
 import { getPreviewChart } from './charts/preview-chart.ts';
@@ -57,6 +59,9 @@ export const endpoints = {
   '/v1/securities/:code/prices': getSecurityPrices,
   '/v1/fixed-income/auctions': getAuctions,
   '/v1/trade': getTrade,
+
+  '/v1/bulk': getBulk,
+  '/v1/bulk/:name': getBulkFile,
 
   '/v1/catalog': getCatalog,
   '/v1/catalog/:id': getCatalogEntry,

@@ -3,6 +3,7 @@ import { openRedis } from '../kernel/redis.ts';
 import { createByteBudget } from '../kernel/bodies/byte-budget.ts';
 import { createAccounts } from './accounts.ts';
 import { createClients } from './client-ip.ts';
+import { createFileCharges } from './heartbeat/file-charges.ts';
 import { createHoldings } from './heartbeat/holdings.ts';
 import { Answers } from './limits/answers.ts';
 import { createCredentialFailures } from './limits/failures.ts';
@@ -58,6 +59,7 @@ export function createParts(
   const keptAnswers = createKeptAnswers(Math.max(1, options.responseCacheMb * 1024 * 1024));
   return {
     ...{ options, routes, accounts, credentials, month, journal, seconds, answers, forwarders, bodies },
+    fileCharges: createFileCharges(month),
     failures: createCredentialFailures({ seconds, perSecond: options.publicCallsPerSecond, clock }),
     setCallerContext: createCallerContexts(),
     dashboardFor: createDashboard(options.dashboard, log),

@@ -17,7 +17,7 @@ import { health } from './policies/health.ts';
 import { notFound } from './policies/not-found.ts';
 import { pathCheck, plainPath } from './policies/path-check.ts';
 import { plan, planAction } from './policies/plan.ts';
-import { quota } from './policies/quota.ts';
+import { quota, quotaAction } from './policies/quota.ts';
 import { rate, rateAction } from './policies/rate.ts';
 import { requestId } from './policies/request-id.ts';
 import { responseCache } from './policies/response-cache.ts';
@@ -36,6 +36,7 @@ const pageAction = z.strictObject({ of: z.enum(pageNames) });
  */
 export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
   const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
+  const { fileCharges } = parts;
   const { plans, clock, publicCallsPerSecond, managementCallsPerSecond } = options;
   const { setCallerContext, forwarders, dashboardFor } = parts;
   const identified = { accounts, plans, setCallerContext };
@@ -56,7 +57,7 @@ export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
     ),
     concurrency: withoutAction(concurrency({ answers, refusals: options })),
     'query-body': withoutAction(queryBody(parts.bodies)),
-    quota: withoutAction(quota({ month })),
+    quota: withAction(quotaAction, (action) => quota({ month, fileCharges, clock }, action)),
     'response-cache': withoutAction(responseCache(parts.responses)),
     forward: withAction(forwardAction, ({ to }) => forwarders[to]?.policy ?? notSetUp),
 

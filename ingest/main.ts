@@ -1,5 +1,5 @@
 // Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh,
-// loads what is put into the watched folder, and serves operators. Any number may run beside each other.
+// loads what is put into the watched folder, writes the bulk files, and serves operators. Any number may run beside each other.
 import { openDatabase } from '../kernel/database.ts';
 import { checkedWithin } from '../kernel/deadline.ts';
 import { readyWithinMs } from '../kernel/http/server.ts';
@@ -11,6 +11,7 @@ import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import { startOperatorServer, type OperatorServerOptions } from './operator/server.ts';
 import { createApart, type ReadLimits } from './due/apart/run-apart.ts';
 import type { Tasks } from './due/tasks.ts';
+import { startBulk, type KeepBulk } from './due/bulk/keep-bulk.ts';
 import { workingApart } from './due/inbox/load-apart.ts';
 import { inboxMetrics } from './due/inbox/metrics.ts';
 import { startInbox } from './due/inbox/watch.ts';
@@ -31,6 +32,8 @@ export interface PublisherOptions {
   sources?: SourceSettings | undefined;
   /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
   inbox?: { directory: string; seriesTimeZone: string } | undefined;
+  /** Where bulk files are written, and for how long replaced ones are kept. Undefined: none are written. */
+  bulk?: KeepBulk | undefined;
   /** Of the processes that read files. */
   readLimits?: ReadLimits | undefined;
   /** They get only the variables of PostgreSQL's driver from it. */
@@ -91,6 +94,9 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
   const sources = options.sources && fetchDeps(deps, options.sources, loadingApart(apart));
   const fetching = sources && startFetching(sources);
+  // Apart from the others: a file that was put into the folder does not wait for it.
+  const apartForBulk = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
+  const bulk = options.bulk && startBulk({ ...deps, apart: apartForBulk }, options.bulk);
   return {
     url: server?.url,
     ready,
@@ -104,8 +110,8 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
     ],
     async close() {
       await server?.close();
-      await Promise.all([publishing.close(), fetching?.close(), inbox?.close()]);
-      await apart.close();
+      await Promise.all([publishing.close(), fetching?.close(), inbox?.close(), bulk?.close()]);
+      await Promise.all([apart.close(), apartForBulk.close()]);
       await database.close();
     },
   };

@@ -54,6 +54,7 @@ export const errorTable = {
   payload_too_large: { status: 413, meaning: 'The body is larger than allowed.' },
   uri_too_long: { status: 414, meaning: 'The URL is longer than allowed.' },
   unsupported_media_type: { status: 415, meaning: 'The body must be application/json.' },
+  range_not_satisfiable: { status: 416, meaning: 'The file has none of the bytes of the Range header.' },
   idempotency_mismatch: { status: 422, meaning: 'The Idempotency-Key was used for another request.' },
   rate_limited: {
     status: 429,

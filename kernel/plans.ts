@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-export const features = ['vintages', 'webhooks'] as const;
+export const features = ['vintages', 'bulk', 'webhooks'] as const;
 export type Feature = (typeof features)[number];
 
 export const intervals = ['month', 'year'] as const;

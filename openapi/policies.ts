@@ -50,6 +50,7 @@ export const errorHeaders: Readonly<Partial<Record<ErrorCode, readonly string[]>
   rate_limited: ['Retry-After'],
   unavailable: ['Retry-After'],
   unauthorized: ['WWW-Authenticate'],
+  range_not_satisfiable: ['Content-Range'],
   idempotency_in_progress: ['Retry-After'],
 };
 
@@ -62,6 +63,8 @@ export const headerDescriptions: Readonly<Record<string, string>> = {
   Vary: 'The request headers that decide the answer.',
   ETag: 'Another one for each query, format and compression; send it as If-None-Match.',
   'Last-Modified': 'When the data behind the answer last changed.',
+  'Accept-Ranges': '`bytes`: ranges of the file can be read.',
+  'Content-Range': 'Which bytes of the file the answer has, and how many the file has.',
   Link: 'With `rel="next"`: the next page.',
   'Content-Disposition': 'The name to save the file under.',
   'Content-Location': 'Where this past state of the data stands for ever.',

@@ -5,6 +5,7 @@ export const tags = [
   { name: 'Commodities', description: 'Prices of goods by city.' },
   { name: 'Funds', description: 'Funds and their managers: NAVs, returns, risk, portfolios.' },
   { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
+  { name: 'Bulk', description: 'Files of all points, as Parquet.' },
   { name: 'Discovery', description: 'Catalogue, search, releases, sources, status.' },
   { name: 'Account', description: 'The account, its API keys and its usage.' },
   {
@@ -28,6 +29,7 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   securities: 'Markets',
   'fixed-income': 'Markets',
   trade: 'Markets',
+  bulk: 'Bulk',
   catalog: 'Discovery',
   previews: 'Discovery',
   search: 'Discovery',

@@ -4,6 +4,7 @@ import { addServed } from '../usage/thresholds.ts';
 import { addSpent } from './blocks.ts';
 import { lockMonths, type MonthKey } from './blocks.sql.ts';
 import { addUsage, chargeQuota, insertSettledBatch, touchKeys } from './ledger.sql.ts';
+import { giveBackRepeated } from './charged-files.ts';
 import type { Batch } from './message.ts';
 
 /** Settles a batch, all or nothing. It counts once, however often it is sent. */
@@ -19,6 +20,7 @@ export async function takeBatch(deps: ServiceDeps, batch: Batch): Promise<void> 
     }
     if (batch.spent.length > 0) await addSpent(deps, transaction, batch.spent, rows);
     if (batch.charges.length > 0) await chargeQuota(db, transaction, batch.charges);
+    if (batch.files.length > 0) await giveBackRepeated(db, transaction, batch.files, now);
     if (batch.last_used.length > 0) await touchKeys(db, transaction, batch.last_used, now);
   });
 }
@@ -28,7 +30,8 @@ function monthsOf(batch: Batch): MonthKey[] {
   const billed = batch.usage
     .filter((entry) => entry.billed > 0)
     .map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
-  return [...billed, ...batch.spent, ...batch.charges].map(({ account_id, month }) => ({
+  const files = batch.files.map(({ account_id, day }) => ({ account_id, month: `${day.slice(0, 7)}-01` }));
+  return [...billed, ...files, ...batch.spent, ...batch.charges].map(({ account_id, month }) => ({
     account_id,
     month,
   }));

@@ -31,6 +31,20 @@ const batch = z.strictObject({
   spent: z
     .array(z.strictObject({ life: z.uuid(), account_id: id, month, calls: count, returned: count }))
     .max(settleMax),
+  // Files that were charged, each with one call that `usage` has: one of them for a key and a day counts, the calls of others are given back.
+  files: z
+    .array(
+      z.strictObject({
+        account_id: id,
+        key_id: id,
+        day: dateParam,
+        endpoint: z.string().min(1).max(64),
+        status_class: z.int().min(1).max(5),
+        file: z.string().min(1).max(500),
+      }),
+    )
+    .max(settleMax)
+    .default([]),
   last_used: z.array(z.strictObject({ key_id: id, at: z.iso.datetime() })).max(settleMax),
 });
 

@@ -61,7 +61,7 @@ export const start: DeclareCommand = (command, terminal) => {
   command
     .description(
       `Without a service: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks. The publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, loads what is put into INBOX_DIR and, with IDENTITY_SECRET, serves what operators do with loads, for which the gateway needs PUBLISHER_URL.`,
+With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks. The publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, loads what is put into INBOX_DIR, writes the files of BULK_DIR and, with IDENTITY_SECRET, serves what operators do with loads, for which the gateway needs PUBLISHER_URL.`,
     )
     .addArgument(
       command.createArgument('[service]', 'the only service of this process').choices(serviceNames),
@@ -86,6 +86,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     steps.database(settings.dataDir);
   const installation = await openInstallation(settings, { create: true, meanwhile: importAll });
   const { databaseDirectory } = installation;
+  const bulkDirectory = settings.bulkDir ?? path.join(settings.dataDir, 'bulk');
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
   let removeNote: () => void = nothing;
@@ -100,7 +101,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
   try {
     const log = serviceLog('services', settings);
     const dataApi = await startTraced('data-api', settings.tracing, startDataApi, {
-      ...{ ...dataApiOptions(installation, plans), ...loopback },
+      ...{ ...dataApiOptions(installation, plans), ...loopback, bulkDirectory },
     });
     services.unshift(dataApi);
     const accountsApi = await startTraced('accounts-api', settings.tracing, startAccountsApi, {
@@ -111,6 +112,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     services.unshift(worker);
     const publisher = await startTraced('publisher', settings.tracing, startPublisher, {
       ...publisherOptions(installation),
+      bulk: { directory: bulkDirectory, keepDays: settings.bulkKeepDays },
       env,
       operators: { ...operatorOptions(installation, installation.identitySecret), ...loopback },
     });
@@ -255,12 +257,13 @@ function dataApiOptions(installation: Installation, plans: Plans) {
   const { dataApiDatabaseUrl, settings } = installation;
   const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
   const { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile } = settings;
+  const { bulkDir: bulkDirectory } = settings;
   return {
     ...sharedOptions(installation, plans),
     databaseUrl: dataApiDatabaseUrl,
     // The embedded database has none.
     replica: databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs },
-    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile },
+    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile, bulkDirectory },
   };
 }
 
@@ -333,8 +336,9 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
   const { slowStatementMs, seriesTimeZone, fiscalYearFirstMonth, inboxDir: directory } = settings;
   const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
-  const readLimits = settings.fileLimits;
-  return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, readLimits, log };
+  const { fileLimits: readLimits, bulkDir, bulkKeepDays: keepDays } = settings;
+  const bulk = bulkDir === undefined ? undefined : { directory: bulkDir, keepDays };
+  return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, bulk, readLimits, log };
 }
 
 /** Of a gateway that is a process of its own, and where it sends traces. */

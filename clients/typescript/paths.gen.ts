@@ -89,6 +89,12 @@ export interface Paths {
   '/v1/trade': {
     get: { data: Types.GetTradeData; response: Types.GetTradeResponse };
   };
+  '/v1/bulk': {
+    get: { data: Types.GetBulkData; response: Types.GetBulkResponse };
+  };
+  '/v1/bulk/{name}': {
+    get: { data: Types.GetBulkByNameData; response: Types.GetBulkByNameResponse };
+  };
   '/v1/catalog': {
     get: { data: Types.GetCatalogData; response: Types.GetCatalogResponse };
   };

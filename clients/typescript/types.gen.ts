@@ -208,7 +208,7 @@ export type Pagination = {
 export type Error = {
     success: false;
     error: {
-        code: 'invalid_parameter' | 'invalid_cursor' | 'invalid_body' | 'invalid_request' | 'transform_not_applicable' | 'unknown_dimension' | 'unauthorized' | 'invalid_credentials' | 'reauthentication_required' | 'quota_exceeded' | 'subscription_inactive' | 'payment_required' | 'plan_required' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'conflict' | 'key_limit_reached' | 'email_taken' | 'already_subscribed' | 'idempotency_in_progress' | 'gone' | 'payload_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'idempotency_mismatch' | 'rate_limited' | 'header_fields_too_large' | 'internal' | 'upstream_error' | 'unavailable' | 'billing_not_configured' | 'upstream_timeout';
+        code: 'invalid_parameter' | 'invalid_cursor' | 'invalid_body' | 'invalid_request' | 'transform_not_applicable' | 'unknown_dimension' | 'unauthorized' | 'invalid_credentials' | 'reauthentication_required' | 'quota_exceeded' | 'subscription_inactive' | 'payment_required' | 'plan_required' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'not_acceptable' | 'request_timeout' | 'conflict' | 'key_limit_reached' | 'email_taken' | 'already_subscribed' | 'idempotency_in_progress' | 'gone' | 'payload_too_large' | 'uri_too_long' | 'unsupported_media_type' | 'range_not_satisfiable' | 'idempotency_mismatch' | 'rate_limited' | 'header_fields_too_large' | 'internal' | 'upstream_error' | 'unavailable' | 'billing_not_configured' | 'upstream_timeout';
         /**
          * What is wrong, what is allowed, what to do.
          */
@@ -3374,6 +3374,127 @@ export type GetTradeResponses = {
 
 export type GetTradeResponse = GetTradeResponses[keyof GetTradeResponses];
 
+export type GetBulkData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The id or the name of a source, as in `/v1/sources`.
+         */
+        source?: string;
+        /**
+         * Newest values, or all vintages.
+         */
+        kind?: 'current' | 'vintages';
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'name' | '-name' | 'kind' | '-kind' | 'load' | '-load' | 'created_at' | '-created_at' | 'bytes' | '-bytes' | 'rows' | '-rows';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'name' | 'dataset' | 'source' | 'kind' | 'load' | 'created_at' | 'bytes' | 'sha256' | 'rows' | 'columns' | 'first_date' | 'last_date' | 'licences' | 'url'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/bulk';
+};
+
+export type GetBulkResponses = {
+    /**
+     * The bulk files: all series, and those of each source, as Parquet.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            name: string;
+            dataset: 'observations';
+            /**
+             * Whose series it has, as in `/v1/sources`; null: all series.
+             */
+            source: string | null;
+            /**
+             * `current`: the newest value of each point. `vintages`: every value that was ever in force.
+             */
+            kind: 'current' | 'vintages';
+            /**
+             * The state of the data: the load up to which it has everything.
+             */
+            load: number;
+            created_at: string;
+            bytes: number;
+            sha256: string;
+            rows: number;
+            columns: Array<{
+                name: string;
+                type: 'VARCHAR' | 'DATE' | 'DOUBLE' | 'BIGINT';
+            }>;
+            first_date: string | null;
+            last_date: string | null;
+            /**
+             * Of its series.
+             */
+            licences: Array<string>;
+            /**
+             * Where the file is, for as long as it is kept.
+             */
+            url: string;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetBulkResponse = GetBulkResponses[keyof GetBulkResponses];
+
+export type GetBulkByNameData = {
+    body?: never;
+    headers?: {
+        /**
+         * One range, such as `bytes=0-1023` or `bytes=-8`; several are answered with the whole file.
+         */
+        Range?: string;
+        /**
+         * The ETag of the file that the range is of; for any other, the whole file is sent.
+         */
+        'If-Range'?: string;
+    };
+    path: {
+        /**
+         * A name of `/v1/bulk`.
+         */
+        name: string;
+    };
+    query?: never;
+    url: '/v1/bulk/{name}';
+};
+
+export type GetBulkByNameResponses = {
+    /**
+     * The whole file.
+     */
+    200: Blob | File;
+    /**
+     * The range.
+     */
+    206: Blob | File;
+};
+
+export type GetBulkByNameResponse = GetBulkByNameResponses[keyof GetBulkByNameResponses];
+
 export type GetCatalogData = {
     body?: never;
     path?: never;
@@ -4560,7 +4681,7 @@ export type GetPlansResponses = {
              * A call for several series counts as one call for each so many of them.
              */
             series_per_call: number;
-            features: Array<'vintages' | 'webhooks'>;
+            features: Array<'vintages' | 'bulk' | 'webhooks'>;
         }>;
         /**
          * Rows of this page.
@@ -6799,7 +6920,7 @@ export type GetOperatorPlansResponses = {
              * A call for several series counts as one call for each so many of them.
              */
             series_per_call: number;
-            features: Array<'vintages' | 'webhooks'>;
+            features: Array<'vintages' | 'bulk' | 'webhooks'>;
             /**
              * Accounts of this plan.
              */

@@ -16,11 +16,18 @@ const usageSchema = z.strictObject({
 });
 export type UsageEntry = z.output<typeof usageSchema>;
 
+const chargedFileSchema = usageSchema
+  .omit({ calls: true, billed: true })
+  .extend({ /** Its path. */ file: z.string() });
+export type ChargedFile = z.output<typeof chargedFileSchema>;
+
 const monthCalls = { accountId: z.string(), month: z.string(), calls: z.int() };
 
 /** One item to report to accounts-api. */
 export const entrySchema = z.discriminatedUnion('of', [
   usageSchema.extend({ of: z.literal('usage') }),
+  // A file that was charged, once for a key and a day.
+  chargedFileSchema.extend({ of: z.literal('file') }),
   // Calls served under QUOTA_OUTAGE.
   z.strictObject({ of: z.literal('charge'), ...monthCalls }),
   // Calls of a block of a life that were served, and that are given back.
@@ -63,7 +70,18 @@ export class Batch extends Sums {
 
   toJson(): object {
     const { id, entries } = this;
+    const files = entries
+      .filter((entry) => entry.of === 'file')
+      .map(({ accountId, keyId, day, endpoint, statusClass, file }) => ({
+        account_id: accountId,
+        key_id: keyId,
+        day,
+        endpoint,
+        status_class: statusClass,
+        file,
+      }));
     return {
+      ...(files.length > 0 && { files }), // an accounts-api of before knows of none
       batch_id: id,
       usage: entries
         .filter((entry) => entry.of === 'usage')

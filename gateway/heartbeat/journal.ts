@@ -5,11 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import { Batch, Sums, type Entry, type UsageEntry } from './journal-batch.ts';
+import { Batch, Sums, type ChargedFile, type Entry, type UsageEntry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
   record(entry: UsageEntry): void;
+  /** Notes that a file was charged for a key and a day, after the call that it was billed: two gateways may both have done so. */
+  chargedFile(charged: ChargedFile): void;
   /** Charges calls that were served during an outage of accounts-api. */
   charge(accountId: string, month: string, calls: number): void;
   /** Notes calls of a block of a life that were served, and calls that are given back. */
@@ -49,8 +51,8 @@ export class BatchRefused extends Error {}
 const livesMax = 100;
 const touchEveryMs = 60_000;
 const retryAfterMs = 500;
-// A service accepts bodies of 64 KB; an entry has at most about 240 bytes.
-const entriesMax = 250;
+// A service accepts bodies of 64 KB; an entry has at most about 240 bytes, that of a file 320, which no more than every third is.
+const entriesMax = 240;
 
 export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
@@ -177,6 +179,8 @@ export function createJournal(options: JournalOptions): Journal {
   return {
     record: ({ accountId, keyId, day, endpoint, statusClass, calls, billed }) =>
       add({ of: 'usage', accountId, keyId, day, endpoint, statusClass, calls, billed }),
+    chargedFile: ({ accountId, keyId, day, endpoint, statusClass, file }) =>
+      add({ of: 'file', accountId, keyId, day, endpoint, statusClass, file }),
     charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
     spent: (accountId, month, life, calls, returned) =>
       add({ of: 'spent', accountId, month, life, calls, returned }),

@@ -13,8 +13,10 @@ export interface CorsOptions {
 
 /** What a page may read of an answer, beside the headers that a browser always shows. */
 const exposed = [
+  'Accept-Ranges',
   'Content-Disposition',
   'Content-Location',
+  'Content-Range',
   'ETag',
   'Idempotent-Replayed',
   'Link',
@@ -28,7 +30,7 @@ const exposed = [
   'X-Request-Id',
 ].join(', ');
 const readingAllowed =
-  'X-API-Key, Authorization, Content-Type, If-None-Match, If-Modified-Since, Traceparent, Tracestate';
+  'X-API-Key, Authorization, Content-Type, If-None-Match, If-Modified-Since, Range, If-Range, Traceparent, Tracestate';
 const dashboardAllowed =
   'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
 const preflightSeconds = 86_400;

@@ -119,6 +119,8 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer | Upload,
   if (call.path.startsWith('/v1/account/key/')) {
     for (const name of ['purpose', 'sec-purpose']) pass(headers, name, sent[name]);
   }
+  if (call.path.startsWith('/v1/bulk/'))
+    for (const name of ['range', 'if-range']) pass(headers, name, sent[name]);
   // Stripe signs the bytes of its events, which are forwarded as they are.
   if (call.path.startsWith('/billing/stripe/')) pass(headers, 'stripe-signature', sent['stripe-signature']);
   if (body instanceof Upload) pass(headers, 'content-length', sent['content-length']);

@@ -1,12 +1,14 @@
 // What answers tell of the month, as accounts of several limits call and a month ends.
 import { createServer } from 'node:http';
 import test from 'ava';
+import { systemClock } from '../../kernel/clock.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { callOf } from '../call.ts';
 import { createClients } from '../client-ip.ts';
 import { calendarMonth } from '../heartbeat/calendar-month.ts';
 import type { Take } from '../heartbeat/month.ts';
+import { createFileCharges } from '../heartbeat/file-charges.ts';
 import { GatewayResponse } from '../response.ts';
 import { quota } from './quota.ts';
 import { requestId } from './request-id.ts';
@@ -18,7 +20,8 @@ const openCall = requestId({
   accessLog: () => undefined,
 });
 let next: Take;
-const takeCalls = quota({ month: { take: () => next } });
+const month = { take: () => next };
+const takeCalls = quota({ month, fileCharges: createFileCharges(month), clock: systemClock }, { by: 'call' });
 const plan: Plan = {
   ...{
     id: 'free',

@@ -1,19 +1,33 @@
 // Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
 import type { ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
-import { addLimit, callOf, callerOf, enterStage, type Call } from '../call.ts';
+import { addLimit, callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
 import type { CalendarMonth } from '../heartbeat/calendar-month.ts';
-import { chargeCall, type Month, type Take } from '../heartbeat/month.ts';
+import type { FileCharges, Range } from '../heartbeat/file-charges.ts';
+import { chargeCall, isServed, type Month, type Take } from '../heartbeat/month.ts';
 import type { Policy } from '../policy.ts';
+
+export const quotaAction = z.strictObject({
+  /** What is charged once: a call by default; or a file, for all its ranges that a key reads on a day (UTC). */
+  by: z.enum(['call', 'file']).default('call'),
+});
 
 export interface QuotaOptions {
   month: Month;
+  fileCharges: FileCharges;
+  clock: Clock;
 }
 
 const seriesMax = 1_000; // per list; data-api refuses longer ones, so no more is ever served
 
-export function quota({ month }: QuotaOptions): Policy {
+export function quota(
+  { month, fileCharges, clock }: QuotaOptions,
+  { by }: z.output<typeof quotaAction>,
+): Policy {
+  if (by === 'file') return fileQuota(fileCharges, clock);
   return (request, response, next) => {
     const call = callOf(request);
     enterStage(call, 'quota');
@@ -23,6 +37,32 @@ export function quota({ month }: QuotaOptions): Policy {
     taken(call, response, take);
     return next();
   };
+}
+
+function fileQuota(fileCharges: FileCharges, clock: Clock): Policy {
+  return async (request, response, next) => {
+    const call = callOf(request);
+    enterStage(call, 'quota');
+    const { accountId, keyId } = callerOf(call);
+    if (keyId === null) throw new Error('Files are charged by key, and this pipeline accepts sessions.');
+    const day = utcDate(clock.now());
+    const begun = await fileCharges.begin({ accountId, keyId, day, file: call.path });
+    if ('end' in begun) {
+      readRange(call, response, begun);
+      return next();
+    }
+    addQuotaHeaders(call, begun);
+    return refuse(begun);
+  };
+}
+
+function readRange(call: Call, response: ServerResponse, range: Range): void {
+  const { take, mayPay } = range;
+  call.range = range;
+  call.chargedMonth = take.month;
+  if (mayPay && take.charge !== null) call.charge = take.charge;
+  whenClosed(call, response, () => range.end(isServed(response)));
+  addQuotaHeaders(call, take);
 }
 
 /** Apart from the policy, so that a call that need not wait makes no function for it. */

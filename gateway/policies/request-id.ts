@@ -40,6 +40,7 @@ export function requestId(options: {
       identity: anonymous,
       caller: undefined,
       charge: undefined,
+      range: undefined,
       chargedMonth: undefined,
       capture: undefined,
       cache: undefined,

@@ -34,7 +34,10 @@ const plan: Plan = {
 };
 const clock = fakeClock('2026-11-30T23:59:59.000Z');
 const recorded: Parameters<Journal['record']>[0][] = [];
-const record = usage({ journal: { record: (entry) => void recorded.push(entry) }, clock });
+const record = usage({
+  journal: { record: (entry) => void recorded.push(entry), chargedFile: () => undefined },
+  clock,
+});
 
 function taken(month: string): Take {
   const charge = { calls: 1, month, isValid: true, end: () => undefined };

@@ -9,7 +9,7 @@ import { groupName } from '../routes.ts';
 import type { Policy } from '../policy.ts';
 
 export interface UsageOptions {
-  journal: Pick<Journal, 'record'>;
+  journal: Pick<Journal, 'record' | 'chargedFile'>;
   clock: Clock;
 }
 
@@ -30,9 +30,9 @@ function record(
   call: Call,
   { keyId, day }: { keyId: string; day: string },
 ): void {
-  const { charge, chargedMonth } = call;
+  const { charge, chargedMonth, range } = call;
   const calls = charge?.calls ?? 1;
-  journal.record({
+  const entry = {
     accountId: callerOf(call).accountId,
     keyId,
     // The month may turn between the two: a call is billed in the month that it was taken from, so that none is billed over its limit.
@@ -40,7 +40,10 @@ function record(
     endpoint: groupName(call.path),
     // If the client left before the answer, it is counted as 4xx, like the log's 499.
     statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
-    calls,
-    billed: charge !== undefined && isServed(response) ? calls : 0,
-  });
+  };
+  const charged = charge !== undefined && isServed(response) ? calls : 0;
+  const billed = range === undefined ? charged : range.end(isServed(response));
+  journal.record({ ...entry, calls, billed });
+  // After what it was billed: accounts-api gives that back if another gateway has charged the file.
+  if (range !== undefined && billed > 0) journal.chargedFile({ ...entry, file: range.file });
 }

@@ -1,12 +1,13 @@
 // What a process of its own does with a file that is not trusted: the table of tasks.
 import type { TaskContext } from './apart/task.ts';
 import type { TableTasks } from './apart/tables.ts';
+import type { BulkTasks } from './bulk/write-apart.ts';
 import type { InboxTasks } from './inbox/load-apart.ts';
 import type { SourceTasks } from './sources/load-fetched.ts';
 import type { PublishTasks } from './uploads/publish-table.ts';
 import type { ReadTasks } from './uploads/read-upload.ts';
 
-export interface Tasks extends TableTasks, InboxTasks, SourceTasks, ReadTasks, PublishTasks {}
+export interface Tasks extends TableTasks, InboxTasks, SourceTasks, ReadTasks, PublishTasks, BulkTasks {}
 
 type Task<Name extends keyof Tasks> = (
   context: TaskContext,
@@ -26,6 +27,7 @@ export const tasks: { readonly [Name in keyof Tasks]: () => Promise<Task<Name>> 
   'load-table': async () => (await import('./apart/tables.ts')).loadTableHere,
   'inbox-file': async () => (await import('./inbox/load-apart.ts')).workHere,
   'load-source': async () => (await import('./sources/load-fetched.ts')).loadFetchedHere,
+  'write-bulk': async () => (await import('./bulk/write-apart.ts')).writeBulkHere,
   'read-upload': async () => (await import('./uploads/read-upload.ts')).readUpload,
   'check-table': async () => (await import('./uploads/publish-table.ts')).checkTable,
   'publish-table': async () => (await import('./uploads/publish-table.ts')).publishTable,

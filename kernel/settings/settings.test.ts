@@ -176,6 +176,8 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     seriesTimeZone: 'UTC',
     fiscalYearFirstMonth: 7,
     inboxDir: undefined,
+    bulkDir: undefined,
+    bulkKeepDays: 7,
     previewPoints: 120,
     openRevisionsSeries: 'DEMO.PAYROLLS',
     synonymsFile: undefined,
@@ -207,7 +209,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
 
 test('what is set reaches the setting of its name, and no other', (t) => {
   const secret = (letter: string) => letter.repeat(32);
-  const { dataDir, plansFile, synonymsFile, journalDir, inboxDir, ...settings } = readSettings({
+  const { dataDir, plansFile, synonymsFile, journalDir, inboxDir, bulkDir, ...settings } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     PUBLISHER_PORT: '4',
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
@@ -227,6 +229,8 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       SYNONYMS_FILE: 'words.yml',
       FISCAL_YEAR_FIRST_MONTH: '10',
       INBOX_DIR: 'put-here',
+      BULK_DIR: 'files',
+      BULK_KEEP_DAYS: '2',
       PREVIEW_POINTS: '36',
       OPEN_REVISIONS_SERIES: 'GDP',
       TRUSTED_PROXY_HOPS: '4',
@@ -262,6 +266,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
   t.is(synonymsFile, path.join(projectRoot, 'words.yml'));
   t.is(journalDir, path.join(projectRoot, 'kept'));
   t.is(inboxDir, path.join(projectRoot, 'put-here'));
+  t.is(bulkDir, path.join(projectRoot, 'files'));
   t.deepEqual(settings, {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3, publisherPort: 4 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
@@ -277,6 +282,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
       publisherUrls: ['http://p'],
       seriesTimeZone: 'Asia/Karachi',
       fiscalYearFirstMonth: 10,
+      bulkKeepDays: 2,
       previewPoints: 36,
       openRevisionsSeries: 'GDP',
     },

@@ -36,6 +36,10 @@ export type Settings = Readonly<{
   fiscalYearFirstMonth: number;
   /** Absolute; the folder whose files the publisher loads. Undefined: none is watched. */
   inboxDir: string | undefined;
+  /** Absolute; where the publisher writes the bulk files that data-api serves. Undefined: a service of its own has none. */
+  bulkDir: string | undefined;
+  /** For how many days a bulk file is kept once a newer one has replaced it. */
+  bulkKeepDays: number;
   /** The most points per combination of dimension values that visitors see without a key; 0: none. */
   previewPoints: number;
   /** The id of the series whose revisions visitors see without a key; undefined: of none. */
@@ -200,6 +204,8 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
     inboxDir: s.INBOX_DIR === undefined ? undefined : inProject(s.INBOX_DIR),
+    bulkDir: s.BULK_DIR === undefined ? undefined : inProject(s.BULK_DIR),
+    bulkKeepDays: s.BULK_KEEP_DAYS,
     previewPoints: s.PREVIEW_POINTS,
     openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
     synonymsFile: s.SYNONYMS_FILE === undefined ? undefined : inProject(s.SYNONYMS_FILE),

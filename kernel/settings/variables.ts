@@ -101,6 +101,8 @@ export const variables = z.object({
   SERIES_TIME_ZONE: timeZone.default('UTC'),
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
   INBOX_DIR: z.string().min(1).optional(),
+  BULK_DIR: z.string().min(1).optional(),
+  BULK_KEEP_DAYS: wholeNumber(7, 0, 365),
   PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
   OPEN_REVISIONS_SERIES: z
     .string()

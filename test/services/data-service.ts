@@ -40,7 +40,7 @@ export const proAccount: Identity = {
   keyId: '00000000-0000-4000-8000-000000000002',
   sessionId: null,
   plan: 'pro',
-  features: ['vintages', 'webhooks'],
+  features: ['vintages', 'bulk', 'webhooks'],
   operator: false,
 };
 export const freeAccount: Identity = { ...proAccount, plan: 'free', features: [] };
@@ -51,13 +51,14 @@ const publicUrl = 'https://almanac.example';
 interface OwnSettings {
   previewPoints?: number;
   openRevisionsSeries?: string;
+  bulkDirectory?: string;
 }
 
 /** @param now the service's clock, which stands still. */
 export async function startDataService(
   now = '2026-06-15T12:00:00Z',
   seriesTimeZone = 'UTC',
-  { previewPoints = 120, openRevisionsSeries = '' }: OwnSettings = {},
+  { previewPoints = 120, openRevisionsSeries = '', bulkDirectory }: OwnSettings = {},
 ): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
@@ -66,13 +67,17 @@ export async function startDataService(
   const service = await (replica === undefined
     ? (await import('../../data-api/main.ts')).start({
         ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
-        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl },
+        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl, bulkDirectory },
       })
     : startDataApis(
         testDatabase.url,
         {
           ...{ SERIES_TIME_ZONE: seriesTimeZone, PREVIEW_POINTS: String(previewPoints) },
-          ...{ OPEN_REVISIONS_SERIES: openRevisionsSeries, PUBLIC_URL: publicUrl },
+          ...{
+            OPEN_REVISIONS_SERIES: openRevisionsSeries,
+            PUBLIC_URL: publicUrl,
+            BULK_DIR: bulkDirectory ?? '',
+          },
         },
         clock,
       ));

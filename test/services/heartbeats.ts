@@ -60,5 +60,5 @@ export function heartbeatsTo(internally: Internally, clock: Clock) {
 }
 
 export function batchOf(batch: Partial<Batch>): Batch {
-  return { batch_id: randomUUID(), usage: [], charges: [], spent: [], last_used: [], ...batch };
+  return { batch_id: randomUUID(), usage: [], charges: [], spent: [], files: [], last_used: [], ...batch };
 }

@@ -68,6 +68,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
   const dependencies: Dependencies = {
     database,
     longReads: database,
+    bulkDirectory: undefined,
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
       known: () => undefined,

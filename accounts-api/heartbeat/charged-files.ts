@@ -1,0 +1,27 @@
+// Files that gateways have charged: one call for a file, key and day. Two gateways that each served a range first have both charged it: the second
+// call is given back. Hides by what a charge is known.
+import { hash } from 'node:crypto';
+import type { Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+import { giveBackCalls, insertCharges } from './charged-files.sql.ts';
+import type { Batch } from './message.ts';
+
+type ChargedFile = Batch['files'][number];
+
+/** Gives back the calls of files that were charged before. Their months are locked, and `usage` has counted their calls. */
+export async function giveBackRepeated(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  files: readonly ChargedFile[],
+  now: Date,
+): Promise<void> {
+  const first = await insertCharges(db, transaction, [...new Set(files.map(idOf))].sort(), now);
+  const repeated = files.filter((file) => !first.delete(idOf(file)));
+  if (repeated.length > 0) await giveBackCalls(db, transaction, repeated);
+}
+
+/** The same in every gateway, as a UUID. */
+function idOf({ key_id, day, file }: ChargedFile): string {
+  const digits = hash('sha256', JSON.stringify(['file', key_id, day, file])).slice(0, 32);
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

@@ -1,0 +1,119 @@
+// GET and HEAD /v1/bulk/{name}: a bulk file, whole or a range of its bytes, as readers of Parquet ask for it. Hides nothing: the handler reads
+// from the headers to the last byte.
+import { open, type FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import type { Response } from 'express';
+import { z } from 'zod';
+import type { KeptFile } from '../../domain/bulk/manifest.ts';
+import { memberOf } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
+import { readQuery } from '../../kernel/http/endpoint.ts';
+import { etagMatches, writeHead } from '../../kernel/http/reply.ts';
+import type { Endpoint } from '../endpoint.ts';
+import { readBulkFiles, requireFile } from './files.ts';
+import { askedRange, isSameFile } from './ranges.ts';
+
+const mediaType = 'application/vnd.apache.parquet';
+const headers = ['ETag', 'Last-Modified', 'Accept-Ranges', 'Content-Disposition'];
+const content = { [mediaType]: z.string().meta({ format: 'binary' }) };
+const query = z.object({});
+
+export const getBulkFile: Endpoint = {
+  method: 'GET',
+  bodyBytesMax: undefined,
+  summary: 'A bulk file: whole, or one range of its bytes.',
+  description:
+    'A file of a name never changes. One call is charged for a file, however many of its ranges a key reads on a day (UTC). HEAD counts as a range.',
+  params: { name: z.string().describe('A name of `/v1/bulk`.') },
+  requestHeaders: {
+    Range: z
+      .string()
+      .optional()
+      .describe('One range, such as `bytes=0-1023` or `bytes=-8`; several are answered with the whole file.'),
+    'If-Range': z
+      .string()
+      .optional()
+      .describe('The ETag of the file that the range is of; for any other, the whole file is sent.'),
+  },
+  query,
+  answers: [
+    { status: 200, description: 'The whole file.', content, headers },
+    { status: 206, description: 'The range.', content, headers: [...headers, 'Content-Range'] },
+  ],
+  errors: ['invalid_parameter', 'plan_required', 'not_found', 'range_not_satisfiable', 'unavailable'],
+  handler: (dependencies) => async (request, response, call) => {
+    readQuery(query, request, 'json');
+    const found = await call.stage('lookup', async () =>
+      requireFile(
+        await readBulkFiles(dependencies, call),
+        memberOf(request.params as Record<string, string>, 'name'),
+      ),
+    );
+    const { file } = found;
+    const about = aboutOf(file);
+    const head = Object.entries(about).flat();
+    if (etagMatches(request.headers['if-none-match'], about.etag)) {
+      writeHead(response, 304, head).end();
+      return;
+    }
+    const handle = await openWhole(found);
+    const asked =
+      request.method === 'GET' &&
+      isSameFile(request.get('if-range'), { etag: about.etag, lastModified: about['last-modified'] })
+        ? askedRange(request.headers.range, file.bytes)
+        : 'whole';
+    if (asked === 'unsatisfiable') {
+      await handle.close();
+      fail('range_not_satisfiable', `The file has ${file.bytes} bytes, and none of this range.`, {
+        headers: { 'content-range': `bytes */${file.bytes}` },
+      });
+    }
+    const { from, to } = asked === 'whole' ? { from: 0, to: file.bytes - 1 } : asked;
+    const sized = ['content-type', mediaType, 'content-length', String(to - from + 1)];
+    if (asked === 'whole') writeHead(response, 200, [...head, ...sized]);
+    else writeHead(response, 206, [...head, ...sized, 'content-range', `bytes ${from}-${to}/${file.bytes}`]);
+    if (request.method === 'HEAD') {
+      await handle.close();
+      response.end();
+      return;
+    }
+    await send(handle, response, from, to);
+  },
+};
+
+/** The headers of every answer with the file. */
+function aboutOf({ name, sha256, created_at }: KeptFile) {
+  return {
+    etag: `"${sha256}"`,
+    'last-modified': new Date(created_at).toUTCString(),
+    'accept-ranges': 'bytes',
+    // Data may be taken back: whoever keeps the file asks whether it still is there.
+    'cache-control': 'private, no-cache',
+    'content-disposition': `attachment; filename="${name}"`,
+  };
+}
+
+/** @throws Failure `not_found` if it has just been removed; `unavailable` if it is not there whole. */
+async function openWhole({ file, path }: { file: KeptFile; path: string }): Promise<FileHandle> {
+  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return fail('not_found', 'The bulk file has just been removed. See GET /v1/bulk.');
+  });
+  const { size } = await handle.stat();
+  if (size === file.bytes) return handle;
+  await handle.close();
+  return fail('unavailable', 'The bulk file cannot be read at the moment. Try again.', {
+    detail: new Error(`${path} has ${size} bytes instead of ${file.bytes}`),
+  });
+}
+
+/** What was opened is sent to its end, also if it is removed meanwhile. @param to inclusive. */
+async function send(handle: FileHandle, response: Response, from: number, to: number): Promise<void> {
+  try {
+    await pipeline(handle.createReadStream({ start: from, end: to, highWaterMark: 256 * 1024 }), response);
+  } catch (error) {
+    const clientLeft =
+      error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    if (!clientLeft) throw error;
+  }
+}

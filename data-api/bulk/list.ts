@@ -1,0 +1,50 @@
+// GET /v1/bulk: the bulk files, each with its checksum and the state of the data that it has. Hides nothing.
+import { z } from 'zod';
+import { bulkFileSchema, bulkKinds } from '../../domain/bulk/manifest.ts';
+import { nameId } from '../../domain/name-id.ts';
+import { listOf, listParams, rowOf } from '../../kernel/http/list.ts';
+import { oneOfParam } from '../../kernel/http/params.ts';
+import { keptListReply } from '../discovery/kept-list.ts';
+import { endpoint } from '../endpoint.ts';
+import { readBulkFiles } from './files.ts';
+
+const rowSchema = bulkFileSchema.extend({
+  url: z.url().describe('Where the file is, for as long as it is kept.'),
+});
+
+export const getBulk = endpoint({
+  summary: 'The bulk files: all series, and those of each source, as Parquet.',
+  query: {
+    source: z.string().optional().describe('The id or the name of a source, as in `/v1/sources`.'),
+    kind: oneOfParam(bulkKinds).optional().describe('Newest values, or all vintages.'),
+    ...listParams({
+      fields: Object.keys(rowSchema.shape),
+      sorts: ['name', 'kind', 'load', 'created_at', 'bytes', 'rows'],
+      sort: 'name',
+    }),
+  },
+  json: listOf(rowOf(rowSchema)),
+  errors: ['plan_required', 'not_found', 'unavailable'],
+  handler:
+    (dependencies) =>
+    async ({ query, call }) => {
+      const { files } = await call.stage('lookup', () => readBulkFiles(dependencies, call));
+      const { source, kind } = query;
+      const rows = files
+        .filter((file) => kind === undefined || file.kind === kind)
+        .filter(
+          ({ source: name }) =>
+            source === undefined || (name !== null && [name, nameId(name)].includes(source)),
+        )
+        .map(({ state: _state, ...file }) => ({
+          ...{ id: file.name, ...file },
+          url: `${dependencies.publicUrl}/v1/bulk/${file.name}`,
+        }));
+      // Files come some time after their load: no gateway may keep this answer until the next one.
+      call.changesAt(dependencies.clock.now());
+      const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
+      const changedAt = files.length === 0 ? null : new Date(newest);
+      const kept = { value: rows, untilMs: Infinity, changedAt };
+      return keptListReply(dependencies, call, { name: 'bulk', rows, filters: [source, kind], query, kept });
+    },
+});

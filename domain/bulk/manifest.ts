@@ -1,0 +1,90 @@
+// The manifest of the bulk files: what is in BULK_DIR, which files are current, and which are only kept for readers that have begun with
+// them. The publisher replaces it, data-api reads it. Hides how it is stored.
+import { open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+
+export const bulkKinds = ['current', 'vintages'] as const;
+export type BulkKind = (typeof bulkKinds)[number];
+
+/** The types of columns, by their names in SQL. */
+export const bulkTypes = ['VARCHAR', 'DATE', 'DOUBLE', 'BIGINT'] as const;
+
+/** The name of a file: whose points, which of them, and the load that it is as of. It is given once. */
+export const bulkName = /^[a-z0-9-]{1,80}\.(?:current|vintages)\.\d{1,15}(?:-\d{1,6})?\.parquet$/;
+
+/** A file, as the API shows it. */
+export const bulkFileSchema = z.object({
+  name: z.string().regex(bulkName),
+  dataset: z.literal('observations'),
+  source: z.string().nullable().describe('Whose series it has, as in `/v1/sources`; null: all series.'),
+  kind: z
+    .enum(bulkKinds)
+    .describe('`current`: the newest value of each point. `vintages`: every value that was ever in force.'),
+  load: z.int().describe('The state of the data: the load up to which it has everything.'),
+  created_at: z.iso.datetime(),
+  bytes: z.int(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  rows: z.int(),
+  columns: z.array(z.object({ name: z.string(), type: z.enum(bulkTypes) })),
+  first_date: z.iso.date().nullable(),
+  last_date: z.iso.date().nullable(),
+  licences: z.array(z.string()).describe('Of its series.'),
+});
+export type BulkFile = z.output<typeof bulkFileSchema>;
+
+/** A file with the state of the series that it was written from: it is written again only if that has changed. */
+const keptFileSchema = bulkFileSchema.extend({ state: z.string() });
+export type KeptFile = z.output<typeof keptFileSchema>;
+
+const manifestSchema = z.object({
+  /** All files are as of this load: what has changed since their own is none of their series. */
+  load: z.int(),
+  created_at: z.iso.datetime(),
+  files: z.array(keptFileSchema),
+  /** Replaced by newer ones: they are served until they are removed. */
+  retired: z.array(keptFileSchema.extend({ retired_at: z.iso.datetime() })),
+});
+export type Manifest = z.output<typeof manifestSchema>;
+
+/** An instant as it is shown: in UTC, to the second. */
+export const instantOf = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
+
+const fileName = 'manifest.json';
+
+/** @returns undefined if the directory has none. @throws Error if it is not a manifest. */
+export async function readManifest(directory: string): Promise<Manifest | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path.join(directory, fileName), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return manifestSchema.parse(JSON.parse(text));
+}
+
+/** Replaces the manifest: a reader sees the old one or the new one, also after a loss of power. */
+export async function replaceManifest(directory: string, manifest: Manifest): Promise<void> {
+  const target = path.join(directory, fileName);
+  const temporary = `${target}.tmp`;
+  const handle = await open(temporary, 'w', 0o644);
+  try {
+    await handle.writeFile(`${JSON.stringify(manifest, null, 1)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, target);
+  await syncDirectory(directory);
+}
+
+/** Makes the names in a directory survive a loss of power. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

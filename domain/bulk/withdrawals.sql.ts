@@ -1,0 +1,15 @@
+// The statement for the newest load by which data were taken back.
+import type { Queryable } from '../../kernel/database.ts';
+
+/**
+ * The newest load by which data were taken back that had been public: a retraction, or the deletion of a series. Files that may have them are
+ * served to nobody. 0 if there is none.
+ */
+export async function readNewestWithdrawal(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ load: number }>(
+    `select coalesce(max(load_no), 0) as load from data.audit_events where action in ('load.retracted', 'series.deleted')`,
+    [],
+    'newest_withdrawal',
+  );
+  return row?.load ?? 0;
+}

@@ -1,0 +1,104 @@
+// The statements that read what bulk files are made of: one snapshot of all series, their lines, and the rows of lines in the order of
+// their keys. Hides the storage model (migrations/000001_series.sql).
+import { to as copyTo } from 'pg-copy-streams';
+import type { Queryable, Transaction } from '../../kernel/database.ts';
+
+const bulkLock = 4_207_849_133;
+
+/** Whether this transaction may write files, as one does at a time; until it ends. */
+export async function tryLockBulk(on: Transaction): Promise<boolean> {
+  const [row] = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
+    bulkLock,
+  ]);
+  return row?.locked === true;
+}
+
+/** Everything that the transaction reads from here on is of one moment. It must be its first statement. */
+export async function readOneMoment(on: Transaction): Promise<void> {
+  await on.query('set transaction isolation level repeatable read, read only');
+}
+
+/** The newest load; 0 if there is none. */
+export async function readNewestLoad(on: Queryable): Promise<number> {
+  const [row] = await on.query<{ load: number }>('select coalesce(max(load_no), 0) as load from data.loads');
+  return row?.load ?? 0;
+}
+
+/** What the series of a source have in common, or all series. */
+export interface Scope {
+  /** Null: all series. */
+  source: string | null;
+  /** Changes with whatever changes one of them. */
+  state: string;
+  licences: string[];
+  dimensions: string[];
+}
+
+// A series that was merged into another is not served by itself.
+const served = `deleted_on is null and not exists (select from data.series_aliases a where a.merged_from = s.series_no and a.series_no <> s.series_no)`;
+
+/** All series that are served, and those of each source, which are named by it. */
+export async function readScopes(on: Queryable): Promise<Scope[]> {
+  return on.query<Scope>(
+    `select source, md5(string_agg(series_no || '.' || row_version || '.' || data_version, ',' order by series_no)) as state,
+       coalesce(array_agg(distinct licence order by licence) filter (where licence is not null), '{}') as licences,
+       coalesce((select array_agg(distinct dimension order by dimension) from data.series n, unnest(n.dimensions) dimension
+         where n.deleted_on is null and (s.source is null or n.source = s.source)), '{}') as dimensions
+     from data.series s where ${served} group by grouping sets ((source), ()) order by source nulls first`,
+  );
+}
+
+/** A combination of dimension values of a series. */
+export interface Line {
+  id: string;
+  lineNo: number;
+  dims: Readonly<Record<string, string>>;
+}
+
+/** The lines of a scope by id and dimension values, some at a time. */
+export async function* readLines(
+  on: Transaction,
+  source: string | null,
+  linesMax: number,
+): AsyncGenerator<Line[]> {
+  await on.query(
+    `declare bulk_lines no scroll cursor for
+     select s.series_id as id, d.line_no as "lineNo", d.dims from data.series s join data.series_dims d using (series_no)
+     where ${served} and ($1::text is null or s.source = $1)
+     order by s.series_id collate "C", d.dims::text collate "C", d.line_no`,
+    [source],
+  );
+  for (;;) {
+    const lines = await on.query<Line>(`fetch ${linesMax} from bulk_lines`);
+    if (lines.length === 0) break;
+    yield lines;
+  }
+  await on.query('close bulk_lines');
+}
+
+const days = (column: string) => `${column} - date '1970-01-01'`;
+const ofLine = `line_no = l.line_no and superseded_on`;
+const columns = 'date, value, status, published_on, superseded_on, load_no, superseded_load_no';
+
+/**
+ * The values of lines that were ever in force, in the order of the lines, then by date and publication. Text, in lines of
+ * cells divided by tabs: the place of its line from 1 on, date, value, status, published on, superseded on, load, superseded by load. Dates are
+ * days since 1970-01-01; `\\N` is null.
+ */
+export function copyValues(on: Transaction, lines: readonly Line[]): AsyncIterable<string> {
+  const numbers = lines.map(({ lineNo }) => lineNo).join();
+  // A nested loop keeps the order of the lines; the reader checks it. Each index has the rows of a line in their order.
+  return on.client
+    .query(
+      copyTo(
+        `copy (select l.place, ${days('o.date')}, o.value, o.status, ${days('o.published_on')},
+           ${days(`nullif(o.superseded_on, 'infinity')`)}, o.load_no, o.superseded_load_no
+         from unnest('{${numbers}}'::int[]) with ordinality as l(line_no, place) cross join lateral (
+           (select ${columns} from data.observations where ${ofLine} = 'infinity')
+           union all
+           (select ${columns} from data.observations where ${ofLine} <> 'infinity' and published_on < superseded_on)
+           order by date, published_on) o) to stdout`,
+      ),
+    )
+    .setEncoding('utf8');
+}

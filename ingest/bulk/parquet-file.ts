@@ -1,0 +1,158 @@
+// Writes a Parquet file row by row, in row groups, with memory that does not grow with the file. Hides the temporary name, the checksum and
+// the library.
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import zlib from 'node:zlib';
+import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+
+/** The types by their names in SQL. A DATE is written as days since 1970-01-01. */
+export interface Column {
+  name: string;
+  type: 'VARCHAR' | 'DATE' | 'DOUBLE' | 'BIGINT';
+  isRequired: boolean;
+  /** Its values are few, or follow each other: each is stored once in a row group. */
+  isRepetitive?: boolean;
+  /** Readers have no use for its least and greatest value. */
+  isUnordered?: boolean;
+}
+
+export type Cell = string | number | bigint | null;
+
+export interface ParquetFile {
+  /** @param cells in the order of the columns. */
+  add(cells: readonly Cell[]): void;
+  /** Writes the rest, and gives the file its name. Its directory must be synced afterwards. */
+  finish(): { bytes: number; sha256: string; rows: number };
+  /** Removes what was written. */
+  abandon(): void;
+}
+
+/** The first row group is small: a preview needs no more. */
+const firstGroupRows = 1_000;
+const groupRows = 100_000;
+/** A row group is held as arrays: of a wide table it has fewer rows. */
+const groupCells = 1_000_000;
+const chunkBytes = 1 << 20;
+// Of 1, 3 and 9, the lowest is 2 % larger and takes the least time.
+const compression = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** Files of this ending are not complete. */
+export const unfinishedEnding = '.unfinished';
+
+/**
+ * Begins a file. @param target its absolute path, which it has only once it is complete.
+ * @param metadata pairs that the file carries.
+ */
+export function createParquetFile(
+  target: string,
+  columns: readonly Column[],
+  metadata: Readonly<Record<string, string>>,
+): ParquetFile {
+  const temporary = path.join(path.dirname(target), `.${path.basename(target)}${unfinishedEnding}`);
+  const file = new FileWriter(temporary);
+  const writer = new ParquetWriter({
+    writer: file,
+    schema: schemaOf(columns),
+    codec: 'ZSTD',
+    compressors: { ZSTD: (bytes) => zlib.zstdCompressSync(bytes, compression) },
+    kvMetadata: Object.entries(metadata).map(([key, value]) => ({ key, value })),
+    createdBy: 'almanac',
+  });
+  const most = Math.max(1_000, Math.min(groupRows, Math.floor(groupCells / columns.length)));
+  let group: Cell[][] = columns.map(() => []);
+  let held = 0;
+  let rows = 0;
+
+  function flush(): void {
+    if (held === 0) return;
+    void writer.write({
+      columnData: columns.map(({ name, isRepetitive, isUnordered = false }, at) => ({
+        name,
+        data: group[at] ?? [],
+        statistics: !isUnordered,
+        ...(isRepetitive === true && { encoding: 'RLE_DICTIONARY' as const }),
+      })),
+      rowGroupSize: held,
+    });
+    rows += held;
+    held = 0;
+    group = columns.map(() => []);
+  }
+
+  return {
+    add(cells) {
+      for (let at = 0; at < group.length; at += 1) group[at]?.push(cells[at] ?? null);
+      held += 1;
+      if (held >= (rows === 0 ? firstGroupRows : most)) flush();
+    },
+    finish() {
+      flush();
+      void writer.finish();
+      const { bytes, sha256 } = file.complete();
+      renameSync(temporary, target);
+      return { bytes, sha256, rows };
+    },
+    abandon() {
+      file.close();
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+const physical = {
+  VARCHAR: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  DATE: { type: 'INT32', converted_type: 'DATE' },
+  DOUBLE: { type: 'DOUBLE' },
+  BIGINT: { type: 'INT64' },
+} as const;
+
+function schemaOf(columns: readonly Column[]): SchemaElement[] {
+  return [
+    { name: 'root', num_children: columns.length },
+    ...columns.map(({ name, type, isRequired }): SchemaElement => ({
+      name,
+      ...physical[type],
+      repetition_type: isRequired ? 'REQUIRED' : 'OPTIONAL',
+    })),
+  ];
+}
+
+/** Writes to a file as the library fills its buffer, and adds up the checksum. */
+class FileWriter extends ByteWriter {
+  readonly #descriptor: number;
+  readonly #hash = createHash('sha256');
+  #isOpen = true;
+
+  constructor(file: string) {
+    super(2 * chunkBytes);
+    this.#descriptor = openSync(file, 'w', 0o644);
+  }
+
+  override ensure(size: number): void {
+    if (this.index >= chunkBytes) this.flush();
+    super.ensure(size);
+  }
+
+  flush(): void {
+    const bytes = new Uint8Array(this.buffer, 0, this.index);
+    this.#hash.update(bytes);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#descriptor, bytes, at);
+    this.index = 0;
+  }
+
+  override finish(): void {
+    this.flush();
+  }
+
+  complete(): { bytes: number; sha256: string } {
+    fsyncSync(this.#descriptor);
+    this.close();
+    return { bytes: this.offset, sha256: this.#hash.digest('hex') };
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.#descriptor);
+    this.#isOpen = false;
+  }
+}

@@ -1,0 +1,136 @@
+// Brings the bulk files to the state of the data: writes those whose series have changed, replaces the manifest, and removes old files. What is
+// not public cannot be in a file, for it is read as readers see the data. Hides how a process that is killed in between leaves nothing.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  bulkName,
+  instantOf,
+  readManifest,
+  replaceManifest,
+  syncDirectory,
+  type KeptFile,
+  type Manifest,
+} from '../../domain/bulk/manifest.ts';
+import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Database, Transaction } from '../../kernel/database.ts';
+import { readNewestLoad, readOneMoment, readScopes, tryLockBulk, type Scope } from './bulk.sql.ts';
+import { writeFiles } from './dataset-files.ts';
+import { unfinishedEnding } from './parquet-file.ts';
+
+export interface BulkSettings {
+  /** BULK_DIR, absolute. */
+  directory: string;
+  /** For how many days a file is kept once a newer one has replaced it. */
+  keepDays: number;
+}
+
+/** Files of the form before this are written again. */
+const form = 1;
+const msOfDay = 86_400_000;
+/** Of a scope and kind: a source that is loaded every minute must not fill the disk. */
+const retiredMax = 10;
+
+/** @returns how many files were written; undefined: another process writes. */
+export async function writeBulk(
+  database: Pick<Database, 'transaction'>,
+  { directory, keepDays }: BulkSettings,
+  clock: Clock,
+): Promise<number | undefined> {
+  await mkdir(directory, { recursive: true });
+  return database.transaction(async (on) => {
+    await readOneMoment(on);
+    if (!(await tryLockBulk(on))) return undefined;
+    // After the lock: what others have written meanwhile is in the manifest, and in the snapshot that the lock began.
+    const before = await readManifest(directory);
+    const load = await readNewestLoad(on);
+    if (before !== undefined && before.load > load) return 0; // its snapshot is newer than this one
+    const scopes = (await readScopes(on)).map((scope) => ({ ...scope, state: `${form}-${scope.state}` }));
+    const now = clock.now();
+    const plan = planOf(before, scopes);
+    const withdrawn = await readNewestWithdrawal(on);
+    const kept = retire(before, plan.replaced, { now, keepDays, withdrawn });
+    if (withdrawn > (before?.load ?? 0) && plan.replaced.length > 0) {
+      // At once: what was taken back is gone before the new files are written.
+      await replace(directory, { load, created_at: instantOf(now), files: plan.unchanged, retired: kept });
+    }
+    const written = await writeAll(on, { directory, load, now, before }, plan.toWrite);
+    await syncDirectory(directory);
+    const files = [...plan.unchanged, ...written].sort(byScope);
+    await replace(directory, { load, created_at: instantOf(now), files, retired: kept });
+    return written.length;
+  });
+}
+
+function byScope(a: KeptFile, b: KeptFile): number {
+  if (a.source !== b.source) return (a.source ?? '') < (b.source ?? '') ? -1 : 1;
+  return a.kind < b.kind ? -1 : 1;
+}
+
+/** Which files stay as they are, which are replaced or no longer have series, and which scopes are to be written. */
+function planOf(before: Manifest | undefined, scopes: readonly Scope[]) {
+  const files = before?.files ?? [];
+  const states = new Map(scopes.map(({ source, state }) => [source, state]));
+  const isUnchanged = ({ source, state }: KeptFile) => states.get(source) === state;
+  const unchanged = files.filter(isUnchanged);
+  const written = new Set(unchanged.map(({ source }) => source));
+  return {
+    unchanged,
+    replaced: files.filter((file) => !isUnchanged(file)),
+    toWrite: scopes.filter(({ source }) => !written.has(source)),
+  };
+}
+
+/** The retired files that are still kept, with those that are replaced now. Of what was changed by a withdrawal, none is. */
+function retire(
+  before: Manifest | undefined,
+  replaced: readonly KeptFile[],
+  { now, keepDays, withdrawn }: { now: Date; keepDays: number; withdrawn: number },
+): Manifest['retired'] {
+  const changedSources = new Set(replaced.map(({ source }) => source));
+  const isWithdrawal = withdrawn > (before?.load ?? 0);
+  const counts = new Map<string, number>();
+  const retired = [
+    ...(before?.retired ?? []),
+    ...replaced.map((file) => ({ ...file, retired_at: instantOf(now) })),
+  ];
+  return retired
+    .toSorted((a, b) => b.load - a.load)
+    .filter((file) => {
+      if (isWithdrawal && changedSources.has(file.source) && file.load < withdrawn) return false;
+      const key = `${file.kind} ${file.source}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      return count <= retiredMax && now.getTime() - Date.parse(file.retired_at) < keepDays * msOfDay;
+    });
+}
+
+interface Writing {
+  directory: string;
+  load: number;
+  now: Date;
+  before: Manifest | undefined;
+}
+
+async function writeAll(
+  on: Transaction,
+  { directory, load, now, before }: Writing,
+  scopes: readonly Scope[],
+): Promise<KeptFile[]> {
+  const taken = new Set([...(before?.files ?? []), ...(before?.retired ?? [])].map(({ name }) => name));
+  const written: KeptFile[] = [];
+  for (const scope of scopes) {
+    const wish = { directory, scope, load, createdAt: now, isTaken: (name: string) => taken.has(name) };
+    written.push(...(await writeFiles(on, wish)));
+  }
+  return written;
+}
+
+/** Replaces the manifest, then removes the files that it does not name, those that a killed process has left included. */
+async function replace(directory: string, manifest: Manifest): Promise<void> {
+  await replaceManifest(directory, manifest);
+  const named = new Set([...manifest.files, ...manifest.retired].map(({ name }) => name));
+  for (const name of await readdir(directory))
+    if (name.endsWith(unfinishedEnding) || (bulkName.test(name) && !named.has(name)))
+      await rm(path.join(directory, name), { force: true });
+}

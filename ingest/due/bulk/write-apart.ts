@@ -1,0 +1,20 @@
+// The task that writes the bulk files, in a process of its own: a release of the publisher never waits for a row group.
+import { writeBulk, type BulkSettings } from '../../bulk/write-bulk.ts';
+import { systemClock } from '../../../kernel/clock.ts';
+import type { TaskContext } from '../apart/task.ts';
+
+export interface BulkTasks {
+  'write-bulk': {
+    given: BulkSettings;
+    /** How many files were written; null: another process writes. */
+    answer: number | null;
+    event: never;
+  };
+}
+
+export async function writeBulkHere(
+  { database }: TaskContext,
+  settings: BulkSettings,
+): Promise<BulkTasks['write-bulk']['answer']> {
+  return (await writeBulk(database, settings, systemClock)) ?? null;
+}
