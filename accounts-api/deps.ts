@@ -7,6 +7,7 @@ import type { Jobs } from './jobs.ts';
 import type { OpenId } from './auth/openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
+import type { Secrets } from './webhooks/secrets.ts';
 import type { WebhookTools } from './webhooks/settings.ts';
 
 export interface SignInSettings {
@@ -15,6 +16,8 @@ export interface SignInSettings {
   /** Whether mail leaves the machine. If so, an e-mail address must be verified before its account is made. */
   mailGoesOut: boolean;
   passwordLengthMin: number;
+  /** Whether operator endpoints refuse operators without a second factor. */
+  operatorSecondFactor: 'optional' | 'required';
   /** Undefined: no sign-in with Google. */
   google: GoogleSettings | undefined;
 }
@@ -39,5 +42,7 @@ export interface ServiceDeps extends Deps {
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
   readonly webhooks: WebhookTools;
+  /** Encrypts the secrets of authenticator apps, by the key for those of webhooks. */
+  readonly secrets: Secrets;
   readonly log: Log;
 }

@@ -3,6 +3,7 @@ import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { dataOf, startAccountsService } from '../test/services/accounts-service.ts';
 import { startOddIssuer } from '../test/auth/issuers.ts';
+import { enrolHolder } from '../test/auth/authenticator.ts';
 import { holdersOf } from '../test/auth/holders.ts';
 import { prune } from './housekeeping.sql.ts';
 
@@ -14,7 +15,7 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   t.teardown(() => issuer.close());
   const service = await startAccountsService(undefined, undefined, { signIn: { google: issuer.settings } });
   t.teardown(() => service.close());
-  const { newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
+  const { password, newHolder, newSession, newSignUp, mailLink } = await holdersOf(service);
   const { db } = service.deps;
 
   const holder = await newHolder(); // with a session that nobody uses
@@ -27,6 +28,10 @@ test('rows go at the instant at which they end, table by table', async (t) => {
   await mailLink(holder, 'reset_password');
   await mailLink(holder, 'verify_email');
   t.is((await service.anonymously('/auth/google/start')).status, 302);
+  const enrolled = await newHolder(); // with another session that nobody uses
+  await enrolHolder(service, enrolled, { password });
+  const first = { email: enrolled.email, password };
+  t.is((await service.anonymously('/auth/login', { body: first })).status, 202);
   const headers = { 'idempotency-key': 'once' };
   dataOf(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }), 201);
 
@@ -35,6 +40,7 @@ test('rows go at the instant at which they end, table by table', async (t) => {
     await prune(db, new Date(begun + milliseconds));
     const [row] = await db.sequelize.query(
       `select (select count(*)::int from accounts.google_flows) as flows,
+              (select count(*)::int from accounts.pending_sign_ins) as pending,
               (select count(*)::int from accounts.mail_tokens) as links,
               (select count(*)::int from accounts.signups) as signups,
               (select count(*)::int from accounts.sessions) as sessions,
@@ -43,16 +49,33 @@ test('rows go at the instant at which they end, table by table', async (t) => {
     );
     return row as Record<string, number>;
   };
-  const all = { flows: 1, links: 3, signups: 1, sessions: 2, answers: 1 };
+  const whole = { flows: 1, pending: 1, links: 3, signups: 1, sessions: 3, answers: 1 };
+  t.deepEqual(await left(5 * minuteMs - 1), whole);
+  const all = { ...whole, pending: 0 };
+  t.deepEqual(await left(5 * minuteMs), all);
   t.deepEqual(await left(10 * minuteMs - 1), all);
   t.deepEqual(await left(10 * minuteMs), { ...all, flows: 0 });
   t.deepEqual(await left(60 * minuteMs - 1), { ...all, flows: 0 });
   t.deepEqual(await left(60 * minuteMs), { ...all, flows: 0, links: 2 });
   t.deepEqual(await left(dayMs - 1), { ...all, flows: 0, links: 2 });
-  t.deepEqual(await left(dayMs), { flows: 0, links: 0, signups: 0, sessions: 1, answers: 1 });
-  t.deepEqual(await left(dayMs + 1), { flows: 0, links: 0, signups: 0, sessions: 1, answers: 0 });
-  t.deepEqual(await left(14 * dayMs - 1), { flows: 0, links: 0, signups: 0, sessions: 1, answers: 0 });
-  t.deepEqual(await left(14 * dayMs), { flows: 0, links: 0, signups: 0, sessions: 0, answers: 0 });
-  t.is(await db.accounts.count(), 1);
+  t.deepEqual(await left(dayMs), { flows: 0, pending: 0, links: 0, signups: 0, sessions: 1, answers: 1 });
+  t.deepEqual(await left(dayMs + 1), { flows: 0, pending: 0, links: 0, signups: 0, sessions: 1, answers: 0 });
+  t.deepEqual(await left(14 * dayMs - 1), {
+    flows: 0,
+    pending: 0,
+    links: 0,
+    signups: 0,
+    sessions: 1,
+    answers: 0,
+  });
+  t.deepEqual(await left(14 * dayMs), {
+    flows: 0,
+    pending: 0,
+    links: 0,
+    signups: 0,
+    sessions: 0,
+    answers: 0,
+  });
+  t.is(await db.accounts.count(), 2);
   t.is(await db.keys.count(), 1);
 });

@@ -46,6 +46,10 @@ export type Notice =
   | 'email_changed'
   | 'google_linked'
   | 'google_unlinked'
+  | 'totp_enrolled'
+  | 'totp_removed'
+  | 'recovery_codes_made'
+  | 'recovery_code_used'
   | 'account_closed';
 
 export interface Jobs {

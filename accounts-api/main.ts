@@ -74,6 +74,7 @@ export async function start(
   const ownClock = await openServiceClock(options.clock, db.read, log);
   const { clock } = ownClock;
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
+  const webhooks = openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] });
   const throttle = createThrottle({ redis, secret: options.identitySecret, clock });
   const close = async () => {
     await ownClock.close();
@@ -103,7 +104,8 @@ export async function start(
       claimTokenOf: createClaimTokens(options.identitySecret),
       settings,
       cursors: createCursors(options.identitySecret),
-      webhooks: openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] }),
+      webhooks,
+      secrets: webhooks.secrets,
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),
     async ready() {

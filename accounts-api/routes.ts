@@ -6,6 +6,14 @@ import { listPlans } from './account/plans.ts';
 import { listAuditEvents } from './audit.ts';
 import { exchangeGoogleCode, finishGoogle, linkGoogle, startGoogle, unlinkGoogle } from './auth/google.ts';
 import { changePassword, forgotPassword, setPassword } from './auth/password-change.ts';
+import {
+  beginTotp,
+  confirmTotp,
+  readSecondFactor,
+  renewRecoveryCodes,
+  turnOffSecondFactor,
+} from './auth/second-factor/enrolment.ts';
+import { finishSignIn } from './auth/second-factor/pending.ts';
 import { findSessions } from './auth/session-credentials.ts';
 import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
 import { logIn, readMethods } from './auth/sign-in.ts';
@@ -85,6 +93,7 @@ export const endpoints = [
   ['POST', '/auth/verify-email', verifyEmail],
   ['POST', '/auth/verify-email/resend', resendVerification],
   ['POST', '/auth/login', logIn],
+  ['POST', '/auth/login/second-factor', finishSignIn],
   ['POST', '/auth/logout', logOut],
   ['POST', '/auth/change-password', changePassword],
   ['POST', '/auth/forgot-password', forgotPassword],
@@ -92,6 +101,11 @@ export const endpoints = [
   ['GET', '/auth/sessions', listSessions],
   ['DELETE', '/auth/sessions', deleteOtherSessions],
   ['DELETE', '/auth/sessions/:id', deleteOneSession],
+  ['GET', '/auth/second-factor', readSecondFactor],
+  ['POST', '/auth/second-factor/totp', beginTotp],
+  ['POST', '/auth/second-factor/totp/confirm', confirmTotp],
+  ['POST', '/auth/second-factor/turn-off', turnOffSecondFactor],
+  ['POST', '/auth/second-factor/recovery-codes', renewRecoveryCodes],
   ['GET', '/auth/google/start', startGoogle],
   ['GET', '/auth/google/callback', finishGoogle],
   ['POST', '/auth/google/exchange', exchangeGoogleCode],

@@ -62,6 +62,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   dashboard: ['DASHBOARD'],
   dashboardOrigins: ['DASHBOARD_ORIGINS'],
   passwordLengthMin: ['PASSWORD_LENGTH_MIN'],
+  operatorSecondFactor: ['OPERATOR_SECOND_FACTOR'],
   smtpUrl: ['SMTP_URL', 'SMTP_PASSWORD'],
   mailFrom: ['MAIL_FROM'],
   google: ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', 'GOOGLE_ISSUER'],

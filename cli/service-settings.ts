@@ -67,6 +67,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   DASHBOARD: [gateway],
   DASHBOARD_ORIGINS: [gateway],
   PASSWORD_LENGTH_MIN: [accountsApi, commands],
+  OPERATOR_SECOND_FACTOR: [accountsApi],
   SMTP_URL: ofAccounts,
   SMTP_PASSWORD: ofAccounts,
   MAIL_FROM: [worker],

@@ -21,8 +21,11 @@ export interface Credential {
   sessionId: string | null;
   plan: string;
   active: boolean;
-  /** Of a session: whether it is an operator's; `stale`: the last sign-in is too long ago for what operators do. */
-  operator: 'no' | 'stale' | 'fresh';
+  /**
+   * Of a session: whether it is an operator's; `stale`: the last sign-in is too long ago for what operators do; `unenrolled`: the account
+   * has no second factor, which operators need here.
+   */
+  operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
 }
 
 export interface Accounts {
@@ -39,7 +42,7 @@ const owner = { account_id: z.string(), plan: z.string(), active: z.boolean() };
 const sessionsAnswer = z.object({
   sessions: z.array(
     z
-      .object({ ...owner, session_id: z.string(), operator: z.enum(['no', 'stale', 'fresh']) })
+      .object({ ...owner, session_id: z.string(), operator: z.enum(['no', 'unenrolled', 'stale', 'fresh']) })
       .transform((c): Credential => ({
         accountId: c.account_id,
         keyId: null,

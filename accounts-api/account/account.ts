@@ -112,7 +112,8 @@ export const changeAccount = endpoint({
       const account = await call.stage('sql', () => findAccount(deps, accountId));
       if (body.email !== undefined) {
         const { ip } = clientInfoOf(request);
-        await proveHolder(deps, account, { caller: signedInOf(call), password: body.password });
+        const to = 'change the e-mail address';
+        await proveHolder(deps, account, { caller: signedInOf(call), password: body.password, to });
         await deps.throttle.mail('change_email', { email: body.email, ip });
       }
       await call.stage('sql', () =>
@@ -156,18 +157,22 @@ async function applyChange(
   }
 }
 
-/** @throws Failure `invalid_credentials`, or `reauthentication_required` for an account without a password. */
-async function proveHolder(
+/**
+ * Checks the password of an account, or that the sign-in is recent where it has none. @param to what for, for the message.
+ * @throws Failure `invalid_body` without the password, `invalid_credentials`, `rate_limited`; for an account without a password
+ * `reauthentication_required`, or `forbidden` for an operator's.
+ */
+export async function proveHolder(
   deps: ServiceDeps,
   account: Account,
-  { caller, password }: { caller: SignedIn; password: string | undefined },
+  { caller, password, to }: { caller: SignedIn; password: string | undefined; to: string },
 ): Promise<void> {
   if (account.passwordHash === null) {
     refuseOperator(account, 'Set a password first: POST /auth/forgot-password mails a link.');
     return requireFresh(deps, caller, account);
   }
   if (password === undefined) {
-    fail('invalid_body', '"password" is required to change the e-mail address.', { param: 'password' });
+    fail('invalid_body', `"password" is required to ${to}.`, { param: 'password' });
   }
   const { passwordHash } = account;
   const matches = () => deps.passwords.matches(passwordHash, password);

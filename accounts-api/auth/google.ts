@@ -25,7 +25,8 @@ import {
 } from './google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
-import { freshSince, openSession, refuseOperator, requireFresh, sessionAnswer } from './sessions.ts';
+import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
+import { freshSince, refuseOperator, requireFresh, sessionAnswer } from './sessions.ts';
 import { clientInfoOf } from './client-info.ts';
 
 const flowLastsMs = 10 * 60_000;
@@ -187,7 +188,7 @@ export const exchangeGoogleCode = endpoint({
   body: z.strictObject({
     code: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the code from the URL'),
   }),
-  answers: { 200: sessionAnswer },
+  answers: { 200: sessionAnswer, 202: secondStepAnswer },
   errors: ['gone', 'not_found', 'rate_limited'],
   headers: ['Set-Cookie'],
   handler: (deps) => {
@@ -202,9 +203,11 @@ export const exchangeGoogleCode = endpoint({
         if (accountId === null) {
           fail('gone', 'This sign-in was already completed or took too long. Start again.');
         }
-        return openSession(deps, transaction, accountId, { clientInfo, how: 'google' });
+        const account = await deps.db.accounts.findByPk(accountId, { transaction, rejectOnEmpty: true });
+        const first = { clientInfo, how: 'google', knownDevice: false } as const;
+        return finishFirstStep(deps, transaction, account, first);
       });
-      return one(session, { headers: cookieHeader(deps, '', 0) });
+      return firstStepReply(session, {}, cookieHeader(deps, '', 0));
     };
   },
 });

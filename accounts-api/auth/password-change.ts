@@ -22,11 +22,13 @@ import { requireGoodPassword } from './password-rules.ts';
 import {
   deviceAnswer,
   openSession,
+  proofOf,
   refuseOperator,
   requireFresh,
   signedInAnswer,
   type SignedInAnswer,
 } from './sessions.ts';
+import { deleteAuthenticator } from './second-factor/second-factor.sql.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './signups.sql.ts';
@@ -59,8 +61,9 @@ export const changePassword = endpoint({
       const { actor } = requester;
       const session = await deps.db.inLedgerTransaction(async (transaction) => {
         if (!(await holdAccount(deps, transaction, account))) failCurrent(); // a concurrent change came first
+        const proof = await proofOf(deps, transaction, requester);
         await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
-        return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
+        return openSession(deps, transaction, account.id, { clientInfo, how: 'password', ...proof });
       });
       return one({ ...session, device_token: deps.throttle.deviceToken(account) });
     },
@@ -164,6 +167,8 @@ async function endUnprovenAccess(
   const by = { accountId: account.id, actor: visitor };
   const revoked = await revokeUnprovenAccess(deps.db, transaction, account.id, now);
   for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
+  if (await deleteAuthenticator(deps.db, transaction, account.id))
+    await audit(deps, transaction, { ...by, action: 'totp.removed' });
   await endWebhooksOf(deps, transaction, by);
   await account.update({ emailVerifiedAt: now, emailSignsIn: true }, { transaction });
 }
@@ -184,8 +189,9 @@ async function setFirstPassword(
   const { actor } = caller;
   const session = await deps.db.inLedgerTransaction(async (transaction) => {
     if (!(await holdAccount(deps, transaction, account))) failExists(); // a concurrent change came first
+    const proof = await proofOf(deps, transaction, caller);
     await replacePassword(deps, transaction, account, { passwordHash, actor, ip: clientInfo.ip });
-    return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
+    return openSession(deps, transaction, account.id, { clientInfo, how: 'password', ...proof });
   });
   return { ...session, device_token: deps.throttle.deviceToken(account) };
 }

@@ -2,9 +2,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { planOf } from '../../kernel/plans.ts';
-import type { Deps } from '../database.ts';
+import type { ServiceDeps } from '../deps.ts';
 import { internalEndpoint } from '../internal-endpoint.ts';
-import { freshMinutes, selectSessions, touchSessions } from './sessions.sql.ts';
+import { freshMinutes, selectSessions, touchSessions, type SessionCredentialRow } from './sessions.sql.ts';
 
 const sessionsMax = 500;
 
@@ -14,8 +14,11 @@ const sessionCredential = z.object({
   /** False while the subscription is unpaid. */
   active: z.boolean(),
   session_id: z.string(),
-  /** Whether it is an operator's; `stale`: the last sign-in is too long ago for `/v1/operator/*`. */
-  operator: z.enum(['no', 'stale', 'fresh']),
+  /**
+   * Whether it is an operator's; `stale`: the last sign-in is too long ago for `/v1/operator/*`; `unenrolled`: the account has no second
+   * factor, which is required here.
+   */
+  operator: z.enum(['no', 'unenrolled', 'stale', 'fresh']),
 });
 
 /** The owners of sessions, in their order; null if unknown, ended, or the account is disabled. */
@@ -36,7 +39,7 @@ export const findSessions = internalEndpoint({
 });
 
 async function sessionsOf(
-  deps: Deps,
+  deps: ServiceDeps,
   names: readonly string[],
 ): Promise<(z.output<typeof sessionCredential> | null)[]> {
   if (names.length === 0) return [];
@@ -56,12 +59,20 @@ async function sessionsOf(
   await touchSessions(deps.db, seen, now);
   return found.map((row) => {
     if (row === null) return null;
-    const { secret_hash: _hash, plan, role, auth_time: authTime, ...credential } = row;
-    const isFresh = now.getTime() - authTime.getTime() <= freshMinutes.operator * 60_000;
-    const operator =
-      role !== 'operator' ? ('no' as const) : isFresh ? ('fresh' as const) : ('stale' as const);
-    return { ...credential, plan: planOf(deps.plans, plan).id, operator };
+    const { session_id, account_id, active, plan } = row;
+    const operator = operatorOf(deps, row, now);
+    return { session_id, account_id, active, plan: planOf(deps.plans, plan).id, operator };
   });
+}
+
+function operatorOf(
+  { settings }: ServiceDeps,
+  { role, auth_time: authTime, has_second_factor: hasSecondFactor }: SessionCredentialRow,
+  now: Date,
+): z.output<typeof sessionCredential>['operator'] {
+  if (role !== 'operator') return 'no';
+  if (settings.operatorSecondFactor === 'required' && !hasSecondFactor) return 'unenrolled';
+  return now.getTime() - authTime.getTime() <= freshMinutes.operator * 60_000 ? 'fresh' : 'stale';
 }
 
 function isSameHash(a: string, b: string): boolean {

@@ -2,6 +2,7 @@
 import { Op, QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
+import { deletePendingOf } from './second-factor/pending.sql.ts';
 
 /** How long a session lasts without a call, and in total. */
 export const idleHours = 24;
@@ -22,7 +23,9 @@ export interface SessionCredentialRow {
   plan: string;
   active: boolean;
   role: 'operator' | null;
-  /** When a password or Google last proved the identity. */
+  /** Of an operator: whether the account has a second factor. */
+  has_second_factor: boolean;
+  /** When all factors of the account last proved the identity: a password or Google, and a code where there is a second factor. */
   auth_time: Date;
 }
 
@@ -34,7 +37,10 @@ export function selectSessions(
 ): Promise<SessionCredentialRow[]> {
   return db.sequelize.query(
     `select session.id as session_id, session.secret_hash, session.account_id, account.plan,
-            account.subscription_state <> 'inactive' as active, account.role, session.auth_time
+            account.subscription_state <> 'inactive' as active, account.role, session.auth_time,
+            account.role = 'operator' and exists (
+              select from accounts.authenticators as app
+              where app.account_id = account.id and app.confirmed_at is not null) as has_second_factor
      from accounts.sessions as session join accounts.accounts as account on account.id = session.account_id
      where session.id = any($1::text[]) and session.idle_expires_at > $2 and session.absolute_expires_at > $2
        and account.status = 'active'`,
@@ -70,8 +76,8 @@ export async function endOldestSessions(
 }
 
 /**
- * Ends all sessions of an account except one, and deletes its Google flows and codes, which could open another session or link a
- * stranger. Those are deleted first: this waits for a code that is being exchanged, and then finds the session that it opens.
+ * Ends all sessions of an account except one, and deletes its Google flows and codes, and its pending sign-ins, which could open another
+ * session or link a stranger. Those are deleted first: this waits for a code that is being exchanged, and then finds the session that it opens.
  * @param exceptId null: end all.
  * @returns the number of sessions.
  */
@@ -82,6 +88,7 @@ export async function endSessionsOf(
   exceptId: string | null,
 ): Promise<number> {
   await deleteFlowsOf(db, transaction, accountId);
+  await deletePendingOf(db, transaction, accountId);
   const others = exceptId === null ? {} : { id: { [Op.ne]: exceptId } };
   return db.sessions.destroy({ where: { accountId, ...others }, transaction });
 }

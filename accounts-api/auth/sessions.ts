@@ -15,6 +15,7 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
 import { absoluteDays, endOldestSessions, endSessionsOf, freshMinutes, idleHours } from './sessions.sql.ts';
+import { hasSecondFactor } from './second-factor/second-factor.sql.ts';
 import type { ClientInfo } from './client-info.ts';
 
 // The twenty-first session of an account ends the least recently used one.
@@ -36,18 +37,32 @@ export const deviceAnswer = z.object({
 export const signedInAnswer = sessionAnswer.extend(deviceAnswer.shape);
 export type SignedInAnswer = z.output<typeof signedInAnswer>;
 
-/** Signs an account in, within a transaction. @param how for the audit log. */
+/**
+ * Signs an account in, within a transaction. @param how for the audit log. @param factor the second one.
+ * @param authTime when all factors of the account were last proved: now, unless a session is replaced by fewer.
+ */
 export async function openSession(
   deps: Deps,
   transaction: Transaction,
   accountId: string,
-  { clientInfo, how }: { clientInfo: ClientInfo; how: 'password' | 'google' | 'mailed_link' | 'sign_up' },
+  {
+    clientInfo,
+    how,
+    factor,
+    authTime,
+  }: {
+    clientInfo: ClientInfo;
+    how: 'password' | 'google' | 'mailed_link' | 'sign_up';
+    factor?: 'totp' | 'recovery_code';
+    authTime?: Date;
+  },
 ): Promise<SessionAnswer> {
   const now = deps.clock.now();
   const { token, id, secretHash } = mintSessionToken();
   const idleExpiresAt = new Date(now.getTime() + idleHours * 60 * 60_000);
   const absoluteExpiresAt = new Date(now.getTime() + absoluteDays * 24 * 60 * 60_000);
-  const times = { createdAt: now, lastSeenAt: now, authTime: now, idleExpiresAt, absoluteExpiresAt };
+  const proved = { authTime: authTime ?? now };
+  const times = { createdAt: now, lastSeenAt: now, ...proved, idleExpiresAt, absoluteExpiresAt };
   await deps.db.sessions.create({ id, accountId, secretHash, ...times, ...clientInfo }, { transaction });
   await endOldestSessions(deps.db, transaction, { accountId, id }, sessionsMax);
   await audit(deps, transaction, {
@@ -55,9 +70,29 @@ export async function openSession(
     actor: { actorKind: 'session', actorId: id },
     action: 'session.created',
     subject: id,
-    detail: { how, ip: clientInfo.ip, user_agent: clientInfo.userAgent },
+    detail: {
+      how,
+      ...(factor === undefined ? {} : { second_factor: factor }),
+      ip: clientInfo.ip,
+      user_agent: clientInfo.userAgent,
+    },
   });
   return { session_token: token, expires_at: instantText(absoluteExpiresAt) };
+}
+
+/**
+ * The proof of identity of a session that replaces the caller's, by a password or a mailed link alone. Where the account has a second factor, that
+ * makes nothing fresher: otherwise a stolen session and a password would make a fresh one without a code.
+ * @returns what `openSession` takes; empty where there is no second factor.
+ */
+export async function proofOf(
+  { db }: Deps,
+  transaction: Transaction,
+  { accountId, sessionId }: { accountId: string; sessionId: string },
+): Promise<{ authTime?: Date }> {
+  if (!(await hasSecondFactor(db, transaction, accountId))) return {};
+  const session = await db.sessions.findOne({ where: { id: sessionId, accountId }, transaction });
+  return { authTime: session?.authTime ?? new Date(0) };
 }
 
 /** The earliest proof of identity that counts for an account now. */

@@ -9,7 +9,8 @@ import { endpoint } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
-import { openSession, signedInAnswer } from './sessions.ts';
+import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
+import { signedInAnswer } from './sessions.ts';
 import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 export const readMethods = endpoint({
@@ -38,7 +39,7 @@ export const logIn = endpoint({
     password: passwordField,
     device_token: z.string().max(100).optional().describe('From an earlier sign-in on this device.'),
   }),
-  answers: { 200: signedInAnswer },
+  answers: { 200: signedInAnswer, 202: secondStepAnswer },
   errors: ['invalid_credentials', 'forbidden', 'rate_limited', 'unavailable'],
   handler:
     (deps) =>
@@ -57,9 +58,10 @@ export const logIn = endpoint({
         if (presentId !== null && presentAccountId === account.id) {
           await deps.db.sessions.destroy({ where: { accountId: account.id, id: presentId }, transaction });
         }
-        return openSession(deps, transaction, account.id, { clientInfo, how: 'password' });
+        const knownDevice = deps.throttle.knows(device_token, account);
+        return finishFirstStep(deps, transaction, account, { clientInfo, how: 'password', knownDevice });
       });
-      return one({ ...session, device_token: deps.throttle.deviceToken(account) });
+      return firstStepReply(session, { device_token: deps.throttle.deviceToken(account) });
     },
 });
 

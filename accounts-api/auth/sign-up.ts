@@ -14,9 +14,16 @@ import { emailField, nameField, passwordField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { failGone, hashMailToken, lifetimeMs, tokenField } from '../mail/mail-tokens.ts';
 import { selectMailToken, spendMailToken, type AccountLink } from '../mail/mail-tokens.sql.ts';
+import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { requireGoodPassword } from './password-rules.ts';
-import { openSession, signedInAnswer, type SignedInAnswer } from './sessions.ts';
+import {
+  finishFirstStep,
+  firstStepReply,
+  secondStepAnswer,
+  type SecondStepAnswer,
+} from './second-factor/pending.ts';
+import { openSession, proofOf, signedInAnswer, type SessionAnswer, type SignedInAnswer } from './sessions.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { findSignUpsOfLink } from './signups.sql.ts';
 import { clientInfoOf, type ClientInfo } from './client-info.ts';
@@ -68,7 +75,7 @@ export const verifyEmail = endpoint({
       .optional()
       .describe('That of the sign-up or the account; a session of the account may be sent instead.'),
   }),
-  answers: { 200: signedInAnswer },
+  answers: { 200: signedInAnswer, 202: secondStepAnswer },
   errors: ['invalid_credentials', 'gone', 'email_taken', 'rate_limited', 'unavailable'],
   handler:
     (deps) =>
@@ -79,11 +86,10 @@ export const verifyEmail = endpoint({
       const purposes = ['sign_up', 'verify_email', 'change_email'] as const;
       const link = await selectMailToken(deps.db, hash, purposes, deps.clock.now());
       if (link === null) failGone();
-      return one(
-        link.signup_id === null
-          ? await confirmEmail(deps, link, { hash, clientInfo, password, call })
-          : await finishSignUp(deps, link.signup_id, { hash, clientInfo, password }),
-      );
+      if (link.signup_id !== null)
+        return one(await finishSignUp(deps, link.signup_id, { hash, clientInfo, password }));
+      const { result, account } = await confirmEmail(deps, link, { hash, clientInfo, password, call });
+      return firstStepReply(result, { device_token: deps.throttle.deviceToken(account) });
     },
 });
 
@@ -150,7 +156,10 @@ async function finishSignUp(
   });
 }
 
-/** Confirms an account's e-mail address, current or new. Other sessions end, as their rights have changed. */
+/**
+ * Confirms an account's e-mail address, current or new. Other sessions end, as their rights have changed. A session of the account is replaced;
+ * somebody without one has signed in by the password, and needs a code where there is a second factor.
+ */
 async function confirmEmail(
   deps: ServiceDeps,
   link: AccountLink,
@@ -160,10 +169,12 @@ async function confirmEmail(
     password,
     call,
   }: { hash: string; clientInfo: ClientInfo; password: string | undefined; call: ServiceCall },
-): Promise<SignedInAnswer> {
+): Promise<{ result: SessionAnswer | SecondStepAnswer; account: Account }> {
   const account = await deps.db.accounts.findByPk(link.account_id);
   if (account === null) failGone();
-  if (call.identity.sessionId === null || call.identity.accountId !== account.id) {
+  const { sessionId } = call.identity;
+  const ownSessionId = call.identity.accountId === account.id ? sessionId : null;
+  if (ownSessionId === null) {
     const { passwordHash } = account;
     await requirePassword(deps, { mailbox: link.email, password }, (given) =>
       deps.passwords.matches(passwordHash, given),
@@ -173,12 +184,16 @@ async function confirmEmail(
   const before = account.email;
   const isChange = link.purpose === 'change_email';
   try {
-    const answer = await deps.db.inTransaction(async (transaction) => {
+    const result = await deps.db.inTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, link.purpose, now))) failGone();
       const credentialVersion = account.credentialVersion + 1;
       const proved = { email: link.email, emailVerifiedAt: now, mailRefusedAt: null };
       await account.update({ ...proved, credentialVersion }, { transaction });
+      const proof =
+        ownSessionId === null
+          ? null
+          : await proofOf(deps, transaction, { accountId: account.id, sessionId: ownSessionId });
       await endSessionsOf(deps.db, transaction, account.id, null);
       await audit(deps, transaction, {
         accountId: account.id,
@@ -187,9 +202,12 @@ async function confirmEmail(
         detail: { email: link.email, ip: clientInfo.ip, ...(isChange ? { before } : {}) },
       });
       if (isChange) await tell(deps, transaction, 'email_changed', before);
-      return openSession(deps, transaction, account.id, { clientInfo, how: 'mailed_link' });
+      const step = { clientInfo, how: 'mailed_link' } as const;
+      return proof === null
+        ? finishFirstStep(deps, transaction, account, { ...step, knownDevice: false })
+        : openSession(deps, transaction, account.id, { ...step, ...proof });
     });
-    return { ...answer, device_token: deps.throttle.deviceToken(account) };
+    return { result, account };
   } catch (error) {
     if (error instanceof UniqueConstraintError) {
       fail('email_taken', 'This e-mail address belongs to another account now.');

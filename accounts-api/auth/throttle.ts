@@ -32,6 +32,8 @@ export interface Throttle {
   token(ip: string): Promise<void>;
   /** A token for a device that has just signed in, for 90 days, or until the account's password or e-mail address changes. */
   deviceToken(of: DeviceHolder): string;
+  /** Whether a token is of a device that has signed in to the account. */
+  knows(deviceToken: string | undefined, of: DeviceHolder): boolean;
 }
 
 /** The account that a device or a session has signed in to. */
@@ -41,14 +43,17 @@ export interface DeviceHolder {
 }
 
 /**
- * Who tries a password: somebody with an e-mail address, with a valid session of an account, or with a valid link mailed to a mailbox.
+ * Who tries a password or a code: somebody with an e-mail address, with a valid session of an account, or with a valid link mailed to a mailbox.
  * Those with known devices of an account count together, those with its sessions, and those with links to the mailbox: each apart
  * from everyone else, whatever their IP addresses.
+ * Codes of a second factor are counted apart from passwords, as a right password resets its count: `codeOf` the account, without the IP
+ * address for somebody with a session or a known device, whom strangers with the password do not delay.
  * `device`: the token of an earlier sign-in, as received, and the account that it must be of.
  */
 export type Trier =
   | { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined }
   | { sessionOf: DeviceHolder }
+  | { codeOf: DeviceHolder; ip: string | null }
   | { linkTo: string };
 
 /** What a mail that somebody asks for is about; a purchase without an account counts like one. */
@@ -107,6 +112,11 @@ export function createThrottle({
       network: null,
     });
     if ('sessionOf' in trier) return apart('sessions', trier.sessionOf);
+    if ('codeOf' in trier) {
+      const { codeOf, ip } = trier;
+      const kind = ip === null ? 'known-codes' : 'codes';
+      return { ...apart(kind, codeOf), network: ip === null ? null : limitKey(ip) };
+    }
     if ('linkTo' in trier) return { who: `links:${hashed(trier.linkTo)}`, network: null };
     const { email, ip, device } = trier;
     if (device !== undefined && devices.isValid(device.token, device.of)) return apart('devices', device.of);
@@ -156,6 +166,7 @@ export function createThrottle({
       await tokensOfIp.take(limitKey(ip));
     },
     deviceToken: (of) => devices.mint(of),
+    knows: (token, of) => token !== undefined && devices.isValid(token, of),
   };
 }
 

@@ -195,6 +195,22 @@ const notices: Record<Notice, { subject: string; happened: string }> = {
     subject: 'Google was unlinked',
     happened: 'Sign-in with Google was removed from your account',
   },
+  totp_enrolled: {
+    subject: 'Two-factor sign-in was turned on',
+    happened: 'Two-factor sign-in was turned on for your account',
+  },
+  totp_removed: {
+    subject: 'Two-factor sign-in was turned off',
+    happened: 'Two-factor sign-in was turned off for your account',
+  },
+  recovery_codes_made: {
+    subject: 'New recovery codes were made',
+    happened: 'The recovery codes of your account were replaced by new ones',
+  },
+  recovery_code_used: {
+    subject: 'A recovery code was used',
+    happened: 'A recovery code of your account was used instead of a code of the authenticator app',
+  },
   account_closed: {
     subject: 'Your account was closed',
     happened: 'Your account, its keys and its sessions were deleted',

@@ -17,7 +17,7 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
   declare lastSeenAt: Date;
   declare idleExpiresAt: Date;
   declare absoluteExpiresAt: Date;
-  /** When a password or Google last proved the identity. */
+  /** When all factors of the account last proved the identity: a password or Google, and a code where there is a second factor. */
   declare authTime: Date;
   declare ip: string;
   declare userAgent: string;

@@ -1,17 +1,18 @@
-// The operator's commands for access to an account: set its password, mail a reset link, disable and enable it, make it an operator's.
+// The operator's commands for access to an account: set its password, mail a reset link, remove its second factor, disable and enable it, make it an operator's.
 // The same rules as for its holder; an audit row for every change.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { Jobs } from '../jobs.ts';
+import { tell, type Jobs } from '../jobs.ts';
 import type { Account } from '../models/account.ts';
 import type { Actor } from '../models/audit-event.ts';
 import { findAccountByRef, operator } from './operator.ts';
 import { replacePassword } from '../auth/password-change.ts';
 import { requireGoodPassword } from '../auth/password-rules.ts';
 import { createPasswords } from '../auth/passwords.ts';
+import { deleteAuthenticator } from '../auth/second-factor/second-factor.sql.ts';
 import { endSessionsOf } from '../auth/sessions.sql.ts';
 
 /**
@@ -110,6 +111,26 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
     await account.update({ role, credentialVersion: account.credentialVersion + 1 }, { transaction });
     const detail = { before, role };
     await audit(deps, transaction, { accountId, actor: operator, action: 'account.role_changed', detail });
+  });
+  return accountRecord(deps, account);
+}
+
+/**
+ * Removes the second factor of an account whose holder has lost the app and the recovery codes; the holder is notified by mail. Its sessions go on.
+ * Where there is none, nothing changes. @throws Failure `not_found`.
+ */
+export async function removeSecondFactor(
+  deps: Deps & { jobs: Jobs },
+  accountRef: string,
+): Promise<AccountRecord> {
+  const account = await findAccountByRef(deps, accountRef);
+  await deps.db.inLedgerTransaction(async (transaction) => {
+    const lock = transaction.LOCK.NO_KEY_UPDATE;
+    await account.reload({ transaction, lock });
+    const { id: accountId, email } = account;
+    if (!(await deleteAuthenticator(deps.db, transaction, accountId))) return;
+    await audit(deps, transaction, { accountId, actor: operator, action: 'totp.removed' });
+    await tell(deps, transaction, 'totp_removed', email);
   });
   return accountRecord(deps, account);
 }

@@ -1,5 +1,5 @@
-// The secrets of webhook endpoints: made, encrypted at rest, and used to sign (Standard Webhooks, v1).
-// Hides the encryption: AES-256-GCM, bound to the endpoint, by a key that is derived from a secret of the installation.
+// The secrets of webhook endpoints: made, encrypted at rest, and used to sign (Standard Webhooks, v1). The secrets of authenticator apps are
+// encrypted likewise. Hides the encryption: AES-256-GCM, bound to the owner of the secret, by a key that is derived from a secret of the installation.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { entryAt } from '../../kernel/entries.ts';
 
@@ -11,12 +11,14 @@ const tagBytes = 16;
 export interface Secrets {
   /** A new secret of an endpoint, to be shown once, and what is stored of it. */
   mint(webhookId: string): { value: string; sealed: string };
-  /** The bytes that sign. @throws SecretUnreadable if it was sealed by a key that is no longer known. */
-  open(webhookId: string, sealed: string): Buffer;
+  /** What is stored of a secret. @param of whose it is; it can be opened for the same one only. */
+  seal(of: string, secret: Buffer): string;
+  /** The bytes of a secret. @throws SecretUnreadable if it was sealed by a key that is no longer known. */
+  open(of: string, sealed: string): Buffer;
   /** Whether a secret was sealed by a key that is known. */
   knows(sealed: string): boolean;
   /** The same secret, sealed by the present key. @throws SecretUnreadable */
-  renew(webhookId: string, sealed: string): string;
+  renew(of: string, sealed: string): string;
   /** The id of the present key, with which every sealed secret begins. */
   readonly keyId: string;
   /** Of all known keys. */
@@ -25,9 +27,9 @@ export interface Secrets {
 
 /** A secret that cannot be decrypted. */
 export class SecretUnreadable extends Error {
-  constructor(webhookId: string) {
+  constructor(of: string) {
     super(
-      `The secret of the webhook ${webhookId} was encrypted with another WEBHOOK_SECRET_KEY. Set WEBHOOK_SECRET_KEY_PREVIOUS.`,
+      `The secret of ${of} was encrypted with another WEBHOOK_SECRET_KEY. Set WEBHOOK_SECRET_KEY_PREVIOUS.`,
     );
     this.name = 'SecretUnreadable';
   }
@@ -38,22 +40,22 @@ export function createSecrets(keys: readonly string[]): Secrets {
   const known = keys.map(derive);
   const present = entryAt(known, 0);
 
-  function seal(webhookId: string, secret: Buffer): string {
+  function seal(of: string, secret: Buffer): string {
     const iv = randomBytes(ivBytes);
-    const cipher = createCipheriv('aes-256-gcm', present.key, iv).setAAD(Buffer.from(webhookId));
+    const cipher = createCipheriv('aes-256-gcm', present.key, iv).setAAD(Buffer.from(of));
     const sealed = Buffer.concat([iv, cipher.update(secret), cipher.final(), cipher.getAuthTag()]);
     return `${present.id}.${sealed.toString('base64')}`;
   }
 
   const keyOf = (sealed: string) => known.find(({ id }) => id === sealed.split('.')[0])?.key;
 
-  function open(webhookId: string, sealed: string): Buffer {
+  function open(of: string, sealed: string): Buffer {
     const [, text = ''] = sealed.split('.');
     const key = keyOf(sealed);
-    if (key === undefined) throw new SecretUnreadable(webhookId);
+    if (key === undefined) throw new SecretUnreadable(of);
     const bytes = Buffer.from(text, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, ivBytes));
-    decipher.setAAD(Buffer.from(webhookId)).setAuthTag(bytes.subarray(-tagBytes));
+    decipher.setAAD(Buffer.from(of)).setAuthTag(bytes.subarray(-tagBytes));
     return Buffer.concat([decipher.update(bytes.subarray(ivBytes, -tagBytes)), decipher.final()]);
   }
 
@@ -62,9 +64,10 @@ export function createSecrets(keys: readonly string[]): Secrets {
       const secret = randomBytes(secretBytes);
       return { value: prefix + secret.toString('base64'), sealed: seal(webhookId, secret) };
     },
+    seal,
     open,
     knows: (sealed) => keyOf(sealed) !== undefined,
-    renew: (webhookId, sealed) => seal(webhookId, open(webhookId, sealed)),
+    renew: (of, sealed) => seal(of, open(of, sealed)),
     keyId: present.id,
     keyIds: known.map(({ id }) => id),
   };

@@ -9,6 +9,8 @@ import { startDelivery, type DeliveryTiming } from './delivery.ts';
 import { pruneEvents, pruneMessagesOfDeleted, selectBacklog, type Backlog } from './delivery.sql.ts';
 import { fanOut, plansWithWebhooks } from './fan-out.ts';
 import type { DeliveryCounts } from './sending/record.ts';
+import { renewAuthenticators } from '../auth/second-factor/renew.ts';
+import { countUnreadableAuthenticators } from '../auth/second-factor/second-factor.sql.ts';
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
 import { countWebhooks, deletePreviousSecrets, selectOutdatedSecrets } from './webhooks.sql.ts';
 
@@ -64,7 +66,10 @@ export function startWebhooks(
     ),
     every(
       pruneEveryMs,
-      () => renewSecrets(deps, webhooks),
+      async () => {
+        await renewSecrets(deps, webhooks);
+        await renewAuthenticators(deps, webhooks.secrets);
+      },
       'secrets of webhooks could not be encrypted anew',
     ),
     every(
@@ -147,6 +152,12 @@ export async function describeWebhooks(
   if (unreadable > 0) {
     throw new Error(
       `the secrets of ${unreadable} webhooks were encrypted with an unknown key; set WEBHOOK_SECRET_KEY_PREVIOUS`,
+    );
+  }
+  const apps = await countUnreadableAuthenticators(db, keyIds);
+  if (apps > 0) {
+    throw new Error(
+      `the secrets of ${apps} authenticator apps were encrypted with an unknown key; set WEBHOOK_SECRET_KEY_PREVIOUS`,
     );
   }
   const backlog = await selectBacklog(db, { now, plans: plansWithWebhooks(plans) });

@@ -32,6 +32,7 @@ export async function withGateway(
     publicUrl: 'http://127.0.0.1',
     mailGoesOut: false,
     passwordLengthMin: 8,
+    operatorSecondFactor: 'optional' as const,
     google: undefined,
   };
   const dataApi = await startDataApi({ ...shared, seriesTimeZone: 'UTC', publicUrl: 'http://localhost' });

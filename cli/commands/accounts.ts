@@ -1,7 +1,13 @@
-// almanac accounts: create, list, set-plan, set-role, set-password, send-reset, disable, enable.
+// almanac accounts: create, list, set-plan, set-role, set-password, send-reset, remove-second-factor, disable, enable.
 import type { Command } from 'commander';
 import { createAccount, listAccounts, setPlan } from '../../accounts-api/operator/operator.ts';
-import { sendReset, setPassword, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import {
+  removeSecondFactor,
+  sendReset,
+  setPassword,
+  setRole,
+  setStatus,
+} from '../../accounts-api/operator/operator-access.ts';
 import {
   examples,
   jsonFlag,
@@ -93,6 +99,13 @@ function declareAccess(command: Command, terminal: Terminal): void {
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac accounts send-reset ada@example.org'))
     .action((account, { json }) => change(terminal, json, (deps) => sendReset(deps, account)));
+  command
+    .command('remove-second-factor')
+    .summary('let its holder sign in without a code, who has lost the app and the recovery codes')
+    .argument(...anAccount)
+    .option(...jsonFlag)
+    .addHelpText('after', examples('almanac accounts remove-second-factor ada@example.org'))
+    .action((account, { json }) => change(terminal, json, (deps) => removeSecondFactor(deps, account)));
   for (const [name, status, summary] of [
     ['disable', 'disabled', 'refuse its keys and end its sessions'],
     ['enable', 'active', 'let its keys work again'],

@@ -288,8 +288,10 @@ export function ownAccountsOptions(installation: Installation, plans: Plans) {
 }
 
 function accountsOptions(installation: Installation, plans: Plans) {
-  const { publicUrl, smtpUrl, passwordLengthMin, google, redisUrl, stripe } = installation.settings;
-  const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, passwordLengthMin, google };
+  const { publicUrl, smtpUrl, passwordLengthMin, operatorSecondFactor, google, redisUrl, stripe } =
+    installation.settings;
+  const passwords = { passwordLengthMin, operatorSecondFactor };
+  const signIn = { publicUrl, mailGoesOut: smtpUrl !== undefined, ...passwords, google };
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
   return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, stripe, webhooks };

@@ -239,6 +239,9 @@ export interface Paths {
   '/auth/login': {
     post: { data: Types.PostAuthLoginData; response: Types.PostAuthLoginResponse };
   };
+  '/auth/login/second-factor': {
+    post: { data: Types.PostAuthLoginSecondFactorData; response: Types.PostAuthLoginSecondFactorResponse };
+  };
   '/auth/logout': {
     post: { data: Types.PostAuthLogoutData; response: Types.PostAuthLogoutResponse };
   };
@@ -257,6 +260,21 @@ export interface Paths {
   };
   '/auth/sessions/{id}': {
     delete: { data: Types.DeleteAuthSessionsByIdData; response: Types.DeleteAuthSessionsByIdResponse };
+  };
+  '/auth/second-factor': {
+    get: { data: Types.GetAuthSecondFactorData; response: Types.GetAuthSecondFactorResponse };
+  };
+  '/auth/second-factor/totp': {
+    post: { data: Types.PostAuthSecondFactorTotpData; response: Types.PostAuthSecondFactorTotpResponse };
+  };
+  '/auth/second-factor/totp/confirm': {
+    post: { data: Types.PostAuthSecondFactorTotpConfirmData; response: Types.PostAuthSecondFactorTotpConfirmResponse };
+  };
+  '/auth/second-factor/turn-off': {
+    post: { data: Types.PostAuthSecondFactorTurnOffData; response: Types.PostAuthSecondFactorTurnOffResponse };
+  };
+  '/auth/second-factor/recovery-codes': {
+    post: { data: Types.PostAuthSecondFactorRecoveryCodesData; response: Types.PostAuthSecondFactorRecoveryCodesResponse };
   };
   '/auth/google/start': {
     get: { data: Types.GetAuthGoogleStartData; response: never };

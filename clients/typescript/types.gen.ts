@@ -4963,7 +4963,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -7058,6 +7058,25 @@ export type PostAuthVerifyEmailResponses = {
             device_token: string;
         };
     };
+    /**
+     * The account has a second factor: a code is needed.
+     */
+    202: {
+        success: true;
+        /**
+         * The account has a second factor: a code is needed.
+         */
+        data: {
+            /**
+             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             */
+            sign_in_token: string;
+            /**
+             * Five minutes later.
+             */
+            expires_at: string;
+        };
+    };
 };
 
 export type PostAuthVerifyEmailResponse = PostAuthVerifyEmailResponses[keyof PostAuthVerifyEmailResponses];
@@ -7118,9 +7137,69 @@ export type PostAuthLoginResponses = {
             device_token: string;
         };
     };
+    /**
+     * The account has a second factor: a code is needed.
+     */
+    202: {
+        success: true;
+        /**
+         * The account has a second factor: a code is needed.
+         */
+        data: {
+            /**
+             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             */
+            sign_in_token: string;
+            /**
+             * Five minutes later.
+             */
+            expires_at: string;
+        };
+    };
 };
 
 export type PostAuthLoginResponse = PostAuthLoginResponses[keyof PostAuthLoginResponses];
+
+export type PostAuthLoginSecondFactorData = {
+    body: {
+        /**
+         * From the first step.
+         */
+        sign_in_token: string;
+        /**
+         * Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.
+         */
+        code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/login/second-factor';
+};
+
+export type PostAuthLoginSecondFactorResponses = {
+    /**
+     * Finishes a sign-in by a code of the authenticator app, or by a recovery code.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * Send it in `X-Session-Token`.
+             */
+            session_token: string;
+            /**
+             * The session ends earlier after 24 hours without a call.
+             */
+            expires_at: string;
+            /**
+             * Send it with the next sign-in from this device.
+             */
+            device_token: string;
+        };
+    };
+};
+
+export type PostAuthLoginSecondFactorResponse = PostAuthLoginSecondFactorResponses[keyof PostAuthLoginSecondFactorResponses];
 
 export type PostAuthLogoutData = {
     body?: never;
@@ -7350,6 +7429,164 @@ export type DeleteAuthSessionsByIdResponses = {
 
 export type DeleteAuthSessionsByIdResponse = DeleteAuthSessionsByIdResponses[keyof DeleteAuthSessionsByIdResponses];
 
+export type GetAuthSecondFactorData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/auth/second-factor';
+};
+
+export type GetAuthSecondFactorResponses = {
+    /**
+     * The second factor of the account.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * The authenticator app; null if sign-in asks for no code.
+             */
+            totp: {
+                enrolled_at: string;
+            } | null;
+            /**
+             * Unused recovery codes.
+             */
+            recovery_codes_left: number;
+            /**
+             * Whether the account is an operator’s, who must have one here.
+             */
+            required: boolean;
+        };
+    };
+};
+
+export type GetAuthSecondFactorResponse = GetAuthSecondFactorResponses[keyof GetAuthSecondFactorResponses];
+
+export type PostAuthSecondFactorTotpData = {
+    body: {
+        /**
+         * The current one, if the account has a password. Otherwise the sign-in must be recent.
+         */
+        password?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/second-factor/totp';
+};
+
+export type PostAuthSecondFactorTotpResponses = {
+    /**
+     * Makes the secret of an authenticator app. It counts once a code has confirmed it.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * To type into the app, in base32. Shown once.
+             */
+            secret: string;
+            /**
+             * The same, to scan: show it as a QR code.
+             */
+            otpauth_uri: string;
+            /**
+             * Confirm it until then.
+             */
+            expires_at: string;
+        };
+    };
+};
+
+export type PostAuthSecondFactorTotpResponse = PostAuthSecondFactorTotpResponses[keyof PostAuthSecondFactorTotpResponses];
+
+export type PostAuthSecondFactorTotpConfirmData = {
+    body: {
+        /**
+         * Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.
+         */
+        code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/second-factor/totp/confirm';
+};
+
+export type PostAuthSecondFactorTotpConfirmResponses = {
+    /**
+     * Confirms the authenticator app by a code: from then on sign-in asks for one.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * Ten codes, shown once. Each replaces a code of the app, once.
+             */
+            recovery_codes: Array<string>;
+        };
+    };
+};
+
+export type PostAuthSecondFactorTotpConfirmResponse = PostAuthSecondFactorTotpConfirmResponses[keyof PostAuthSecondFactorTotpConfirmResponses];
+
+export type PostAuthSecondFactorTurnOffData = {
+    body: {
+        /**
+         * The current one, if the account has a password. Otherwise the sign-in must be recent.
+         */
+        password?: string;
+        /**
+         * Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.
+         */
+        code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/second-factor/turn-off';
+};
+
+export type PostAuthSecondFactorTurnOffResponses = {
+    /**
+     * Turns the second factor off: sign-in asks for no code any longer.
+     */
+    204: void;
+};
+
+export type PostAuthSecondFactorTurnOffResponse = PostAuthSecondFactorTurnOffResponses[keyof PostAuthSecondFactorTurnOffResponses];
+
+export type PostAuthSecondFactorRecoveryCodesData = {
+    body: {
+        /**
+         * The current one, if the account has a password. Otherwise the sign-in must be recent.
+         */
+        password?: string;
+        /**
+         * Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.
+         */
+        code: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/auth/second-factor/recovery-codes';
+};
+
+export type PostAuthSecondFactorRecoveryCodesResponses = {
+    /**
+     * Makes new recovery codes; the earlier ones stop working.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * Ten codes, shown once. Each replaces a code of the app, once.
+             */
+            recovery_codes: Array<string>;
+        };
+    };
+};
+
+export type PostAuthSecondFactorRecoveryCodesResponse = PostAuthSecondFactorRecoveryCodesResponses[keyof PostAuthSecondFactorRecoveryCodesResponses];
+
 export type GetAuthGoogleStartData = {
     body?: never;
     path?: never;
@@ -7391,6 +7628,25 @@ export type PostAuthGoogleExchangeResponses = {
             session_token: string;
             /**
              * The session ends earlier after 24 hours without a call.
+             */
+            expires_at: string;
+        };
+    };
+    /**
+     * The account has a second factor: a code is needed.
+     */
+    202: {
+        success: true;
+        /**
+         * The account has a second factor: a code is needed.
+         */
+        data: {
+            /**
+             * Send it with a code to `POST /auth/login/second-factor`. It is no session.
+             */
+            sign_in_token: string;
+            /**
+             * Five minutes later.
              */
             expires_at: string;
         };

@@ -99,10 +99,15 @@ export function credential(
 
 /**
  * @throws Failure not_found for everybody else, as for a path that does not exist: nobody is told who is an operator, or that there is one.
- * reauthentication_required if the operator's sign-in is too long ago.
+ * forbidden if the operator has no second factor where one is required, reauthentication_required if the sign-in is too long ago.
  */
 function requireOperator({ operator }: Credential): void {
   if (operator === 'no') fail('not_found', 'No endpoint exists at this path.');
+  if (operator === 'unenrolled')
+    fail(
+      'forbidden',
+      'Operators need a second factor on this installation. Set one up under Security, or with POST /auth/second-factor/totp.',
+    );
   if (operator === 'stale')
     fail('reauthentication_required', 'You signed in more than 15 minutes ago. Sign in again to do this.');
 }

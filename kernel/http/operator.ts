@@ -3,10 +3,14 @@
 import { fail, type ErrorCode } from '../errors.ts';
 import type { ServiceCall } from './server.ts';
 
-/** What an endpoint of operators answers to everybody else; the gateway adds `reauthentication_required` for an older sign-in. */
+/**
+ * What an endpoint of operators answers to everybody else; the gateway adds `reauthentication_required` for an older sign-in, and `forbidden`
+ * for an operator without the second factor that the installation requires.
+ */
 export const operatorErrors = [
   'unauthorized',
   'reauthentication_required',
+  'forbidden',
   'not_found',
 ] as const satisfies readonly ErrorCode[];
 

@@ -77,6 +77,8 @@ export type Settings = Readonly<{
   /** Origins whose pages may call account and sign-in endpoints, besides publicUrl. */
   dashboardOrigins: readonly string[];
   passwordLengthMin: number;
+  /** Whether operator endpoints refuse operators without a second factor. */
+  operatorSecondFactor: 'optional' | 'required';
   /** Undefined: mails are written to DATA_DIR/outbox. */
   smtpUrl: string | undefined;
   mailFrom: string;
@@ -233,6 +235,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     dashboard: s.DASHBOARD === 'on',
     dashboardOrigins: s.DASHBOARD_ORIGINS ?? [],
     passwordLengthMin: s.PASSWORD_LENGTH_MIN,
+    operatorSecondFactor: s.OPERATOR_SECOND_FACTOR,
     smtpUrl: complete['SMTP_URL'],
     mailFrom: s.MAIL_FROM,
     google:

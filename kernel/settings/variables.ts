@@ -134,6 +134,9 @@ export const variables = z.object({
   DASHBOARD: z.enum(['on', 'off'], { error: 'must be on or off' }).default('on'),
   DASHBOARD_ORIGINS: origins.optional(),
   PASSWORD_LENGTH_MIN: wholeNumber(8, 8, 64),
+  OPERATOR_SECOND_FACTOR: z
+    .enum(['optional', 'required'], { error: 'must be optional or required' })
+    .default('optional'),
   SMTP_URL: urlOf('smtp', 'smtps').optional(),
   SMTP_PASSWORD: z.string().optional(),
   MAIL_FROM: z.string().min(3).default('Almanac <almanac@localhost>'),

@@ -10,6 +10,7 @@ import { settingsOf } from '../billing/paying.ts';
 import { fakeClock } from '../services/harness.ts';
 import { newEmail, newIp, newNetwork, newPassword, testPasswordCost } from '../services/sign-in.ts';
 import { startStripe } from '../stripe/stripe.ts';
+import { enrolHolder, wrongCodeAt } from './authenticator.ts';
 import { holdersOf, type Holder } from './holders.ts';
 import { startOddIssuer } from './issuers.ts';
 
@@ -63,7 +64,7 @@ interface Who {
 }
 type Call = (who: Who) => Promise<Answer>;
 
-/** Where a password is compared: `prepare` gives a call that names a wrong one for one account. */
+/** Where a password or a code is compared: `prepare` gives a call that names a wrong one for one account. */
 const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: string) => Promise<Answer>> }[] =
   [
     {
@@ -115,10 +116,34 @@ const passwordSites: { at: string; what: string; prepare: () => Promise<(ip: str
           service.anonymously('/auth/verify-email', { body, headers: { 'x-forwarded-for': ip } });
       },
     },
+    {
+      at: 'pending.ts signIn',
+      what: 'finishing a sign-in, by a code',
+      async prepare() {
+        const holder = await newHolder();
+        const { secret } = await enrolHolder(service, holder, { password });
+        const first = { email: holder.email, password };
+        const { body: begun } = await service.anonymously('/auth/login', { body: first });
+        const { sign_in_token } = (begun as { data: { sign_in_token: string } }).data;
+        const body = { sign_in_token, code: wrongCodeAt(secret, service.clock.now()) };
+        return (ip) =>
+          service.anonymously('/auth/login/second-factor', { body, headers: { 'x-forwarded-for': ip } });
+      },
+    },
+    {
+      at: 'enrolment.ts signIn',
+      what: 'turning the second factor off, by a code',
+      async prepare() {
+        const holder = await newHolder();
+        const { secret } = await enrolHolder(service, holder, { password });
+        const body = { password, code: wrongCodeAt(secret, service.clock.now()) };
+        return () => service.signedIn(holder, '/auth/second-factor/turn-off', { body });
+      },
+    },
   ];
 
 for (const { what, prepare } of passwordSites) {
-  test.serial(`six wrong passwords are compared, and the next ones wait: ${what}`, async (t) => {
+  test.serial(`six wrong passwords or codes are compared, and the next ones wait: ${what}`, async (t) => {
     const call = await prepare();
     // All at once, so that no wait is over before the last of them: tries are counted before their password is compared.
     const answers = await Promise.all(Array.from({ length: 9 }, () => call(newIp())));

@@ -72,6 +72,7 @@ function commandsOf(sourceUrl: string, keys: readonly string[]): string[][] {
     ['accounts', 'set-role', ada, 'operator'],
     ['accounts', 'set-password', ada],
     ['accounts', 'send-reset', ada],
+    ['accounts', 'remove-second-factor', ada],
     ['accounts', 'disable', ada],
     ['accounts', 'enable', ada],
     ['keys', 'create', ada],

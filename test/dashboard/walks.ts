@@ -17,6 +17,7 @@ import { lockedRevisions } from './walks/locked-revisions.ts';
 import { openPages } from './walks/public.ts';
 import { revisions } from './walks/revisions.ts';
 import { continuedSeries, oneSeries } from './walks/series.ts';
+import { twoFactor } from './walks/two-factor.ts';
 import { busyMonth } from './walks/usage.ts';
 import { webhooks } from './walks/webhooks.ts';
 
@@ -37,6 +38,7 @@ export const walks: readonly Walk[] = [
   pace,
   firstKey,
   forgottenPassword,
+  twoFactor,
   operator,
   operatorLoads,
   operatorReleases,

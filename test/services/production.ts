@@ -90,6 +90,7 @@ export function settingsOf({ signIn, stripe, webhooks, ...options }: ToldOptions
     ...(stripe && { STRIPE_WEBHOOK_SECRET: stripe.webhookSecrets.join() }),
     ...(stripe && { BILLING_GRACE_DAYS: String(stripe.graceDays) }),
     PASSWORD_LENGTH_MIN: String({ ...testSignIn, ...signIn }.passwordLengthMin),
+    OPERATOR_SECOND_FACTOR: { ...testSignIn, ...signIn }.operatorSecondFactor,
     // For accounts-api this says only that mail goes out.
     SMTP_URL: signIn?.mailGoesOut === true ? 'smtp://127.0.0.1:1' : '',
     ...(options.plans && { PLANS_FILE: fileOf(options.plans) }),

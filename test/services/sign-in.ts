@@ -16,6 +16,7 @@ export const testSignIn: SignInSettings = {
   publicUrl: 'https://almanac.example',
   mailGoesOut: false,
   passwordLengthMin: 8,
+  operatorSecondFactor: 'optional',
   google: undefined,
 };
 

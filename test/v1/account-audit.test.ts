@@ -14,7 +14,12 @@ import {
   rotateKey,
   setPlan,
 } from '../../accounts-api/operator/operator.ts';
-import { setPassword, setRole, setStatus } from '../../accounts-api/operator/operator-access.ts';
+import {
+  removeSecondFactor,
+  setPassword,
+  setRole,
+  setStatus,
+} from '../../accounts-api/operator/operator-access.ts';
 import {
   assertError,
   startAccountsService,
@@ -22,6 +27,7 @@ import {
   type Client,
   type SignedIn,
 } from '../services/accounts-service.ts';
+import { enrolHolder } from '../auth/authenticator.ts';
 import { comeBackFromGoogle, holdersOf, signInByGoogle, type Holder } from '../auth/holders.ts';
 import { startOddIssuer } from '../auth/issuers.ts';
 import { settingsOf } from '../billing/paying.ts';
@@ -130,6 +136,13 @@ const confirm = async (t: ExecutionContext, purpose: 'verify_email' | 'change_em
 
 const change = async (t: ExecutionContext, holder: Holder, body: object) =>
   done(t, await service.signedIn(holder, '/v1/account', { method: 'PATCH', body, headers }));
+
+/** Sets a second factor up. @returns the recovery codes. */
+const enrol = async (t: ExecutionContext, holder: Holder): Promise<string[]> => {
+  const { recoveryCodes } = await enrolHolder(service, holder, { password, headers });
+  t.is(recoveryCodes.length, 10);
+  return recoveryCodes;
+};
 
 const changeAsOperator = async (t: ExecutionContext, by: Holder, { accountId }: Holder, body: object) =>
   done(t, await service.asOperator(by, `/v1/operator/accounts/${accountId}`, { method: 'PATCH', body }));
@@ -378,6 +391,62 @@ const writers: Record<Action, Record<string, Act>> = {
       await comeBackFromGoogle(service, issuer, begun, claims, ip);
       const detail = { issuer: issuer.settings.issuer, email: claims.email, ip };
       return ofAccount({ accountId }, visitor, detail);
+    },
+  },
+  'totp.enrolled': {
+    async 'its holder, by a first code'(t) {
+      const holder = await newHolder();
+      await enrol(t, holder);
+      return ofAccount(holder, bySession(holder), { ip });
+    },
+  },
+  'totp.removed': {
+    async 'its holder, by password and code'(t) {
+      const holder = await newHolder();
+      const [code] = await enrol(t, holder);
+      const body = { password, code };
+      done(t, await service.signedIn(holder, '/auth/second-factor/turn-off', { body, headers }));
+      return ofAccount(holder, bySession(holder), { ip });
+    },
+    async 'the operator'(t) {
+      const holder = await newHolder();
+      await enrol(t, holder);
+      await removeSecondFactor(operatorDeps, holder.email);
+      return ofAccount(holder, operator);
+    },
+    async 'the first proof of the mailbox, which ends what others have set up'(t) {
+      const holder = await newHolder({ verified: false });
+      await enrol(t, holder);
+      const body = { token: await mailLink(holder, 'reset_password'), password: newPassword() };
+      done(t, await service.anonymously('/auth/set-password', { body, headers }));
+      return ofAccount(holder, visitor);
+    },
+  },
+  'recovery.codes_made': {
+    async 'its holder, by password and code'(t) {
+      const holder = await newHolder();
+      const [code] = await enrol(t, holder);
+      const body = { password, code };
+      done(t, await service.signedIn(holder, '/auth/second-factor/recovery-codes', { body, headers }));
+      return ofAccount(holder, bySession(holder), { ip });
+    },
+  },
+  'recovery.code_used': {
+    async 'its holder, signed in'(t) {
+      const holder = await newHolder();
+      const [code] = await enrol(t, holder);
+      const body = { password, code };
+      done(t, await service.signedIn(holder, '/auth/second-factor/recovery-codes', { body, headers }));
+      return ofAccount(holder, bySession(holder), { left: 9, ip });
+    },
+    async 'somebody who signs in'(t) {
+      const holder = await newHolder();
+      const [code] = await enrol(t, holder);
+      const { email, accountId } = holder;
+      const first = done(t, await service.anonymously('/auth/login', { body: { email, password }, headers }));
+      const body = { sign_in_token: first['sign_in_token'], code };
+      done(t, await service.anonymously('/auth/login/second-factor', { body, headers }));
+      return ofAccount({ accountId }, visitor, { left: 9, ip });
     },
   },
   'google.unlinked': {

@@ -16,6 +16,8 @@ export function OperatorPage({ children }: { children: () => ComponentChildren }
   );
 }
 
+/** The account has no second factor, and operators need one here. */
+const isUnenrolled = ({ code }: AlmanacError) => code === 'forbidden';
 const isStale = ({ code }: AlmanacError) => code === 'reauthentication_required';
 
 interface FreshProps<T> {
@@ -25,13 +27,24 @@ interface FreshProps<T> {
   children: (value: T) => ComponentChild;
 }
 
-/** As `Waiting`, and the link to sign in again where the last sign-in is too long ago. */
+/** As `Waiting`, and the link to sign in again where the last sign-in is too long ago, or to Security where a second factor is missing. */
 export function Fresh<T>({ for: loaded, ...rest }: FreshProps<T>) {
   if (loaded.phase === 'failed' && isStale(loaded.error))
     return (
       <Empty title="Sign in again">
         <p>What operators see needs a sign-in within the last 15 minutes.</p>
         <SignInAgain />
+      </Empty>
+    );
+  if (loaded.phase === 'failed' && isUnenrolled(loaded.error))
+    return (
+      <Empty title="Set up a second factor">
+        <p>{loaded.error.message}</p>
+        <p class="actions">
+          <Link class="btn main" href="/dashboard/security">
+            Security
+          </Link>
+        </p>
       </Empty>
     );
   return <Waiting for={loaded} {...rest} />;

@@ -7,9 +7,10 @@ import { Buttons } from '../../components/forms/buttons.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { NarrowPage, GoogleButton, useMethods } from './narrow-page.tsx';
+import { SecondStep } from './second-step.tsx';
 import { takeFragment } from './fragment.ts';
 import { googleErrorText } from './google-errors.ts';
-import { keepSignIn, signIn } from './signed-in.ts';
+import { keepFirstStep, signIn } from './signed-in.ts';
 import { safePage } from './safe-page.ts';
 import { takeWayBack } from './way-back.ts';
 
@@ -30,6 +31,7 @@ export function SignIn() {
   const methods = useMethods();
   const action = useAction();
   const returnTo = query.get('return_to');
+  const [second, setSecond] = useState<{ token: string; done: () => void }>();
   const code = result.get('google_code');
   const googleError = result.get('google_error');
   const reason = reasons[query.get('why') ?? ''];
@@ -37,10 +39,12 @@ export function SignIn() {
     if (code === null) return;
     action.run(async () => {
       const { data } = await accountApi.post('/auth/google/exchange', { body: { code } });
-      keepSignIn(data);
-      navigate(takeWayBack(), { replace: true });
+      const token = keepFirstStep(data);
+      if (token === undefined) navigate(takeWayBack(), { replace: true });
+      else setSecond({ token, done: () => navigate(takeWayBack(), { replace: true }) });
     });
   }, []);
+  if (second !== undefined) return <SecondStep {...second} onLeave={() => setSecond(undefined)} />;
   return (
     <NarrowPage title="Sign in">
       {reason !== undefined && (
@@ -59,8 +63,10 @@ export function SignIn() {
       </Waiting>
       <form
         onSubmit={action.submit(async (field) => {
-          await signIn(field('email'), field('password'));
-          navigate(safePage(returnTo, location.origin));
+          const token = await signIn(field('email'), field('password'));
+          const done = () => navigate(safePage(returnTo, location.origin));
+          if (token === undefined) done();
+          else setSecond({ token, done });
         })}
       >
         <Field label="E-mail address" name="email" type="email" autocomplete="username" required />

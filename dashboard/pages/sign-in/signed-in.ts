@@ -24,9 +24,20 @@ export function keepDevice(token: string): void {
   localStorage.setItem(deviceStoredAs, token);
 }
 
-export async function signIn(email: string, password: string): Promise<void> {
+/** The answer to the first step of a sign-in: it has signed in, or a code is needed. */
+type FirstStep = SignedIn | { sign_in_token: string };
+
+/** Keeps the session of a first step. @returns undefined; or the token of the second step, if the account has one. */
+export function keepFirstStep(answer: FirstStep): string | undefined {
+  if ('sign_in_token' in answer) return answer.sign_in_token;
+  keepSignIn(answer);
+  return undefined;
+}
+
+/** @returns as `keepFirstStep`. */
+export async function signIn(email: string, password: string): Promise<string | undefined> {
   const device_token = localStorage.getItem(deviceStoredAs) ?? undefined;
   const body = { email, password, ...(device_token === undefined ? {} : { device_token }) };
   const { data } = await accountApi.post('/auth/login', { body });
-  keepSignIn(data);
+  return keepFirstStep(data);
 }

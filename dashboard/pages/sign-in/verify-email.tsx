@@ -6,24 +6,36 @@ import { session } from '../../api/session.ts';
 import { Problem, useAction } from '../../components/forms/action.tsx';
 import { Field } from '../../components/forms/field.tsx';
 import { NarrowPage } from './narrow-page.tsx';
+import { SecondStep } from './second-step.tsx';
 import { takeFragment } from './fragment.ts';
 import { LinkMissing } from './set-password.tsx';
-import { keepSignIn } from './signed-in.ts';
+import { keepFirstStep } from './signed-in.ts';
 
 export function VerifyEmail() {
   const [, navigate] = useLocation();
   const [token] = useState(() => takeFragment().get('token'));
   // Somebody signed in as another account needs the password of the link's.
   const [isOwn, setIsOwn] = useState(session.value !== undefined);
+  const [secondToken, setSecondToken] = useState<string>();
   const action = useAction();
   if (token === null) return <LinkMissing title="Confirm your e-mail address" />;
   const submit = action.submit(async (field) => {
     const { data } = isOwn
       ? await accountApi.post('/auth/verify-email', { body: { token } })
       : await api.post('/auth/verify-email', { body: { token, password: field('password') } });
-    keepSignIn(data);
-    navigate('/dashboard');
+    const second = keepFirstStep(data);
+    if (second === undefined) navigate('/dashboard');
+    else setSecondToken(second);
   });
+  if (secondToken !== undefined) {
+    return (
+      <SecondStep
+        token={secondToken}
+        done={() => navigate('/dashboard')}
+        onLeave={() => navigate('/sign-in')}
+      />
+    );
+  }
   return (
     <NarrowPage
       title="Confirm your e-mail address"

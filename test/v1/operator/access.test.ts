@@ -3,7 +3,9 @@ import test from 'ava';
 import { setRole, setStatus } from '../../../accounts-api/operator/operator-access.ts';
 import { endpoints as ofAccounts } from '../../../accounts-api/routes.ts';
 import { endpoints as ofData } from '../../../ingest/operator/routes.ts';
-import { codeOf, peopleOf, type Person } from '../../auth/people.ts';
+import { codeAt } from '../../auth/authenticator.ts';
+import { codeOf, dataIn, peopleOf, type Person } from '../../auth/people.ts';
+import { noteSecret } from '../../run/traces.ts';
 import { fakeClock } from '../../services/harness.ts';
 import { startServices } from '../../services/services.ts';
 
@@ -109,3 +111,32 @@ test.serial('pages of other origins may not call', async (t) => {
   });
   t.is(preflight.headers.get('access-control-allow-origin'), null);
 });
+
+test.serial(
+  'where a second factor is required, an operator without one has to set it up first',
+  async (t) => {
+    const strict = await startServices({
+      clock,
+      publisher: true,
+      signIn: { operatorSecondFactor: 'required' },
+    });
+    t.teardown(() => strict.close());
+    const people = peopleOf(strict);
+    const { email, password, session } = await people.newPerson();
+    await setRole(strict.accounts, email, 'operator');
+    for (const { method, target } of targets)
+      t.is(codeOf(await people.ask(method, target, { session })), 'forbidden', target);
+    t.is((await people.get('/v1/account', session)).status, 200);
+    t.like(dataIn(await people.get('/auth/second-factor', session)), { totp: null, required: true });
+
+    const begun = dataIn(await people.post('/auth/second-factor/totp', { password }, session));
+    const secret = noteSecret(String(begun['secret']));
+    const body = { code: codeAt(secret, clock.now()) };
+    t.is((await people.post('/auth/second-factor/totp/confirm', body, session)).status, 200);
+    t.is((await people.get('/v1/operator/accounts', session)).status, 200);
+    clock.advance(30_000); // to the next code, as each is accepted once
+    const proof = { password, code: codeAt(secret, clock.now()) };
+    t.is((await people.post('/auth/second-factor/turn-off', proof, session)).status, 204);
+    t.is(codeOf(await people.get('/v1/operator/accounts', session)), 'forbidden');
+  },
+);

@@ -16,6 +16,7 @@ import { AuditLog } from './audit-log.tsx';
 import { GoogleLink } from './google-link.tsx';
 import { Mails } from './mails.tsx';
 import { Sessions } from './sessions.tsx';
+import { TwoFactor } from './two-factor.tsx';
 
 export function Security() {
   return (
@@ -27,6 +28,7 @@ export function Security() {
             lede="How you sign in, where you are signed in, and what has happened to the account."
           />
           <WaysIn {...of} />
+          <TwoFactor {...of} />
           <Sessions />
           <Mails {...of} />
           <AuditLog />

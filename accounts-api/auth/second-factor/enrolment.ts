@@ -1,0 +1,238 @@
+// The second factor of an account: set up, confirmed, turned off; new recovery codes. Whoever changes it proves the password and a code. Every
+// change is audited, and the holder is notified by mail.
+import type { Transaction } from 'sequelize';
+import { z } from 'zod';
+import { instantText } from '../../../kernel/clock.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { one } from '../../../kernel/http/service-endpoint.ts';
+import { findAccount, holdAccount, proveHolder } from '../../account/account.ts';
+import { audit } from '../../audit.ts';
+import type { ServiceDeps } from '../../deps.ts';
+import { endpoint } from '../../endpoint.ts';
+import { passwordField } from '../../fields.ts';
+import { tell } from '../../jobs.ts';
+import type { Account } from '../../models/account.ts';
+import type { SignedIn } from '../../requester.ts';
+import { clientInfoOf } from '../client-info.ts';
+import { endSessionsOf } from '../sessions.sql.ts';
+import { acceptCode, codeField, makeRecoveryCodes, openSecret, sealedFor } from './codes.ts';
+import {
+  confirmAuthenticator,
+  countRecoveryCodes,
+  deleteAuthenticator,
+  selectAuthenticator,
+  storeAuthenticator,
+} from './second-factor.sql.ts';
+import { mintTotpSecret, provisioningOf, stepOfCode } from './totp.ts';
+
+const enrolmentLastsMs = 15 * 60_000;
+
+const currentPassword = passwordField
+  .optional()
+  .describe('The current one, if the account has a password. Otherwise the sign-in must be recent.');
+const recoveryCodesAnswer = z.object({
+  recovery_codes: z
+    .array(z.string())
+    .describe('Ten codes, shown once. Each replaces a code of the app, once.'),
+});
+const proofErrors = [
+  'forbidden',
+  'invalid_credentials',
+  'reauthentication_required',
+  'conflict',
+  'rate_limited',
+  'unavailable',
+] as const;
+
+export const readSecondFactor = endpoint({
+  summary: 'The second factor of the account.',
+  requester: 'signed_in',
+  answers: {
+    200: z.object({
+      totp: z
+        .object({ enrolled_at: z.iso.datetime() })
+        .nullable()
+        .describe('The authenticator app; null if sign-in asks for no code.'),
+      recovery_codes_left: z.int().describe('Unused recovery codes.'),
+      required: z.boolean().describe('Whether the account is an operator’s, who must have one here.'),
+    }),
+  },
+  handler:
+    (deps) =>
+    async ({ requester: { accountId } }) => {
+      const { role } = await findAccount(deps, accountId);
+      const app = await selectAuthenticator(deps.db, null, accountId);
+      const enrolledAt = app?.confirmed_at ?? null;
+      return one({
+        totp: enrolledAt === null ? null : { enrolled_at: instantText(enrolledAt) },
+        recovery_codes_left: await countRecoveryCodes(deps.db, null, accountId),
+        required: role === 'operator' && deps.settings.operatorSecondFactor === 'required',
+      });
+    },
+});
+
+export const beginTotp = endpoint({
+  summary: 'Makes the secret of an authenticator app. It counts once a code has confirmed it.',
+  requester: 'signed_in',
+  body: z.strictObject({ password: currentPassword }),
+  answers: {
+    200: z.object({
+      secret: z.string().describe('To type into the app, in base32. Shown once.'),
+      otpauth_uri: z.string().describe('The same, to scan: show it as a QR code.'),
+      expires_at: z.iso.datetime().describe('Confirm it until then.'),
+    }),
+  },
+  errors: proofErrors,
+  handler:
+    (deps) =>
+    async ({ requester, body: { password } }) => {
+      const account = await findAccount(deps, requester.accountId);
+      const { id: accountId, email } = account;
+      await proveHolder(deps, account, { caller: requester, password, to: 'set up a second factor' });
+      const now = deps.clock.now();
+      const secret = mintTotpSecret();
+      await deps.db.inLedgerTransaction(async (transaction) => {
+        await hold(deps, transaction, account);
+        const sealed = deps.secrets.seal(sealedFor(accountId), secret);
+        if (!(await storeAuthenticator(deps.db, transaction, { accountId, secret: sealed, now })))
+          fail('conflict', 'The account has an authenticator app already. Turn it off first.');
+      });
+      const { hostname } = new URL(deps.settings.publicUrl);
+      const shown = provisioningOf(secret, { issuer: `Almanac ${hostname}`, label: email });
+      const expires_at = instantText(new Date(now.getTime() + enrolmentLastsMs));
+      return one({ secret: shown.secret, otpauth_uri: shown.uri, expires_at });
+    },
+});
+
+export const confirmTotp = endpoint({
+  summary: 'Confirms the authenticator app by a code: from then on sign-in asks for one.',
+  description: 'Ends all other sessions of the account, which were opened without a code.',
+  requester: 'signed_in',
+  body: z.strictObject({ code: codeField }),
+  answers: { 200: recoveryCodesAnswer },
+  errors: ['invalid_credentials', 'conflict', 'gone', 'rate_limited', 'unavailable'],
+  handler:
+    (deps) =>
+    async ({ requester, body: { code }, request }) => {
+      const account = await findAccount(deps, requester.accountId);
+      const { ip } = clientInfoOf(request);
+      const codes = await byCode(deps, account, async (transaction) => {
+        const step = await stepOfUnconfirmed(deps, transaction, account, code);
+        if (step === null) return null;
+        const { id: accountId, email } = account;
+        const { actor, sessionId } = requester;
+        await confirmAuthenticator(deps.db, transaction, { accountId, step, now: deps.clock.now() });
+        await endSessionsOf(deps.db, transaction, accountId, sessionId);
+        await audit(deps, transaction, { accountId, actor, action: 'totp.enrolled', detail: { ip } });
+        await tell(deps, transaction, 'totp_enrolled', email);
+        return makeRecoveryCodes(deps, transaction, accountId);
+      });
+      return one({ recovery_codes: codes });
+    },
+});
+
+export const turnOffSecondFactor = endpoint({
+  summary: 'Turns the second factor off: sign-in asks for no code any longer.',
+  requester: 'signed_in',
+  body: z.strictObject({ password: currentPassword, code: codeField }),
+  answers: { 204: null },
+  errors: proofErrors,
+  handler:
+    (deps) =>
+    async ({ requester, body, request }) => {
+      const account = await findAccount(deps, requester.accountId);
+      const { ip } = clientInfoOf(request);
+      await byBoth(deps, account, { requester, ...body, ip, to: 'turn it off' }, async (transaction) => {
+        const { id: accountId, email } = account;
+        await deleteAuthenticator(deps.db, transaction, accountId);
+        const { actor } = requester;
+        await audit(deps, transaction, { accountId, actor, action: 'totp.removed', detail: { ip } });
+        await tell(deps, transaction, 'totp_removed', email);
+      });
+      return { status: 204 };
+    },
+});
+
+export const renewRecoveryCodes = endpoint({
+  summary: 'Makes new recovery codes; the earlier ones stop working.',
+  requester: 'signed_in',
+  body: z.strictObject({ password: currentPassword, code: codeField }),
+  answers: { 200: recoveryCodesAnswer },
+  errors: proofErrors,
+  handler:
+    (deps) =>
+    async ({ requester, body, request }) => {
+      const account = await findAccount(deps, requester.accountId);
+      const { ip } = clientInfoOf(request);
+      const proof = { requester, ...body, ip, to: 'make recovery codes' };
+      const codes = await byBoth(deps, account, proof, async (transaction) => {
+        const { id: accountId, email } = account;
+        const { actor } = requester;
+        await audit(deps, transaction, { accountId, actor, action: 'recovery.codes_made', detail: { ip } });
+        await tell(deps, transaction, 'recovery_codes_made', email);
+        return makeRecoveryCodes(deps, transaction, accountId);
+      });
+      return one({ recovery_codes: codes });
+    },
+});
+
+/** The time step of a code of the app that waits to be confirmed; null if the code is wrong. */
+async function stepOfUnconfirmed(
+  deps: ServiceDeps,
+  transaction: Transaction,
+  { id }: Account,
+  code: string,
+): Promise<number | null> {
+  const app = await selectAuthenticator(deps.db, transaction, id);
+  if (app !== null && app.confirmed_at !== null) fail('conflict', 'The app is confirmed already.');
+  const now = deps.clock.now();
+  if (app === null || now.getTime() - app.created_at.getTime() >= enrolmentLastsMs)
+    fail('gone', 'The secret was not confirmed in time, or there is none. Begin again.');
+  const given = code.replaceAll(/\s/g, '');
+  return /^\d{6}$/.test(given) ? stepOfCode(openSecret(deps, id, app.secret), given, now) : null;
+}
+
+/** Runs work that a password and a code allow. @throws Failure as `proofErrors` lists. */
+async function byBoth<T>(
+  deps: ServiceDeps,
+  account: Account,
+  proof: { requester: SignedIn; password?: string | undefined; code: string; ip: string; to: string },
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const { requester, password, code, ip, to } = proof;
+  const app = await selectAuthenticator(deps.db, null, account.id);
+  if (app === null || app.confirmed_at === null) fail('conflict', 'The account has no second factor.');
+  await proveHolder(deps, account, { caller: requester, password, to });
+  const { actor } = requester;
+  return byCode(deps, account, async (transaction) => {
+    const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
+    return factor === null ? null : { done: await work(transaction) };
+  }).then(({ done }) => done);
+}
+
+/**
+ * Runs work that a code allows, throttled as attempts at codes are. @param work null: the code was wrong.
+ * @throws Failure `invalid_credentials`, `rate_limited`.
+ */
+async function byCode<T extends object>(
+  deps: ServiceDeps,
+  account: Account,
+  work: (transaction: Transaction) => Promise<T | null>,
+): Promise<T> {
+  let result: T | null = null;
+  await deps.throttle.signIn({ codeOf: account, ip: null }, async () => {
+    result = await deps.db.inLedgerTransaction(async (transaction) => {
+      await hold(deps, transaction, account);
+      return work(transaction);
+    });
+    return result !== null;
+  });
+  return (
+    result ?? fail('invalid_credentials', 'Incorrect code, or one that was used before.', { param: 'code' })
+  );
+}
+
+async function hold(deps: ServiceDeps, transaction: Transaction, account: Account): Promise<void> {
+  if (await holdAccount(deps, transaction, account)) return;
+  fail('conflict', 'The account has just been changed elsewhere. Look at it again.');
+}

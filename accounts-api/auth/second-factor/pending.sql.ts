@@ -1,0 +1,88 @@
+// The statements for sign-ins that wait for their second step.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../../database.ts';
+
+/** What the first step was. */
+export type FirstStep = 'password' | 'google' | 'mailed_link';
+
+export interface PendingSignIn {
+  account_id: string;
+  credential_version: number;
+  how: FirstStep;
+  known_device: boolean;
+}
+
+/**
+ * Stores a pending sign-in under the hash of its token, and deletes those of the account that have expired: somebody with the password alone can make
+ * many. None that lasts is pushed out, so that nobody keeps the holder from signing in.
+ */
+export async function insertPending(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  pending: PendingSignIn & { hash: string; now: Date; expiresAt: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    'delete from accounts.pending_sign_ins where account_id = $1 and expires_at <= $2',
+    { bind: [pending.account_id, pending.now], type: QueryTypes.RAW, transaction },
+  );
+  await db.sequelize.query(
+    `insert into accounts.pending_sign_ins (hash, account_id, credential_version, how, known_device, expires_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    {
+      bind: [
+        pending.hash,
+        pending.account_id,
+        pending.credential_version,
+        pending.how,
+        pending.known_device,
+        pending.expiresAt,
+      ],
+      type: QueryTypes.RAW,
+      transaction,
+    },
+  );
+}
+
+/** The pending sign-in of a token; null if it is unknown, used or expired. */
+export async function selectPending(
+  db: AccountsDatabase,
+  hash: string,
+  now: Date,
+): Promise<PendingSignIn | null> {
+  const rows = await db.sequelize.query<PendingSignIn>(
+    `select account_id, credential_version, how, known_device
+     from accounts.pending_sign_ins where hash = $1 and expires_at > $2`,
+    { bind: [hash, now], type: QueryTypes.SELECT },
+  );
+  return rows[0] ?? null;
+}
+
+/** Uses a pending sign-in up. @returns false if another request has. */
+export async function takePending(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  hash: string,
+): Promise<boolean> {
+  const rows = await db.sequelize.query(
+    'delete from accounts.pending_sign_ins where hash = $1 returning true',
+    {
+      bind: [hash],
+      type: QueryTypes.SELECT,
+      transaction,
+    },
+  );
+  return rows.length === 1;
+}
+
+/** Ends the pending sign-ins of an account. */
+export async function deletePendingOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<void> {
+  await db.sequelize.query('delete from accounts.pending_sign_ins where account_id = $1', {
+    bind: [accountId],
+    type: QueryTypes.RAW,
+    transaction,
+  });
+}

@@ -1,0 +1,33 @@
+// Encrypts the secrets of authenticator apps anew when the key of the installation was replaced, as the worker does those of webhooks.
+import type { Log } from '../../../kernel/log/log.ts';
+import type { Deps } from '../../database.ts';
+import type { Secrets } from '../../webhooks/secrets.ts';
+import { sealedFor } from './codes.ts';
+import { selectOutdatedAuthenticators, storeSealed } from './second-factor.sql.ts';
+
+const batchMax = 100;
+
+/** Encrypts with the present key what was encrypted with a previous one. One that cannot be decrypted stays as it is, and is logged. */
+export async function renewAuthenticators(
+  { db, log }: Pick<Deps, 'db'> & { log: Log },
+  secrets: Secrets,
+): Promise<void> {
+  for (let after = ''; ;) {
+    const last = await db.inLedgerTransaction(async (transaction) => {
+      const batch = { keyId: secrets.keyId, after, limit: batchMax };
+      const rows = await selectOutdatedAuthenticators(db, transaction, batch);
+      for (const { account_id: accountId, secret: sealed } of rows) {
+        if (!secrets.knows(sealed)) {
+          const what = 'the secret of a second factor cannot be decrypted; set WEBHOOK_SECRET_KEY_PREVIOUS';
+          log.error({ account_id: accountId }, what);
+          continue;
+        }
+        const secret = secrets.renew(sealedFor(accountId), sealed);
+        await storeSealed(db, transaction, { accountId, secret });
+      }
+      return rows.length === batchMax ? rows.at(-1)?.account_id : undefined;
+    });
+    if (last === undefined) return;
+    after = last;
+  }
+}

@@ -1,0 +1,44 @@
+// The codes of authenticator apps (TOTP, RFC 6238): SHA-1, six digits, 30 seconds, which is what every app understands. Hides otpauth.
+import { randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+
+const secretBytes = 20; // as long as a SHA-1, as RFC 4226 asks
+const period = 30;
+/** How many steps a clock may be off: codes of the step before and of the one after are right, too. */
+const stepsOff = 1;
+
+/** A new secret, for one account. */
+export function mintTotpSecret(): Buffer {
+  return randomBytes(secretBytes);
+}
+
+/**
+ * What an app is given.
+ * @param names the service and the account, as the app lists them.
+ * @returns the secret in base32, to type, and the URI, to scan.
+ */
+export function provisioningOf(
+  secret: Buffer,
+  names: { issuer: string; label: string },
+): { secret: string; uri: string } {
+  const totp = totpOf(secret, names);
+  return { secret: totp.secret.base32, uri: totp.toString() };
+}
+
+/** The time step that a code of six digits is of; null if it is wrong. Wrong codes all take the same time. */
+export function stepOfCode(secret: Buffer, code: string, now: Date): number | null {
+  const totp = totpOf(secret, {});
+  const timestamp = now.getTime();
+  const off = totp.validate({ token: code, timestamp, window: stepsOff });
+  return off === null ? null : totp.counter({ timestamp }) + off;
+}
+
+function totpOf(secret: Buffer, names: { issuer?: string; label?: string }): TOTP {
+  return new TOTP({
+    ...names,
+    secret: new Secret({ buffer: Uint8Array.from(secret).buffer }),
+    algorithm: 'SHA1',
+    digits: 6,
+    period,
+  });
+}

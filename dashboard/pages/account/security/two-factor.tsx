@@ -1,0 +1,162 @@
+// Two-factor sign-in: set up with an authenticator app, recovery codes, turned off.
+import { useState } from 'preact/hooks';
+import { accountApi } from '../../../api/clients.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Dialog } from '../../../components/dialog.tsx';
+import { useAction, type Fields } from '../../../components/forms/action.tsx';
+import { Buttons } from '../../../components/forms/buttons.tsx';
+import { Field } from '../../../components/forms/field.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { countText } from '../../../text/numbers.ts';
+import { dayText } from '../../../text/times.ts';
+import type { AnswerOf } from '../../../../clients/typescript/client.ts';
+import type { Account, OfAccount } from '../account-page.tsx';
+import { SecretOnce } from '../secret-once.tsx';
+import { SetUp } from './set-up-totp.tsx';
+
+type SecondFactor = AnswerOf<'get', '/auth/second-factor'>['data'];
+
+/** What is open: a dialog, or the recovery codes, which are shown once. */
+type Open = 'set-up' | 'turn-off' | 'recovery-codes' | { codes: readonly string[] };
+
+export function TwoFactor({ account, reload }: OfAccount) {
+  const [asked, setAsked] = useState(0);
+  const [open, setOpen] = useState<Open>();
+  const loaded = useLoad(
+    async (signal) => (await accountApi.get('/auth/second-factor', { signal })).data,
+    [asked],
+  );
+  const close = () => {
+    setOpen(undefined);
+    setAsked((count) => count + 1);
+    reload();
+  };
+  const showCodes = (codes: readonly string[]) => setOpen({ codes });
+  return (
+    <section aria-labelledby="two-factor">
+      <h2 id="two-factor">Two-factor sign-in</h2>
+      <Waiting for={loaded} failure="The second factor could not be loaded">
+        {(found) => <State of={found} onOpen={setOpen} />}
+      </Waiting>
+      {open === 'set-up' && <SetUp account={account} onDone={showCodes} onClose={close} />}
+      {open === 'turn-off' && <TurnOff account={account} onClose={close} />}
+      {open === 'recovery-codes' && <NewCodes account={account} onDone={showCodes} onClose={close} />}
+      {typeof open === 'object' && (
+        <SecretOnce
+          title="Store your recovery codes now"
+          secret={open.codes.join('\n')}
+          what="list of codes"
+          lede="Each signs you in once without the app. This is the only time they are shown: we keep hashes, so nobody can read them back to you."
+          onDone={close}
+        />
+      )}
+    </section>
+  );
+}
+
+function State({ of, onOpen }: { of: SecondFactor; onOpen: (open: Open) => void }) {
+  if (of.totp === null) {
+    return (
+      <>
+        <p class="sm below" role="status">
+          <span class="st off">Off</span>
+        </p>
+        <p class="sm below">
+          {of.required
+            ? 'Operators need a second factor on this installation: what operators do is closed until you set one up.'
+            : 'With an authenticator app on your phone, a stolen password alone signs nobody in.'}
+        </p>
+        <button class="btn below" type="button" onClick={() => onOpen('set-up')}>
+          Set up an authenticator app
+        </button>
+      </>
+    );
+  }
+  const left = of.recovery_codes_left;
+  return (
+    <>
+      <p class="sm below" role="status">
+        <span class="st good">On</span> since {dayText(of.totp.enrolled_at)}, with{' '}
+        {countText(left, 'recovery code', 'recovery codes')} left.
+      </p>
+      {left < 3 && <p class="note warn below">Make new recovery codes before the last one is used.</p>}
+      <div class="actions below">
+        <button class="btn" type="button" onClick={() => onOpen('recovery-codes')}>
+          New recovery codes
+        </button>
+        <button class="btn danger" type="button" onClick={() => onOpen('turn-off')}>
+          Turn off
+        </button>
+      </div>
+    </>
+  );
+}
+
+interface OfDialog {
+  account: Account;
+  onClose: () => void;
+}
+
+function TurnOff({ account, onClose }: OfDialog) {
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    await accountApi.post('/auth/second-factor/turn-off', { body: proofIn(account, field) });
+    onClose();
+  });
+  return (
+    <Dialog title="Turn two-factor sign-in off?" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p class="sm dlg-text">The password alone will sign you in. Your recovery codes stop working.</p>
+        <Proof account={account} />
+        <Buttons action={action} submit="Turn off" isDangerous onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function NewCodes({ account, onDone, onClose }: OfDialog & { onDone: (codes: readonly string[]) => void }) {
+  const action = useAction();
+  const submit = action.submit(async (field) => {
+    const body = proofIn(account, field);
+    const { data } = await accountApi.post('/auth/second-factor/recovery-codes', { body });
+    onDone(data.recovery_codes);
+  });
+  return (
+    <Dialog title="Make new recovery codes?" onClose={onClose}>
+      <form onSubmit={submit}>
+        <p class="sm dlg-text">The codes that you have stop working.</p>
+        <Proof account={account} />
+        <Buttons action={action} submit="Make new codes" onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+/** The fields of a change that needs both factors. */
+function Proof({ account }: { account: Account }) {
+  return (
+    <>
+      {account.has_password && (
+        <Field
+          label="Your password"
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          required
+        />
+      )}
+      <Field
+        label="Code"
+        name="code"
+        autocomplete="one-time-code"
+        maxLength={64}
+        hint="Of the app, or a recovery code."
+        required
+      />
+    </>
+  );
+}
+
+function proofIn({ has_password: hasPassword }: Account, field: Fields) {
+  return { code: field('code'), ...(hasPassword ? { password: field('password') } : {}) };
+}
