@@ -7,6 +7,7 @@ import { audit } from '../audit.ts';
 import { entryAt, memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import { mintSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { SignedIn } from '../requester.ts';
 import type { Deps } from '../database.ts';
@@ -78,6 +79,17 @@ export async function openSession(
     },
   });
   return { session_token: token, expires_at: instantText(absoluteExpiresAt) };
+}
+
+/** Ends the session that a sign-in presents, if it is one of the account: none is continued, as the new one gets a new token. */
+export async function endPresented(
+  { db }: Deps,
+  transaction: Transaction,
+  accountId: string,
+  { identity }: ServiceCall,
+): Promise<void> {
+  if (identity.sessionId === null || identity.accountId !== accountId) return;
+  await db.sessions.destroy({ where: { accountId, id: identity.sessionId }, transaction });
 }
 
 /**

@@ -10,7 +10,7 @@ import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
-import { signedInAnswer } from './sessions.ts';
+import { endPresented, signedInAnswer } from './sessions.ts';
 import { clientInfoOf, type ClientInfo } from './client-info.ts';
 
 export const readMethods = endpoint({
@@ -49,17 +49,15 @@ export const logIn = endpoint({
       requireUsable(deps, account);
       const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
       const renewed = outdated ? await deps.passwords.hash(password) : null;
-      const { accountId: presentAccountId, sessionId: presentId } = call.identity;
       const session = await deps.db.inLedgerTransaction(async (transaction) => {
         // If the password was changed since it was compared, no session is opened: the change has ended them all.
         if (!(await holdAccount(deps, transaction, account))) failCredentials();
         if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
-        // A presented session is never continued: the new one gets a new token, and the old one ends.
-        if (presentId !== null && presentAccountId === account.id) {
-          await deps.db.sessions.destroy({ where: { accountId: account.id, id: presentId }, transaction });
-        }
         const knownDevice = deps.throttle.knows(device_token, account);
-        return finishFirstStep(deps, transaction, account, { clientInfo, how: 'password', knownDevice });
+        const step = { clientInfo, how: 'password', knownDevice } as const;
+        const result = await finishFirstStep(deps, transaction, account, step);
+        if ('session_token' in result) await endPresented(deps, transaction, account.id, call);
+        return result;
       });
       return firstStepReply(session, { device_token: deps.throttle.deviceToken(account) });
     },

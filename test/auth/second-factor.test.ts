@@ -64,6 +64,25 @@ test.serial(
   },
 );
 
+test.serial(
+  'who signs in anew keeps the session until the code is right, and then has the new one alone',
+  async (t) => {
+    const { app, ...person } = await newEnrolled();
+    const own = await newSession(person.accountId);
+    const by = { accountId: person.accountId, sessionId: own.sessionId };
+    const first = await service.signedIn(by, '/auth/login', {
+      body: { email: person.email, password },
+      headers: from(),
+    });
+    const { sign_in_token } = dataOf(t, first, 202) as Record<string, string>;
+    t.deepEqual(await areIn(own.name), [true]);
+    const body = { sign_in_token, code: app.nextCode() };
+    const second = await service.signedIn(by, '/auth/login/second-factor', { body, headers: from() });
+    t.is(second.status, 200);
+    t.deepEqual(await areIn(own.name), [false]);
+  },
+);
+
 test.serial('the first step is worth one sign-in, for five minutes, to the account as it was', async (t) => {
   const person = await newEnrolled();
   const { app } = person;

@@ -80,6 +80,7 @@ test.serial(
     await account(['set-password', 'ada@example.org'], 'correct horse battery staple\nanother line\n');
     t.like(await accountOf(id), { status: 'active', has_password: true });
     await account(['send-reset', 'ada@example.org']);
+    await account(['remove-second-factor', 'ada@example.org']);
     const mails = (await mailJobs(testDatabase.url)).map(({ data }) => data);
     const hers = mails.filter((each) => 'email' in each && each.email === 'ada@example.org');
     t.deepEqual(

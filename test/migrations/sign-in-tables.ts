@@ -1,4 +1,4 @@
-// The constraints that sessions, sign-ups, mailed links and Google identities have, as cases.
+// The constraints that sessions, sign-ups, mailed links, Google identities and second factors have, as cases.
 import { argon, at, hashes, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
 import { checksOf, hex, key, type TableCases } from './tables.ts';
 
@@ -205,4 +205,68 @@ function google(): TableCases[] {
   ];
 }
 
-export const signInTables: readonly TableCases[] = [...signIn(), mailTokens(), ...google()];
+function secondFactor(): TableCases[] {
+  const app = { account_id: one, secret: 's', created_at: at };
+  const is = checksOf('authenticators');
+  const code = { account_id: one, hash: hex('0'), created_at: at };
+  const pending = {
+    ...{ hash: hex('0'), account_id: one, credential_version: '1' },
+    ...{ how: 'password', known_device: 'false', expires_at: at },
+  };
+  const ofPending = checksOf('pending_sign_ins');
+  return [
+    {
+      table: 'accounts.authenticators',
+      before: twoAccounts,
+      row: app,
+      cases: [
+        key('authenticators_pkey', ['account_id'], app, { account_id: two }),
+        ...is.textUpTo(200, 'secret'),
+        ...is.wholeFrom(0, 'last_step'),
+        ...is.check(
+          'check',
+          [{ confirmed_at: at }],
+          [{ confirmed_at: at, last_step: '0' }, { last_step: '0' }],
+        ),
+      ],
+      references: [ofAccount('authenticators')],
+    },
+    {
+      table: 'accounts.recovery_codes',
+      before: [
+        ...twoAccounts,
+        `insert into accounts.authenticators (account_id, secret, created_at)
+         values ('${one}', 's', '${at}'), ('${two}', 's', '${at}')`,
+      ],
+      row: code,
+      cases: [
+        key('recovery_codes_pkey', ['account_id', 'hash'], code, { account_id: two, hash: hex('1') }),
+        ...checksOf('recovery_codes').pattern('hash', hashes.accepted, hashes.refused),
+      ],
+      references: [
+        {
+          ...ofAccount('recovery_codes'),
+          deleteParent: `delete from accounts.authenticators where account_id = '${one}'`,
+        },
+      ],
+    },
+    {
+      table: 'accounts.pending_sign_ins',
+      before: twoAccounts,
+      row: pending,
+      cases: [
+        key('pending_sign_ins_pkey', ['hash'], pending, { hash: hex('1') }),
+        ...ofPending.pattern('hash', hashes.accepted, hashes.refused),
+        ...ofPending.oneOf('how', 'password', 'google', 'mailed_link'),
+      ],
+      references: [ofAccount('pending_sign_ins')],
+    },
+  ];
+}
+
+export const signInTables: readonly TableCases[] = [
+  ...signIn(),
+  mailTokens(),
+  ...google(),
+  ...secondFactor(),
+];

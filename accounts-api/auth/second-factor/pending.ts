@@ -12,7 +12,7 @@ import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
 import type { Account } from '../../models/account.ts';
 import { clientInfoOf, type ClientInfo } from '../client-info.ts';
-import { openSession, signedInAnswer, type SessionAnswer } from '../sessions.ts';
+import { endPresented, openSession, signedInAnswer, type SessionAnswer } from '../sessions.ts';
 import { acceptCode, codeField } from './codes.ts';
 import { insertPending, selectPending, takePending, type FirstStep } from './pending.sql.ts';
 import { hasSecondFactor } from './second-factor.sql.ts';
@@ -76,7 +76,7 @@ export const finishSignIn = endpoint({
   errors: ['invalid_credentials', 'gone', 'rate_limited', 'unavailable'],
   handler:
     (deps) =>
-    async ({ body: { sign_in_token: token, code }, request }) => {
+    async ({ body: { sign_in_token: token, code }, call, request }) => {
       const clientInfo = clientInfoOf(request);
       const { ip } = clientInfo;
       const hash = sha256(token);
@@ -93,6 +93,7 @@ export const finishSignIn = endpoint({
           const factor = await acceptCode(deps, transaction, account, { code, actor, ip });
           if (factor === null) return null;
           if (!(await takePending(deps.db, transaction, hash))) failOver();
+          await endPresented(deps, transaction, account.id, call);
           return openSession(deps, transaction, account.id, { clientInfo, how: pending.how, factor });
         });
         return session !== null;
