@@ -5,7 +5,6 @@ import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Charge } from './heartbeat/blocks.ts';
 import type { CalendarMonth } from './heartbeat/calendar-month.ts';
-import type { Range } from './heartbeat/file-charges.ts';
 import type { Capture } from './response-cache/capture.ts';
 
 /** The owner of an accepted key or session. */
@@ -66,8 +65,8 @@ export interface Call {
   charge: Charge | undefined;
   /** The month from which it was taken. */
   chargedMonth: CalendarMonth | undefined;
-  /** The range of a file that the call reads, if files are charged instead of calls. */
-  range: Range | undefined;
+  /** The range of a file that the call reads, if files are charged instead of calls; `end` returns how many calls it is charged. */
+  range: { readonly file: string; end(isServed: boolean): number } | undefined;
   /** Keeps the answer of the service; undefined: it is only forwarded. */
   capture: Capture | undefined;
   /** Where the answer is from, if the response cache was asked. */
