@@ -17,6 +17,7 @@ import { policyAnswers } from './policies.ts';
 /** The pages with parts that are written from the declarations. */
 export const writtenPages = [
   'docs/api.md',
+  'docs/fred.md',
   'docs/accounts.md',
   'docs/operator.md',
   'docs/webhooks.md',

@@ -6,6 +6,7 @@ export const tags = [
   { name: 'Funds', description: 'Funds and their managers: NAVs, returns, risk, portfolios.' },
   { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
   { name: 'Discovery', description: 'Catalogue, search, releases, sources, status.' },
+  { name: 'FRED', description: 'The same data in the form of FRED, for its clients.' },
   { name: 'Account', description: 'The account, its API keys and its usage.' },
   {
     name: 'Webhooks',
@@ -35,6 +36,8 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   releases: 'Discovery',
   sources: 'Discovery',
   status: 'Discovery',
+  fred: 'FRED',
+  graph: 'FRED',
   plans: 'Account',
   account: 'Account',
   keys: 'Account',

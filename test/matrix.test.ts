@@ -1,4 +1,4 @@
-// Every path of the gateway × every failure that can happen to it: the right status, the right code, always the envelope.
+// Every path of the gateway × every failure that can happen to it: the right status, the right code, always the envelope, or the form of FRED.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { exchange, lines } from './gateway/raw.ts';
@@ -74,11 +74,15 @@ const data = endpointsOf('quota');
 
 function assertEnvelope(
   t: ExecutionContext,
-  answer: { status: number; json: unknown },
+  answer: { status: number; json: unknown; text: string },
   code: keyof typeof errorTable,
   what: string,
 ) {
   t.is(answer.status, errorTable[code].status, what);
+  if (/(?:^| )\/(?:fred|graph)\//.test(what)) {
+    t.regex(answer.text, new RegExp(`<error code="${answer.status}" message="[^"]{11,}"/>`), what);
+    return;
+  }
   t.like(answer.json, { success: false, error: { code } }, what);
   const { message, request_id: requestId } = (
     answer.json as { error: { message: string; request_id: string } }
@@ -133,7 +137,7 @@ test("when the month's calls are used up every data endpoint answers 402, and ac
   const { key } = await services.accountWithKey('two');
   t.is((await services.call('/v1/series/GDP', { key })).status, 200);
   t.is((await services.call('/v1/series/GDP/latest', { key })).status, 200);
-  for (const { method, target } of data.filter(({ target }) => !/\/(?:vintages|triangle)$/.test(target))) {
+  for (const { method, target } of data.filter(({ target }) => !/\/(?:vintages|vintagedates|triangle)$/.test(target))) {
     const answer = await services.call(target, { method, key });
     assertEnvelope(t, answer, 'quota_exceeded', target);
     t.truthy(answer.headers.get('retry-after'), target);

@@ -125,6 +125,15 @@ export interface Paths {
   '/v1/status': {
     get: { data: Types.GetStatusData; response: Types.GetStatusResponse };
   };
+  '/fred/series': {
+    get: { data: Types.GetFredSeriesData; response: Types.GetFredSeriesResponse };
+  };
+  '/fred/series/observations': {
+    get: { data: Types.GetFredSeriesObservationsData; response: Types.GetFredSeriesObservationsResponse };
+  };
+  '/fred/series/vintagedates': {
+    get: { data: Types.GetFredSeriesVintagedatesData; response: Types.GetFredSeriesVintagedatesResponse };
+  };
   '/v1/plans': {
     get: { data: Types.GetPlansData; response: Types.GetPlansResponse };
   };

@@ -39,6 +39,7 @@ export interface DeclaredAnswer {
 export const mediaTypes = {
   json: 'application/json',
   csv: 'text/csv',
+  xml: 'text/xml',
   ics: 'text/calendar',
   svg: 'image/svg+xml',
   png: 'image/png',

@@ -68,6 +68,14 @@ const bounds = figures.flatMap((name) => [
   [`${name}_max`, ['2.5']],
 ]);
 
+const asJson = 'file_type=json';
+const ofFred = {
+  series_id: ['cpi'],
+  file_type: ['xml'],
+  realtime_start: ['2024-04-20'],
+  realtime_end: ['2024-05-20', '9999-12-31'],
+};
+
 export const endpoints: readonly Endpoint[] = [
   {
     route: '/v1/series',
@@ -420,6 +428,26 @@ export const endpoints: readonly Endpoint[] = [
   },
   { route: '/v1/releases/:id', path: `/v1/releases/${nameId('Consumer prices', 'Office')}`, values: {} },
   { route: '/v1/status', path: '/v1/status', values: {} },
+  { route: '/fred/series', path: `/fred/series?series_id=CPI&${asJson}`, values: { ...ofFred } },
+  {
+    route: '/fred/series/observations',
+    path: `/fred/series/observations?series_id=CPI&${asJson}`,
+    values: {
+      ...ofFred,
+      observation_start: ['2024-02-01'],
+      observation_end: ['2024-03-31'],
+      frequency: ['q', 'a'],
+      aggregation_method: ['sum', 'eop'],
+      vintage_dates: ['2024-05-20', '2024-04-20,2024-05-20'],
+      offset: ['1'],
+    },
+    beside: { aggregation_method: 'frequency=q' },
+  },
+  {
+    route: '/fred/series/vintagedates',
+    path: `/fred/series/vintagedates?series_id=CPI&${asJson}`,
+    values: { ...ofFred, offset: ['1'] },
+  },
 ];
 
 const listValues: Readonly<Record<string, readonly string[]>> = {
@@ -482,7 +510,8 @@ function extended(path: string, parameters: string): string {
 
 async function refusalOf(service: DataService, path: string, parameters: string): Promise<string> {
   const { json } = await service.call(extended(withoutParameter(path, parameters), parameters));
-  return (json as { error?: { message: string } } | undefined)?.error?.message ?? '';
+  const refused = json as { error?: { message: string }; error_message?: string } | undefined;
+  return refused?.error?.message ?? refused?.error_message ?? '';
 }
 
 /** A parameter may be given once: the one that is tried takes the place of the one that is there. */
