@@ -10,6 +10,8 @@ import { getCommodities, getCommodityCities, getCommodityItems } from './commodi
 import type { Endpoint } from './endpoint.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
 import { getFredObservations, getFredVintageDates } from './fred/observations.ts';
+import { getFredGraph } from './fred/graph.ts';
+import { getFredSearch } from './fred/search.ts';
 import { getFredSeries } from './fred/series.ts';
 import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
@@ -74,6 +76,8 @@ export const endpoints = {
   '/v1/status': getStatus,
 
   '/fred/series': getFredSeries,
+  '/fred/series/search': getFredSearch,
   '/fred/series/observations': getFredObservations,
   '/fred/series/vintagedates': getFredVintageDates,
+  '/graph/fredgraph.csv': getFredGraph,
 } as const satisfies Readonly<Record<string, Endpoint>>;

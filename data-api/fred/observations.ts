@@ -43,7 +43,7 @@ const aggregations = { avg: 'avg', sum: 'sum', eop: 'last' } as const;
 const outputTypes = ['1', '2', '3', '4'] as const;
 
 const sortOrderParam = oneOfParam(['asc', 'desc']).default('asc');
-const offsetParam = integerParam(0, 999_999_999)
+export const offsetParam = integerParam(0, 999_999_999)
   .default(0)
   .meta({ description: 'How many rows are left out at the beginning.', override: { default: 0 } });
 export const limitParam = (most: number) =>
@@ -86,7 +86,7 @@ export const observationParams = {
 };
 type Query = z.output<z.ZodObject<typeof observationParams>>;
 
-const pageShape = {
+export const pageShape = {
   sort_order: z.enum(['asc', 'desc']),
   count: z.int().describe('Of all rows.'),
   offset: z.int(),

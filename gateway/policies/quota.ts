@@ -43,8 +43,9 @@ function taken(call: Call, response: ServerResponse, take: Take): void {
 
 /** A list of series counts as one call per series. */
 export function callsOf(path: string, query: string): number {
-  if (path !== '/v1/series') return 1;
-  const ids = new URLSearchParams(query).get('ids');
+  const name = path === '/v1/series' ? 'ids' : path === '/graph/fredgraph.csv' ? 'id' : null;
+  if (name === null) return 1;
+  const ids = new URLSearchParams(query).get(name);
   return ids === null ? 1 : Math.min(seriesMax, ids.split(',').length);
 }
 

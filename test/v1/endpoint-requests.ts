@@ -76,6 +76,8 @@ const ofFred = {
   realtime_end: ['2024-05-20', '9999-12-31'],
 };
 
+const { series_id: _id, ...ofFoundSeries } = ofFred;
+
 export const endpoints: readonly Endpoint[] = [
   {
     route: '/v1/series',
@@ -438,15 +440,49 @@ export const endpoints: readonly Endpoint[] = [
       observation_end: ['2024-03-31'],
       frequency: ['q', 'a'],
       aggregation_method: ['sum', 'eop'],
+      units: ['chg', 'pc1'],
+      output_type: ['2', '3', '4'],
+      sort_order: ['desc'],
       vintage_dates: ['2024-05-20', '2024-04-20,2024-05-20'],
       offset: ['1'],
     },
     beside: { aggregation_method: 'frequency=q' },
   },
   {
+    route: '/fred/series/search',
+    path: `/fred/series/search?search_text=prices&${asJson}`,
+    values: {
+      ...ofFoundSeries,
+      search_text: ['consumer'],
+      search_type: ['series_id'],
+      order_by: ['title', 'last_updated'],
+      sort_order: ['desc'],
+      filter_variable: ['frequency'],
+      filter_value: ['Monthly', 'Daily'],
+      tag_names: ['prices'],
+      exclude_tag_names: ['prices'],
+      offset: ['1'],
+    },
+    beside: { filter_variable: 'filter_value=Monthly', filter_value: 'filter_variable=frequency' },
+  },
+  {
+    route: '/graph/fredgraph.csv',
+    path: '/graph/fredgraph.csv?id=CPI',
+    values: {
+      id: ['CPI,BENCH'],
+      cosd: ['2024-02-01'],
+      coed: ['2024-03-31'],
+      fq: ['q'],
+      fam: ['sum'],
+      transformation: ['chg', 'log'],
+      vintage_date: ['2024-05-20'],
+    },
+    beside: { fam: 'fq=q' },
+  },
+  {
     route: '/fred/series/vintagedates',
     path: `/fred/series/vintagedates?series_id=CPI&${asJson}`,
-    values: { ...ofFred, offset: ['1'] },
+    values: { ...ofFred, sort_order: ['desc'], offset: ['1'] },
   },
 ];
 
