@@ -4,8 +4,8 @@ import { catalogList } from '../discovery/discovery.sql.ts';
 import { countRows, type Conditions } from '../list.sql.ts';
 import type { SeriesFacts } from './series-facts.ts';
 
-const changedAt =
-  'greatest(series.updated_at, (select l.loaded_at from data.loads l where l.load_no = series.data_version))';
+/** The day of the newest points, as in the catalogue: no other change makes another answer of a list. */
+const changedAt = `(last_updated::timestamp at time zone 'UTC')`;
 
 /** FRED's name of an order → its SQL expression. The orders by real-time period and by popularity are those by id. */
 export const seriesOrders = {

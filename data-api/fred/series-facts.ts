@@ -16,7 +16,8 @@ export interface SeriesFacts {
   description: string | null;
   firstDate: string | null;
   lastDate: string | null;
-  changedAt: Date;
+  /** Null: it never had points. */
+  changedAt: Date | null;
 }
 
 const frequencies: Readonly<Record<Frequency, readonly [name: string, short: string]>> = {
@@ -66,7 +67,7 @@ export function seriesRow(series: SeriesFacts, realtime: Realtime): Record<strin
     observation_end: lastDate === null ? '' : fredDate(lastDate, series),
     ...{ frequency, frequency_short, units, units_short: units },
     ...{ seasonal_adjustment, seasonal_adjustment_short },
-    last_updated: instantOf(series.changedAt),
+    last_updated: series.changedAt === null ? '' : instantOf(series.changedAt),
     popularity: 0,
     ...(description === null ? {} : { notes: description }),
   };

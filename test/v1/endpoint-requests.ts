@@ -545,7 +545,8 @@ function extended(path: string, parameters: string): string {
 }
 
 async function refusalOf(service: DataService, path: string, parameters: string): Promise<string> {
-  const { json } = await service.call(extended(withoutParameter(path, parameters), parameters));
+  const { json, text } = await service.call(extended(withoutParameter(path, parameters), parameters));
+  if (text.startsWith('<?xml')) return (/message="(.*)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"');
   const refused = json as { error?: { message: string }; error_message?: string } | undefined;
   return refused?.error?.message ?? refused?.error_message ?? '';
 }
