@@ -46,6 +46,8 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   csl?: z.ZodType;
   /** The only format of its answers, where no parameter `format` names several. */
   format?: Format;
+  /** The formats of its answers, where a parameter that is not named `format` chooses between them; the Accept header does not. */
+  formats?: readonly Format[];
   /** Default `private`. */
   caching?: Caching;
   /** Errors besides those for invalid parameters. */
@@ -69,12 +71,14 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
   const { method = 'GET', bodyBytesMax } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const read = method === 'POST' ? readFields : readQuery;
-  const formats = declared.format === undefined ? formatsOf(query) : [declared.format];
+  const formats = declared.formats ?? (declared.format === undefined ? formatsOf(query) : [declared.format]);
+  const [byDefault = null] = declared.formats ?? [];
   const content = Object.fromEntries(
     formats.map((format) => [mediaTypes[format], schemaIn(format, declared)]),
   );
   const validators = caching === 'none' ? [] : ['ETag', 'Last-Modified'];
-  const files = formats.join() === 'json' ? [] : ['Content-Disposition'];
+  const isFile = formats.some((format) => format !== 'json' && format !== 'xml');
+  const files = isFile ? ['Content-Disposition'] : [];
   const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
   return {
     summary,
@@ -95,7 +99,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
       const decide = handler(dependencies);
       const { edition } = dependencies;
       return async (request, response, call) => {
-        const format = negotiate(request, formats);
+        const format = byDefault ?? negotiate(request, formats);
         if (caching !== 'none') tellValidity(dependencies, call);
         const asked = await call.stage('parse', () => read(query, request, format, formats));
         const { url } = request;

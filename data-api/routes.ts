@@ -11,6 +11,10 @@ import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
+import { getFredObservations, getFredVintageDates } from './fred/observations.ts';
+import { getFredGraph } from './fred/graph.ts';
+import { getFredSearch } from './fred/search.ts';
+import { getFredSeries } from './fred/series.ts';
 import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
 import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
@@ -76,4 +80,10 @@ export const endpoints = {
   '/v1/sources': getSources,
   '/v1/sources/:id': getSource,
   '/v1/status': getStatus,
+
+  '/fred/series': getFredSeries,
+  '/fred/series/search': getFredSearch,
+  '/fred/series/observations': getFredObservations,
+  '/fred/series/vintagedates': getFredVintageDates,
+  '/graph/fredgraph.csv': getFredGraph,
 } as const satisfies Readonly<Record<string, Endpoint>>;

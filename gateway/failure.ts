@@ -1,7 +1,8 @@
-// Sends the gateway's own failures: each as the contract's envelope, logged once.
+// Sends the gateway's own failures: each in the form that the path's clients parse, logged once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
-import { toEnvelope, toFailure } from '../kernel/errors.ts';
+import { toFailure } from '../kernel/errors.ts';
+import { errorAnswer } from '../kernel/http/error-form.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { callIfOpen } from './call.ts';
 import { readableByAll } from './policies/cors.ts';
@@ -33,14 +34,15 @@ export function answerFailure(
     response.destroy();
     return;
   }
-  const body = JSON.stringify(toEnvelope(failure, publicUrl, call?.requestId));
+  const requestId = call?.requestId;
+  const { type, body } = errorAnswer(request.url ?? '', failure, { publicUrl, requestId });
   response.statusCode = failure.status;
   for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
   // Before `cors` has decided, the answer holds nothing about an account: any page may read what is wrong with its call.
   if (call?.isOriginChecked !== true)
     for (let i = 0; i < readableByAll.length; i += 2)
       response.setHeader(entryAt(readableByAll, i), entryAt(readableByAll, i + 1));
-  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.setHeader('content-type', type);
   response.setHeader('cache-control', 'no-store');
   response.setHeader('content-length', Buffer.byteLength(body));
   response.end(body);

@@ -7,6 +7,7 @@ import type { Declaration } from '../kernel/http/endpoint.ts';
 import type { GatewayRoutes, PipelineRoutes } from '../gateway/routes.ts';
 import { eventWebhooks } from './events.ts';
 import { errorHeaders, headerDescriptions, policyAnswers } from './policies.ts';
+import { isFredPath } from '../kernel/http/error-form.ts';
 import { tagOf, tags } from './tags.ts';
 import { tidy, type Json } from './tidy.ts';
 
@@ -114,7 +115,10 @@ function operationOf(endpoint: DeclaredEndpoint, { steps }: PipelineRoutes): Zod
     ...requestBodyOf(declaration),
     responses: {
       ...successes(declaration, headers),
-      ...failures([...new Set([...errorsOf(endpoint), ...policies.flatMap(({ errors = [] }) => errors)])]),
+      ...failures(
+        [...new Set([...errorsOf(endpoint), ...policies.flatMap(({ errors = [] }) => errors)])],
+        isFredPath(path) ? 'Fred.' : '',
+      ),
     },
   };
 }
@@ -201,6 +205,10 @@ const errorSchema = z
   })
   .meta({ id: 'Error' });
 
+const fredErrorSchema = z
+  .object({ error_code: z.int().describe('The status.'), error_message: z.string() })
+  .meta({ id: 'FredError' });
+
 /** Headers that any answer of the gateway may have. */
 const commonHeaders = [
   'Cache-Control',
@@ -210,25 +218,29 @@ const commonHeaders = [
 /** One response object per status and set of codes: the library makes a component of each object. */
 const failureResponses = new Map<string, ZodOpenApiResponseObject>();
 
-function failures(codes: readonly ErrorCode[]): Responses {
+/** @param form `Fred.` in the form of FRED; empty: in the envelope. */
+function failures(codes: readonly ErrorCode[], form: '' | 'Fred.'): Responses {
   const byStatus = Object.groupBy([...codes].sort(), (code) => errorTable[code].status);
   const responses: Responses = {};
   for (const [status, found = []] of Object.entries(byStatus)) {
-    const id = `${status}.${found.join('.')}`;
-    const response = failureResponses.getOrInsertComputed(id, () => ({ id, ...failureOf(found) }));
+    const id = `${form}${status}.${found.join('.')}`;
+    const response = failureResponses.getOrInsertComputed(id, () => ({ id, ...failureOf(found, form) }));
     responses[status as `${4 | 5}${string}`] = response;
   }
   return responses;
 }
 
-function failureOf(codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
+function failureOf(codes: readonly ErrorCode[], form: '' | 'Fred.'): ZodOpenApiResponseObject {
   const coded = z.looseObject({
     error: z.looseObject({ code: z.enum(codes as [ErrorCode, ...ErrorCode[]]) }),
   });
   return {
     description: codes.map((code) => `\`${code}\`: ${errorTable[code].meaning}`).join('\n\n'),
     headers: headersObject([...commonHeaders, ...codes.flatMap((code) => errorHeaders[code] ?? [])]),
-    content: { 'application/json': { schema: z.intersection(errorSchema, coded) } },
+    content:
+      form === ''
+        ? { 'application/json': { schema: z.intersection(errorSchema, coded) } }
+        : { 'text/xml': { schema: z.string() }, 'application/json': { schema: fredErrorSchema } },
   };
 }
 

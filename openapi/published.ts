@@ -18,6 +18,7 @@ import { policyAnswers } from './policies.ts';
 export const writtenPages = [
   'docs/api.md',
   'docs/bulk.md',
+  'docs/fred.md',
   'docs/accounts.md',
   'docs/operator.md',
   'docs/webhooks.md',

@@ -7,6 +7,7 @@ export const tags = [
   { name: 'Markets', description: 'Debt securities, auctions, external trade.' },
   { name: 'Bulk', description: 'Files of all points, as Parquet.' },
   { name: 'Discovery', description: 'Catalogue, search, releases, sources, status.' },
+  { name: 'FRED', description: 'The same data in the form of FRED, for its clients.' },
   { name: 'Account', description: 'The account, its API keys and its usage.' },
   {
     name: 'Webhooks',
@@ -37,6 +38,8 @@ const byGroup: Readonly<Record<string, (typeof tags)[number]['name']>> = {
   releases: 'Discovery',
   sources: 'Discovery',
   status: 'Discovery',
+  fred: 'FRED',
+  graph: 'FRED',
   plans: 'Account',
   account: 'Account',
   keys: 'Account',

@@ -1,4 +1,4 @@
-// Every path of the gateway × every failure that can happen to it: the right status, the right code, always the envelope.
+// Every path of the gateway × every failure that can happen to it: the right status, the right code, always the envelope, or the form of FRED.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { exchange, lines } from './gateway/raw.ts';
@@ -79,11 +79,15 @@ const sent = (target: string): RequestInit =>
 
 function assertEnvelope(
   t: ExecutionContext,
-  answer: { status: number; json: unknown },
+  answer: { status: number; json: unknown; text: string },
   code: keyof typeof errorTable,
   what: string,
 ) {
   t.is(answer.status, errorTable[code].status, what);
+  if (/(?:^| )\/(?:fred|graph)\//.test(what)) {
+    t.regex(answer.text, new RegExp(`<error code="${answer.status}" message="[^"]{11,}"/>`), what);
+    return;
+  }
   t.like(answer.json, { success: false, error: { code } }, what);
   const { message, request_id: requestId } = (
     answer.json as { error: { message: string; request_id: string } }

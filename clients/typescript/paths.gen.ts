@@ -134,6 +134,21 @@ export interface Paths {
   '/v1/status': {
     get: { data: Types.GetStatusData; response: Types.GetStatusResponse };
   };
+  '/fred/series': {
+    get: { data: Types.GetFredSeriesData; response: Types.GetFredSeriesResponse };
+  };
+  '/fred/series/search': {
+    get: { data: Types.GetFredSeriesSearchData; response: Types.GetFredSeriesSearchResponse };
+  };
+  '/fred/series/observations': {
+    get: { data: Types.GetFredSeriesObservationsData; response: Types.GetFredSeriesObservationsResponse };
+  };
+  '/fred/series/vintagedates': {
+    get: { data: Types.GetFredSeriesVintagedatesData; response: Types.GetFredSeriesVintagedatesResponse };
+  };
+  '/graph/fredgraph.csv': {
+    get: { data: Types.GetGraphFredgraphCsvData; response: Types.GetGraphFredgraphCsvResponse };
+  };
   '/v1/plans': {
     get: { data: Types.GetPlansData; response: Types.GetPlansResponse };
   };

@@ -473,6 +473,41 @@ export type FundReturn = {
     method: string;
 };
 
+export type FredSeries = {
+    id: string;
+    realtime_start: string;
+    realtime_end: string;
+    title: string;
+    /**
+     * Empty: the series has no points.
+     */
+    observation_start: string;
+    observation_end: string;
+    frequency: string;
+    frequency_short: string;
+    units: string;
+    units_short: string;
+    seasonal_adjustment: string;
+    seasonal_adjustment_short: string;
+    /**
+     * In UTC: `2024-08-29 12:56:03+00`.
+     */
+    last_updated: string;
+    /**
+     * Always 0.
+     */
+    popularity: number;
+    notes?: string;
+};
+
+export type FredError = {
+    /**
+     * The status.
+     */
+    error_code: number;
+    error_message: string;
+};
+
 export type GetSeriesData = {
     body?: never;
     path?: never;
@@ -4611,6 +4646,341 @@ export type GetStatusResponses = {
 };
 
 export type GetStatusResponse = GetStatusResponses[keyof GetStatusResponses];
+
+export type GetFredSeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.
+         */
+        series_id: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/series';
+};
+
+export type GetFredSeriesResponses = {
+    /**
+     * The metadata of a series, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        seriess: Array<FredSeries>;
+    };
+};
+
+export type GetFredSeriesResponse = GetFredSeriesResponses[keyof GetFredSeriesResponses];
+
+export type GetFredSeriesSearchData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Words or their synonyms, or a part of an id.
+         */
+        search_text: string;
+        /**
+         * `series_id`: ids with that part; `*` is any text.
+         */
+        search_type?: 'full_text' | 'series_id';
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Default `search_rank`, of ids `series_id`.
+         */
+        order_by?: 'search_rank' | 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        /**
+         * Default `desc` for `search_rank`, else `asc`.
+         */
+        sort_order?: 'asc' | 'desc';
+        filter_variable?: 'frequency' | 'units' | 'seasonal_adjustment';
+        /**
+         * Such as `Quarterly`, for `filter_variable`.
+         */
+        filter_value?: string;
+        /**
+         * Tags that a series has, all of them, with `;` between them.
+         */
+        tag_names?: string;
+        /**
+         * Tags of which it has none.
+         */
+        exclude_tag_names?: string;
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/series/search';
+};
+
+export type GetFredSeriesSearchResponses = {
+    /**
+     * The series that have some words, or an id, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'search_rank' | 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        seriess: Array<{
+            id: string;
+            realtime_start: string;
+            realtime_end: string;
+            title: string;
+            /**
+             * Empty: the series has no points.
+             */
+            observation_start: string;
+            observation_end: string;
+            frequency: string;
+            frequency_short: string;
+            units: string;
+            units_short: string;
+            seasonal_adjustment: string;
+            seasonal_adjustment_short: string;
+            /**
+             * In UTC: `2024-08-29 12:56:03+00`.
+             */
+            last_updated: string;
+            /**
+             * Always 0.
+             */
+            popularity: number;
+            notes?: string;
+            /**
+             * Always 0.
+             */
+            group_popularity: number;
+        }>;
+    };
+};
+
+export type GetFredSeriesSearchResponse = GetFredSeriesSearchResponses[keyof GetFredSeriesSearchResponses];
+
+export type GetFredSeriesObservationsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.
+         */
+        series_id: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Only periods that begin on that day or later.
+         */
+        observation_start?: string;
+        /**
+         * Only periods that begin up to that day.
+         */
+        observation_end?: string;
+        /**
+         * The transform; docs/fred.md has the formulas.
+         */
+        units?: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
+        /**
+         * A lower frequency: aggregated first, then transformed. Weeks end on Sunday.
+         */
+        frequency?: 'd' | 'w' | 'bw' | 'm' | 'q' | 'sa' | 'a' | 'wef' | 'weth' | 'wew' | 'wetu' | 'wem' | 'wesu' | 'wesa' | 'bwew' | 'bwem';
+        /**
+         * For `frequency`: the mean, the sum, or the last value of a period.
+         */
+        aggregation_method?: 'avg' | 'sum' | 'eop';
+        /**
+         * `1`: a row for each value and real-time period. `2`: a column for each vintage. `3`: the same, new and revised values only. `4`: first releases. 2 to 4 need the feature `vintages`.
+         */
+        output_type?: '1' | '2' | '3' | '4';
+        /**
+         * The vintages, in place of a real-time period. Feature `vintages`.
+         */
+        vintage_dates?: string;
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/series/observations';
+};
+
+export type GetFredSeriesObservationsResponses = {
+    /**
+     * The points of a series, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        observation_start: string;
+        observation_end: string;
+        units: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
+        output_type: number;
+        file_type: 'xml' | 'json';
+        order_by: 'observation_date';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        /**
+         * `date` and `value`, or a member `<id>_<YYYYMMDD>` for each vintage. `.` is a missing value.
+         */
+        observations: Array<{
+            [key: string]: string;
+        }>;
+    };
+};
+
+export type GetFredSeriesObservationsResponse = GetFredSeriesObservationsResponses[keyof GetFredSeriesObservationsResponses];
+
+export type GetFredSeriesVintagedatesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.
+         */
+        series_id: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/series/vintagedates';
+};
+
+export type GetFredSeriesVintagedatesResponses = {
+    /**
+     * The days on which a series was published or revised, in the form of FRED. Feature `vintages`.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'vintage_date';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        vintage_dates: Array<string>;
+    };
+};
+
+export type GetFredSeriesVintagedatesResponse = GetFredSeriesVintagedatesResponses[keyof GetFredSeriesVintagedatesResponses];
+
+export type GetGraphFredgraphCsvData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Ids as `series_id` of /fred/series, with a comma between them.
+         */
+        id: Array<string>;
+        /**
+         * Only periods that begin on that day or later.
+         */
+        cosd?: string;
+        /**
+         * Only periods that begin up to that day.
+         */
+        coed?: string;
+        /**
+         * A lower frequency: aggregated first, then transformed. Weeks end on Sunday.
+         */
+        fq?: 'd' | 'w' | 'bw' | 'm' | 'q' | 'sa' | 'a' | 'wef' | 'weth' | 'wew' | 'wetu' | 'wem' | 'wesu' | 'wesa' | 'bwew' | 'bwem';
+        /**
+         * For `frequency`: the mean, the sum, or the last value of a period.
+         */
+        fam?: 'avg' | 'sum' | 'eop';
+        /**
+         * The transform; docs/fred.md has the formulas.
+         */
+        transformation?: 'lin' | 'chg' | 'ch1' | 'pch' | 'pc1' | 'pca' | 'cch' | 'cca' | 'log';
+        /**
+         * The values as published that day. Feature `vintages`.
+         */
+        vintage_date?: string;
+    };
+    url: '/graph/fredgraph.csv';
+};
+
+export type GetGraphFredgraphCsvResponses = {
+    /**
+     * Series as CSV, in the form of the graphs of FRED; counts as one call per series.
+     */
+    200: string;
+};
+
+export type GetGraphFredgraphCsvResponse = GetGraphFredgraphCsvResponses[keyof GetGraphFredgraphCsvResponses];
 
 export type GetPlansData = {
     body?: never;

@@ -92,7 +92,8 @@ export function callsOf(
 
 /** How many series are asked for, at least 1. */
 function seriesOf(path: string, query: string, fields: unknown): number {
-  if (path === '/v1/series') return new URLSearchParams(query).get('ids')?.split(',').length ?? 1;
+  const name = path === '/v1/series' ? 'ids' : path === '/graph/fredgraph.csv' ? 'id' : null;
+  if (name !== null) return new URLSearchParams(query).get(name)?.split(',').length ?? 1;
   if (path !== '/v1/series/query') return 1;
   const ids = typeof fields === 'object' && fields !== null && 'ids' in fields ? fields.ids : undefined;
   return Array.isArray(ids) ? Math.max(1, ids.length) : 1; // what is no list is refused

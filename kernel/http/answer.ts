@@ -31,7 +31,7 @@ export interface Reply {
   /** Whether the answer never changes, such as the points of a vintage and a version. */
   isPinned?: boolean;
   format: Format;
-  /** The name of the file, without its extension; needed for all but JSON. */
+  /** The name of the file, without its extension; needed for all but JSON and XML. */
   fileName?: string;
   headers?: Readonly<Record<string, string>>;
   read: () => Promise<Content> | Content;
@@ -114,7 +114,8 @@ async function send(
   const answered = {
     status,
     type: format === 'png' ? mediaTypes.png : `${mediaTypes[format]}; charset=utf-8`,
-    headers: format === 'json' ? headers : { ...headers, ...dispositionOf(fileName, format) },
+    headers:
+      format === 'json' || format === 'xml' ? headers : { ...headers, ...dispositionOf(fileName, format) },
   };
   if ('parts' in content) return sendStream(request, response, { ...answered, parts: content.parts });
   if ('bytes' in content) return sendBytes(response, { ...answered, bytes: content.bytes });

@@ -15,14 +15,15 @@ import express, { type Request, type Response } from 'express';
 import { createBodyReader, type ReadBody } from '../bodies/service-bodies.ts';
 import type { ServiceCertificate } from './certificate.ts';
 import { checkedWithin } from '../deadline.ts';
-import { Failure, fail, toEnvelope, toFailure } from '../errors.ts';
+import { Failure, fail, toFailure } from '../errors.ts';
 import { anonymous, identityHeader, type Identity, type Open } from '../identity.ts';
 import type { Log } from '../log/log.ts';
 import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '../metrics/service.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
 import { inCall, type CallContext } from './call-context.ts';
 import { openResponses } from './open-responses.ts';
-import { sendJson } from './reply.ts';
+import { errorAnswer } from './error-form.ts';
+import { sendBytes, sendJson } from './reply.ts';
 import { createRouteTable } from './route-table.ts';
 
 /** The stages of a handler, as named in `Server-Timing`; docs/architecture.md describes each. */
@@ -343,7 +344,9 @@ function createAnswerer(options: ServiceOptions): Answerer {
       try {
         await serve(request, response, path, call);
       } catch (thrown) {
-        const { code } = sendFailure(response, thrown, { log, publicUrl, path, requestId: call.requestId });
+        const { code } = sendFailure(request, response, thrown, {
+          ...{ log, publicUrl, path, requestId: call.requestId },
+        });
         if (call.route !== undefined) metrics.failed(code);
       }
     });
@@ -390,6 +393,7 @@ function refuseMethod(methods: readonly string[]): never {
 }
 
 function sendFailure(
+  request: Request,
   response: Response,
   thrown: unknown,
   { log, publicUrl, path, requestId }: { log: Log; publicUrl: string; path: string; requestId: string },
@@ -402,8 +406,10 @@ function sendFailure(
     response.destroy(); // in the middle of a body, only cutting the connection signals the failure
     return failure;
   }
-  const body = toEnvelope(failure, publicUrl, requestId === '' ? undefined : requestId);
-  sendJson(response, failure.status, body, { 'cache-control': 'no-store', ...failure.headers });
+  const named = { publicUrl, requestId: requestId === '' ? undefined : requestId };
+  const { type, body } = errorAnswer(request.url, failure, named);
+  const headers = { 'cache-control': 'no-store', ...failure.headers };
+  sendBytes(response, { status: failure.status, type, headers, bytes: Buffer.from(body) });
   return failure;
 }
 

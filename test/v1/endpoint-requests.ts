@@ -68,6 +68,16 @@ const bounds = figures.flatMap((name) => [
   [`${name}_max`, ['2.5']],
 ]);
 
+const asJson = 'file_type=json';
+const ofFred = {
+  series_id: ['cpi'],
+  file_type: ['xml'],
+  realtime_start: ['2024-04-20'],
+  realtime_end: ['2024-05-20', '9999-12-31'],
+};
+
+const { series_id: _id, ...ofFoundSeries } = ofFred;
+
 export const endpoints: readonly Endpoint[] = [
   {
     route: '/v1/series',
@@ -420,6 +430,60 @@ export const endpoints: readonly Endpoint[] = [
   },
   { route: '/v1/releases/:id', path: `/v1/releases/${nameId('Consumer prices', 'Office')}`, values: {} },
   { route: '/v1/status', path: '/v1/status', values: {} },
+  { route: '/fred/series', path: `/fred/series?series_id=CPI&${asJson}`, values: { ...ofFred } },
+  {
+    route: '/fred/series/observations',
+    path: `/fred/series/observations?series_id=CPI&${asJson}`,
+    values: {
+      ...ofFred,
+      observation_start: ['2024-02-01'],
+      observation_end: ['2024-03-31'],
+      frequency: ['q', 'a'],
+      aggregation_method: ['sum', 'eop'],
+      units: ['chg', 'pc1'],
+      output_type: ['2', '3', '4'],
+      sort_order: ['desc'],
+      vintage_dates: ['2024-05-20', '2024-04-20,2024-05-20'],
+      offset: ['1'],
+    },
+    beside: { aggregation_method: 'frequency=q' },
+  },
+  {
+    route: '/fred/series/search',
+    path: `/fred/series/search?search_text=prices&${asJson}`,
+    values: {
+      ...ofFoundSeries,
+      search_text: ['consumer'],
+      search_type: ['series_id'],
+      order_by: ['title', 'last_updated'],
+      sort_order: ['desc'],
+      filter_variable: ['frequency'],
+      filter_value: ['Monthly', 'Daily'],
+      tag_names: ['prices'],
+      exclude_tag_names: ['prices'],
+      offset: ['1'],
+    },
+    beside: { filter_variable: 'filter_value=Monthly', filter_value: 'filter_variable=frequency' },
+  },
+  {
+    route: '/graph/fredgraph.csv',
+    path: '/graph/fredgraph.csv?id=CPI',
+    values: {
+      id: ['CPI,BENCH'],
+      cosd: ['2024-02-01'],
+      coed: ['2024-03-31'],
+      fq: ['q'],
+      fam: ['sum'],
+      transformation: ['chg', 'log'],
+      vintage_date: ['2024-05-20'],
+    },
+    beside: { fam: 'fq=q' },
+  },
+  {
+    route: '/fred/series/vintagedates',
+    path: `/fred/series/vintagedates?series_id=CPI&${asJson}`,
+    values: { ...ofFred, sort_order: ['desc'], offset: ['1'] },
+  },
 ];
 
 const listValues: Readonly<Record<string, readonly string[]>> = {
@@ -481,8 +545,10 @@ function extended(path: string, parameters: string): string {
 }
 
 async function refusalOf(service: DataService, path: string, parameters: string): Promise<string> {
-  const { json } = await service.call(extended(withoutParameter(path, parameters), parameters));
-  return (json as { error?: { message: string } } | undefined)?.error?.message ?? '';
+  const { json, text } = await service.call(extended(withoutParameter(path, parameters), parameters));
+  if (text.startsWith('<?xml')) return (/message="(.*)"/.exec(text)?.[1] ?? '').replaceAll('&quot;', '"');
+  const refused = json as { error?: { message: string }; error_message?: string } | undefined;
+  return refused?.error?.message ?? refused?.error_message ?? '';
 }
 
 /** A parameter may be given once: the one that is tried takes the place of the one that is there. */

@@ -1,0 +1,52 @@
+// The statement that lists series for FRED's clients, a page by offset. Hides the columns; what is served is as in the catalogue.
+import type { Queryable } from '../../kernel/database.ts';
+import { catalogList } from '../discovery/discovery.sql.ts';
+import { countRows, type Conditions } from '../list.sql.ts';
+import type { SeriesFacts } from './series-facts.ts';
+
+/** The day of the newest points, as in the catalogue: no other change makes another answer of a list. */
+const changedAt = `(last_updated::timestamp at time zone 'UTC')`;
+
+/** FRED's name of an order → its SQL expression. The orders by real-time period and by popularity are those by id. */
+export const seriesOrders = {
+  series_id: 'series_id',
+  title: 'name',
+  units: 'unit',
+  frequency: 'frequency',
+  seasonal_adjustment: 'seasonal_adjustment',
+  realtime_start: 'series_id',
+  realtime_end: 'series_id',
+  last_updated: changedAt,
+  observation_start: 'first_date',
+  observation_end: 'last_date',
+  popularity: 'series_id',
+  group_popularity: 'series_id',
+} as const;
+
+interface Page {
+  /** In SQL, with parameters among the values. */
+  order: string;
+  /** Of the conditions, then of the order. */
+  values: readonly unknown[];
+  direction: 'asc' | 'desc';
+  offset: number;
+  limit: number;
+}
+
+/** A page of the series that match, and how many do. Equal ones are by id; those without a value come last. */
+export async function findSeriesPage(
+  database: Queryable,
+  where: Conditions,
+  { order, values, direction, offset, limit }: Page,
+): Promise<{ count: number; rows: SeriesFacts[] }> {
+  const count = await countRows(database, catalogList, where);
+  const rows = await database.query<SeriesFacts>(
+    `select series_id as id, name, unit, unit_multiplier as "unitMultiplier", frequency, fiscal_year_end as "fiscalYearEnd",
+       seasonal_adjustment as "seasonalAdjustment", description, first_date as "firstDate", last_date as "lastDate",
+       ${changedAt} as "changedAt"
+     from ${catalogList.from} ${where.sql.length === 0 ? '' : `where ${where.sql.join(' and ')}`}
+     order by ${order} ${direction} nulls last, series_id limit ${limit} offset ${offset}`,
+    [...values],
+  );
+  return { count, rows };
+}

@@ -1,0 +1,101 @@
+// Finds the series of a `series_id`. Hides that a series with dimensions has an id in FRED's form for each combination of their values:
+// DEMO.FX~EUR~buy, the values in the order of its dimensions.
+import { Failure, fail } from '../../kernel/errors.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
+import { z } from 'zod';
+import type { Dependencies } from '../dependencies.ts';
+import { requireSeries } from '../series/series-read.ts';
+import type { Series } from '../series/series.sql.ts';
+
+export const seriesIdParam = z
+  .string()
+  .describe(
+    'The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.',
+  );
+
+/** A series, or one combination of its dimension values. */
+export interface FredSeries {
+  series: Series;
+  /** By which it was found. */
+  askedId: string;
+  /** The values in the id, joined by `~`; null: none were given. */
+  values: string | null;
+  /** Its id in FRED's form. */
+  id: string;
+  /** Null: the series has no points, or several combinations and none was named. */
+  lineNo: number | null;
+}
+
+/** @throws Failure `not_found`, `gone`. */
+export async function requireFredSeries(
+  dependencies: Dependencies,
+  call: ServiceCall,
+  seriesId: string,
+): Promise<FredSeries> {
+  const mark = seriesId.indexOf('~');
+  const [name, values] = mark < 0 ? [seriesId, null] : [seriesId.slice(0, mark), seriesId.slice(mark + 1)];
+  const { series, askedId } = await findByName(dependencies, call, name);
+  const ids = valuesOf(series);
+  if (values === null) {
+    const [only] = ids.size === 1 ? ids.values() : [];
+    return { series, askedId, values, id: series.id, lineNo: only ?? null };
+  }
+  const lineNo = ids.get(values);
+  if (lineNo === undefined || series.dimensions.length === 0)
+    return fail('not_found', `There is no series "${seriesId.slice(0, 80)}". ${hintOf(series)}`, {
+      param: 'series_id',
+    });
+  return { series, askedId, values, id: `${series.id}~${values}`, lineNo };
+}
+
+/** The combination of the same values in another state of the series. */
+export function lineNoOf(
+  series: Series,
+  { values, lineNo }: Pick<FredSeries, 'values' | 'lineNo'>,
+): number | null {
+  return values === null ? lineNo : (valuesOf(series).get(values) ?? null);
+}
+
+/** @throws Failure `invalid_parameter` that names three ids if the series has several combinations and none was named. */
+export function requireCombination({ series, lineNo }: FredSeries): void {
+  if (lineNo !== null || series.combinations.length === 0) return;
+  fail(
+    'invalid_parameter',
+    `"series_id" must name a value of each dimension (${series.dimensions.join(', ')}). ${hintOf(series)}`,
+    { param: 'series_id' },
+  );
+}
+
+/** The values of each combination, joined by `~` → its number. */
+export function valuesOf({ combinations, dimensions }: Series): ReadonlyMap<string, number> {
+  return new Map(
+    combinations.map(({ dims, lineNo }) => [dimensions.map((name) => dims[name] ?? '').join('~'), lineNo]),
+  );
+}
+
+function hintOf(series: Series): string {
+  if (series.dimensions.length === 0) return `${series.id} has no dimensions.`;
+  const some = [...valuesOf(series).keys()]
+    .toSorted()
+    .slice(0, 3)
+    .map((values) => `${series.id}~${values}`);
+  return some.length === 0 ? '' : `Such as ${some.join(', ')}.`;
+}
+
+async function findByName(dependencies: Dependencies, call: ServiceCall, name: string) {
+  const upper = name.toUpperCase();
+  const find = async (askedId: string) => ({
+    askedId,
+    series: await requireSeries(dependencies, call, askedId, null),
+  });
+  try {
+    return await find(name);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.param !== 'id') throw error;
+    if (error.code === 'not_found' && upper !== name) {
+      const found = await find(upper).catch(() => null);
+      if (found !== null) return found;
+    }
+    throw new Failure(error.code, error.message, { param: 'series_id', detail: error.detail });
+  }
+}
