@@ -5,7 +5,6 @@ import type { Identity } from '../kernel/identity.ts';
 import type { Plan } from '../kernel/plans.ts';
 import type { Charge } from './heartbeat/blocks.ts';
 import type { CalendarMonth } from './heartbeat/calendar-month.ts';
-import type { Range } from './heartbeat/file-charges.ts';
 import type { Capture } from './response-cache/capture.ts';
 
 /** The owner of an accepted key or session. */
@@ -28,6 +27,14 @@ export type Stage = (typeof stages)[number];
 /** Memory; memory, after data-api has confirmed it; or data-api. */
 export const cacheResults = ['hit', 'revalidated', 'miss'] as const;
 export type CacheResult = (typeof cacheResults)[number];
+
+/** A range of a file that is charged once, for all its ranges. */
+export interface ChargedRange {
+  /** The path of the file. */
+  readonly file: string;
+  /** Ends it, the first time it is called. @returns how many calls it is charged: 1 or 0; the same each time. */
+  end(isServed: boolean): number;
+}
 
 export interface Call {
   readonly requestId: string;
@@ -65,7 +72,7 @@ export interface Call {
   /** The month from which it was taken. */
   chargedMonth: CalendarMonth | undefined;
   /** The range of a file that the call reads, if files are charged instead of calls. */
-  range: Range | undefined;
+  range: ChargedRange | undefined;
   /** Keeps the answer of the service; undefined: it is only forwarded. */
   capture: Capture | undefined;
   /** Where the answer is from, if the response cache was asked. */
