@@ -28,6 +28,14 @@ export type Stage = (typeof stages)[number];
 export const cacheResults = ['hit', 'revalidated', 'miss'] as const;
 export type CacheResult = (typeof cacheResults)[number];
 
+/** A range of a file that is charged once, for all its ranges. */
+export interface ChargedRange {
+  /** The path of the file. */
+  readonly file: string;
+  /** Ends it, the first time it is called. @returns how many calls it is charged: 1 or 0; the same each time. */
+  end(isServed: boolean): number;
+}
+
 export interface Call {
   readonly requestId: string;
   /** `performance.now()` when the first policy ran. */
@@ -57,16 +65,14 @@ export interface Call {
   bodyBytesMax: number;
   /** The body is a file: it is forwarded as it comes, never held whole, and has a time limit of its own. */
   isUpload: boolean;
-  /** The body of a read, if `query-body` has read it; undefined: `forward` reads what body there is. */
-  body: { bytes: Buffer; fields: unknown } | undefined;
   identity: Identity;
   caller: Caller | undefined;
   /** What was taken for the call from the month's quota, before it was forwarded. */
   charge: Charge | undefined;
   /** The month from which it was taken. */
   chargedMonth: CalendarMonth | undefined;
-  /** The range of a file that the call reads, if files are charged instead of calls; `end` returns how many calls it is charged. */
-  range: { readonly file: string; end(isServed: boolean): number } | undefined;
+  /** The range of a file that the call reads, if files are charged instead of calls. */
+  range: ChargedRange | undefined;
   /** Keeps the answer of the service; undefined: it is only forwarded. */
   capture: Capture | undefined;
   /** Where the answer is from, if the response cache was asked. */

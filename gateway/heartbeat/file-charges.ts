@@ -1,6 +1,7 @@
 // Charges a file once for a key and a day, however many ranges of it are read: the first range that is served pays, whichever of those under way
 // it is. Hides that all ranges under way here hold one call together. Another gateway may charge the same file: accounts-api gives that call back.
 import { LRUCache } from 'lru-cache';
+import type { ChargedRange } from '../call.ts';
 import type { Month, Take } from './month.ts';
 
 /** A file, as one key reads it on one day. */
@@ -23,13 +24,10 @@ export interface FileReader {
 }
 
 /** A range under way. */
-export interface Range {
+export interface Range extends ChargedRange {
   readonly take: Take;
-  readonly file: string;
   /** Whether its answer would pay: then the call must still be valid when it ends. */
   readonly mayPay: boolean;
-  /** Ends it, the first time it is called. @returns how many calls it is charged: 1 or 0; the same each time. */
-  end(isServed: boolean): number;
 }
 
 export interface FileCharges {
