@@ -530,9 +530,9 @@ export type GetSeriesData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -550,7 +550,7 @@ export type GetSeriesData = {
          */
         include_missing?: boolean;
         /**
-         * For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
+         * For `format=csv`, and `wide` for `xlsx`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
          */
         layout?: 'long' | 'wide';
     };
@@ -629,9 +629,9 @@ export type PostSeriesQueryData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -649,7 +649,7 @@ export type PostSeriesQueryData = {
          */
         include_missing?: boolean;
         /**
-         * For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
+         * For `format=csv`, and `wide` for `xlsx`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
          */
         layout?: 'long' | 'wide';
     };
@@ -737,9 +737,9 @@ export type GetSeriesByIdData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -1293,9 +1293,9 @@ export type GetCommoditiesData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */

@@ -41,6 +41,7 @@ export const mediaTypes = {
   json: 'application/json',
   csv: 'text/csv',
   ndjson: 'application/x-ndjson',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   ics: 'text/calendar',
   svg: 'image/svg+xml',
   png: 'image/png',
