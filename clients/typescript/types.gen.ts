@@ -565,9 +565,9 @@ export type GetSeriesData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -585,7 +585,7 @@ export type GetSeriesData = {
          */
         include_missing?: boolean;
         /**
-         * For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
+         * For `format=csv`, and `wide` for `xlsx`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
          */
         layout?: 'long' | 'wide';
     };
@@ -664,9 +664,9 @@ export type PostSeriesQueryData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -684,7 +684,7 @@ export type PostSeriesQueryData = {
          */
         include_missing?: boolean;
         /**
-         * For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
+         * For `format=csv`, and `wide` for `xlsx`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.
          */
         layout?: 'long' | 'wide';
     };
@@ -772,9 +772,9 @@ export type GetSeriesByIdData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */
@@ -1328,9 +1328,9 @@ export type GetCommoditiesData = {
          */
         vintage?: string;
         /**
-         * The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.
+         * The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.
          */
-        format?: 'json' | 'csv' | 'ndjson';
+        format?: 'json' | 'csv' | 'ndjson' | 'xlsx';
         /**
          * The fields of a point; default `date,value,dims`.
          */

@@ -12,7 +12,7 @@ import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
 import { parseDims, type DimsFilter } from '../series/dims.ts';
 import { pageQueryOf, requireSeries, withPointNotes } from '../series/series-read.ts';
-import { seriesParams, toRequest } from '../series/series-request.ts';
+import { requireWorkbook, seriesParams, toRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';
 import { pinnedHeaders, seriesErrors, seriesReply } from '../series/series.ts';
 import { seriesSchema } from '../series/series-schema.ts';
@@ -48,6 +48,7 @@ export const getCommodities = endpoint({
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
+    requireWorkbook(query);
     const filter = pricesFilter(query, query.city);
     const cities = [...(filter.get('city') ?? [])];
     const [city = national] = cities;

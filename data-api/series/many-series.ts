@@ -3,10 +3,9 @@ import type { Reply } from '../../kernel/http/answer.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { blockPoints } from './points.ts';
 import { seriesJson } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
-import { pageQueryOf, pointsOfQuery, readPage, requireEach, type PageQuery } from './series-read.ts';
+import { pageQueryOf, readPage, requireEach, type PageQuery } from './series-read.ts';
 import {
   idsMax,
   limitDefault,
@@ -31,7 +30,8 @@ import {
   requireNoted,
   seriesErrors,
 } from './series.ts';
-import { longTable, wideTable, type ReadSeries, type TableSeries } from './table.ts';
+import { longTable, readerOfSeries, wideTable, workbookSheets, type TableSeries } from './table.ts';
+import { writeWorkbook } from '../workbook/workbook.ts';
 
 /** Answers for all series or, if one fails, for none. */
 const readMany =
@@ -122,24 +122,15 @@ function envelopesReply(
   };
 }
 
-/** All points of the series, or the newest, as one CSV or NDJSON. */
+/** All points of the series, or the newest, as one CSV, NDJSON or workbook. */
 function tableReply(
   dependencies: Dependencies,
   call: ServiceCall,
   { found, pageQueries, request, layout }: AskedSeries,
 ): Reply {
-  const { longReads, cursors } = dependencies;
+  const { longReads, cursors, publicUrl } = dependencies;
   const { last, fields, format } = request;
-  const read: ReadSeries = async function* read({ pageQuery, computation }, window) {
-    if (last !== null) {
-      const page = { limit: limitDefault, last };
-      const { points } = await readPage({ database: longReads, cursors }, pageQuery, computation, page);
-      yield points; // few: there is one window
-      return;
-    }
-    const selection = { ...pageQuery.selection, ...window };
-    yield* pointsOfQuery(longReads, { ...pageQuery, selection }, computation, blockPoints);
-  };
+  const read = readerOfSeries(longReads, cursors, last);
   return {
     identity: ['table', ...pageQueries.flatMap(identityOf), layout, last, format, fields],
     lastModified: lastModifiedOf(found),
@@ -149,6 +140,10 @@ function tableReply(
       const all: TableSeries[] = [];
       for (const pageQuery of pageQueries)
         all.push({ pageQuery, computation: await computationOf(longReads, pageQuery, request, call) });
+      if (format === 'xlsx') {
+        const sheets = await call.stage('sql', () => workbookSheets(all, { read, publicUrl }));
+        return { bytes: await call.stage('render', () => writeWorkbook(sheets)) };
+      }
       return { parts: layout === 'wide' ? wideTable(all, { last, read }) : longTable(all, request, read) };
     },
   };

@@ -97,9 +97,15 @@ const aggregationParams = {
     .describe('For `frequency`: what a period is of its points; default `avg`.'),
   incomplete: flagParam(false).describe('For `frequency`: includes periods that are not complete.'),
 };
-const seriesFormats = ['json', 'csv', 'ndjson'] as const;
+const lineFormats = ['json', 'csv', 'ndjson'] as const;
+const seriesFormats = [...lineFormats, 'xlsx'] as const;
 export type SeriesFormat = (typeof seriesFormats)[number];
 const seriesFormatParam = oneOfParam(seriesFormats)
+  .default('json')
+  .describe(
+    'The format of the answer; `ndjson` is a line of JSON per point, `xlsx` a workbook. The header `Accept` with its media type selects one too.',
+  );
+const lineFormatParam = oneOfParam(lineFormats)
   .default('json')
   .describe(
     'The format of the answer; `ndjson` is a line of JSON per point. The header `Accept` with its media type selects one too.',
@@ -162,6 +168,7 @@ export const latestParams = {
   from: windowParams.from.describe('Only points of that day or later.'),
   sort: sortParam,
   ...pointParams,
+  format: lineFormatParam,
   ...pinParams,
 };
 /** The parameters for one series. */
@@ -198,7 +205,7 @@ export const manySeriesParams = {
   layout: oneOfParam(layouts)
     .optional()
     .describe(
-      'For `format=csv`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.',
+      'For `format=csv`, and `wide` for `xlsx`: `long` is a line per point with the column `series`, the default; `wide` is a line per date and a column per series.',
     ),
 };
 
@@ -232,16 +239,36 @@ export function requireFewPoints({
 
 /** @throws Failure `invalid_parameter` for what has no meaning in a table, or only there. */
 export function requireTable(query: ManySeriesQuery): void {
-  const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
-  const { format, layout, limit, fields, include } = query;
+  const { format, layout, limit } = query;
+  if (format === 'xlsx') return requireWorkbook(query, layout);
   if (format !== 'csv' && layout !== undefined) refuse('layout', '"layout" is for format=csv.');
   if (format !== 'json' && limit !== undefined)
     refuse('limit', `"limit" is for format=json: ${format} has all points. Use from, to or last.`);
-  if (layout !== 'wide') return;
+  if (layout === 'wide') requireValuesAlone(query, 'layout=long: a wide table');
+}
+
+/** @throws Failure `invalid_parameter` for what a workbook has no place for. @param layout of several series. */
+export function requireWorkbook(query: WorkbookQuery, layout?: string): void {
+  if (query.format !== 'xlsx') return;
+  for (const name of ['limit', 'cursor'] as const)
+    if (query[name] !== undefined)
+      refuse(name, `"${name}" is not for format=xlsx: a workbook has all points. Use from, to or last.`);
+  if (layout === 'long') refuse('layout', 'A workbook has layout=wide. layout=long is for format=csv.');
+  requireValuesAlone(query, 'other formats: a workbook');
+}
+
+type WorkbookQuery = Pick<ManySeriesQuery, 'format' | 'fields' | 'include' | 'limit'> & {
+  cursor?: string | undefined;
+};
+
+function requireValuesAlone({ fields, include }: WorkbookQuery, others: string): void {
   if (fields.join() !== defaultPointFields.join())
-    refuse('fields', '"fields" is for layout=long: a wide table has values alone.');
-  if (include !== undefined)
-    refuse('include', '"include" is for layout=long: a wide table has values alone.');
+    refuse('fields', `"fields" is for ${others} has values alone.`);
+  if (include !== undefined) refuse('include', `"include" is for ${others} has values alone.`);
+}
+
+function refuse(param: string, message: string): never {
+  return fail('invalid_parameter', message, { param });
 }
 
 /** @throws Failure `invalid_parameter` if the newest points of so many combinations would be more than allowed. */
@@ -277,7 +304,9 @@ export function canonicalRequest(seriesNo: number, request: SeriesRequest): stri
 
 /** @throws Failure `invalid_parameter` if parameters contradict each other; `plan_required`. */
 export function toRequest(
-  query: z.output<z.ZodObject<typeof latestParams>> & Partial<z.output<z.ZodObject<typeof seriesParams>>>,
+  query: Omit<z.output<z.ZodObject<typeof latestParams>>, 'format'> & { format: SeriesFormat } & Partial<
+      Omit<z.output<z.ZodObject<typeof seriesParams>>, 'format'>
+    >,
   call: ServiceCall,
   dependencies: Dependencies,
 ): SeriesRequest {
@@ -327,7 +356,6 @@ function requireTogether({
   limit,
   cursor,
 }: Partial<z.output<z.ZodObject<typeof seriesParams>>>): void {
-  const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
   if (frequency === undefined && aggregate !== undefined)
     refuse('aggregate', '"aggregate" requires "frequency".');
   if (frequency === undefined && incomplete === true)

@@ -28,10 +28,13 @@ import {
   includesNotes,
   latestParams,
   limitDefault,
+  requireWorkbook,
   seriesParams,
   toRequest,
   type SeriesRequest,
 } from './series-request.ts';
+import { readerOfSeries, workbookSheets } from './table.ts';
+import { writeWorkbook } from '../workbook/workbook.ts';
 import { seriesSchema } from './series-schema.ts';
 import type { Series } from './series.sql.ts';
 import { prepareTransform, type Computation } from './computed/transformed-points.ts';
@@ -58,6 +61,7 @@ export const getSeries = endpoint({
   headers: pinnedHeaders,
   errors: seriesErrors,
   handler: (dependencies) => async (asked) => {
+    requireWorkbook(asked.query);
     const request = toRequest(asked.query, asked.call, dependencies);
     // A stream is read by several statements, and what has been sent cannot be taken back.
     const mayUseKnown = asked.mayUseKnown && !isStream(request);
@@ -132,6 +136,7 @@ export function seriesReply(
     format,
     fileName: series.id,
     async read() {
+      if (format === 'xlsx') return workbook(dependencies, call, pageQuery, request);
       if (isStream(request)) {
         const { longReads } = dependencies;
         const computation = await computationOf(longReads, pageQuery, request, call);
@@ -146,6 +151,21 @@ export function seriesReply(
       return pageText(call, { selection: pageQuery.selection, request, ...page });
     },
   };
+}
+
+/** The points as a workbook. @throws Failure `invalid_parameter` if they are too many. */
+async function workbook(
+  { longReads, cursors, publicUrl }: Dependencies,
+  call: ServiceCall,
+  pageQuery: PageQuery,
+  request: SeriesRequest,
+): Promise<Content> {
+  const computation = await computationOf(longReads, pageQuery, request, call);
+  const read = readerOfSeries(longReads, cursors, request.last);
+  const sheets = await call.stage('sql', () =>
+    workbookSheets([{ pageQuery, computation }], { read, publicUrl }),
+  );
+  return { bytes: await call.stage('render', () => writeWorkbook(sheets)) };
 }
 
 export const getLatest = endpoint({

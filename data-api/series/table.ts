@@ -1,15 +1,21 @@
-// Several series as one table: long, a line per point, or wide, a column per series. Hides that a wide table is put together in windows of
+// Several series as one table: long, a line per point, or wide, a column per series, as CSV or as a workbook. Hides that a wide table is put together in windows of
 // time, so that no more than some hundred thousand points are held at once.
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
+import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
+import { fail } from '../../kernel/errors.ts';
 import { harmless } from '../../kernel/formula.ts';
+import type { Cursors } from '../../kernel/http/cursor.ts';
 import { csvLine } from '../../kernel/http/list.ts';
 import { writeDims } from '../../domain/dims-text.ts';
 import type { Computation } from './computed/transformed-points.ts';
 import type { Points } from './point-columns.ts';
+import { blockPoints } from './points.ts';
 import { seriesCsv, seriesNdjson } from './series-envelope.ts';
-import type { PageQuery } from './series-read.ts';
-import type { SeriesRequest } from './series-request.ts';
+import { pointsOfQuery, readPage, type PageQuery } from './series-read.ts';
+import { limitDefault, type SeriesRequest } from './series-request.ts';
+import { metaOf } from './series-meta.ts';
+import { columnsMax, type Cell, type Sheet } from '../workbook/workbook.ts';
 
 /** One series of a table: what is asked of it, and its transform. */
 export interface TableSeries {
@@ -19,6 +25,19 @@ export interface TableSeries {
 
 /** Reads the points of a series in blocks, in the order of the request. @param window the dates, both inclusive; null: those of its selection. */
 export type ReadSeries = (series: TableSeries, window: Window | null) => AsyncIterable<Points>;
+
+/** @param last only so many of the newest points of each combination; null: all. */
+export const readerOfSeries = (database: Queryable, cursors: Cursors, last: number | null): ReadSeries =>
+  async function* read({ pageQuery, computation }, window) {
+    if (last !== null) {
+      const page = { limit: limitDefault, last };
+      const { points } = await readPage({ database, cursors }, pageQuery, computation, page);
+      yield points; // few: there is one window
+      return;
+    }
+    const selection = { ...pageQuery.selection, ...window };
+    yield* pointsOfQuery(database, { ...pageQuery, selection }, computation, blockPoints);
+  };
 
 interface Window {
   from: string;
@@ -60,7 +79,7 @@ export async function* wideTable(
   { last, read }: { last: number | null; read: ReadSeries },
 ): AsyncGenerator<string> {
   const columns = all.flatMap(columnNames);
-  yield csvLine(['date', ...columns]);
+  yield csvLine(['date', ...columns.map(harmless)]);
   for (const window of windowsOf(all, last)) {
     const rows = new Map<string, string[]>();
     let first = 0;
@@ -81,7 +100,7 @@ function columnNames({ pageQuery: { selection } }: TableSeries): string[] {
   return lineNos.map((lineNo) => {
     const dims = Object.entries(dimsOf.get(lineNo) ?? {});
     const text = writeDims(Object.fromEntries(dims.map(([name, value]) => [name, [value]])));
-    return harmless(text === '' ? series.id : `${series.id} ${text}`);
+    return text === '' ? series.id : `${series.id} ${text}`;
   });
 }
 
@@ -129,3 +148,73 @@ function windowsOf(all: readonly TableSeries[], last: number | null): Window[] {
   }));
   return order === 'desc' ? windows.reverse() : windows;
 }
+
+/** A workbook is put together in memory. */
+const workbookPointsMax = 100_000;
+
+/**
+ * The sheets of a workbook: the wide table, and the facts of each series. @param publicUrl where clients reach the gateway.
+ * @throws Failure `invalid_parameter` for more points or columns than a workbook may have.
+ */
+export async function workbookSheets(
+  all: readonly TableSeries[],
+  { read, publicUrl }: { read: ReadSeries; publicUrl: string },
+): Promise<Sheet[]> {
+  const columns = all.flatMap(columnNames);
+  if (columns.length >= columnsMax)
+    refuseSize(`columns may have at most ${columnsMax}, and this one has ${columns.length + 1}`);
+  const rows = new Map<string, [number, Cell][]>();
+  let [first, points] = [1, 0];
+  for (const each of all) {
+    const { lineNos } = each.pageQuery.selection;
+    const columnOf = new Map(lineNos.map((lineNo, i) => [lineNo, first + i]));
+    for await (const block of read(each, null)) {
+      points += block.dates.length;
+      if (points > workbookPointsMax) refuseSize(`points may have at most ${workbookPointsMax}`);
+      for (let i = 0; i < block.dates.length; i += 1) {
+        const [date, digits] = [entryAt(block.dates, i), entryAt(block.values, i)];
+        const column = columnOf.get(entryAt(block.lineNos, i)) ?? 0;
+        rows
+          .getOrInsertComputed(date, () => [[0, { date }]])
+          .push([column, digits === '' ? null : { digits }]);
+      }
+    }
+    first += lineNos.length;
+  }
+  const dates = [...rows.keys()].sort();
+  if (all[0]?.pageQuery.selection.order === 'desc') dates.reverse();
+  const data = {
+    header: ['date', ...columns],
+    rows: dates.map((date) => rows.get(date) ?? []),
+    widths: [11],
+  };
+  return [{ name: 'Data', ...data }, factsSheet(all, publicUrl)];
+}
+
+function refuseSize(what: string): never {
+  const message = `A workbook of these ${what}. Narrow it by from, to, dims or last, or use format=csv.`;
+  return fail('invalid_parameter', message, { param: 'format' });
+}
+
+const factNames = ['series', 'name', 'unit', 'frequency', 'source', 'licence', 'vintage', 'version', 'last_updated', 'transform', 'citation_url'] as const; // prettier-ignore
+
+/** A row of facts per series, with where to cite it as it is in the table. */
+function factsSheet(all: readonly TableSeries[], publicUrl: string): Sheet {
+  const rows = all.map(({ pageQuery: { selection }, computation }) => {
+    const { id } = selection.series;
+    const meta = metaOf(selection.series, selection, computation);
+    const cited = new URL(`${publicUrl}/v1/series/${encodeURIComponent(id)}/cite`);
+    if (meta.vintage !== null) cited.searchParams.set('vintage', meta.vintage);
+    const facts: Record<(typeof factNames)[number], Cell> = {
+      ...{ series: id, name: meta.name, unit: meta.unit, frequency: meta.frequency, source: meta.source },
+      ...{ licence: meta.licence, transform: meta.transform, citation_url: cited.href },
+      vintage: dateCell(meta.vintage),
+      last_updated: dateCell(meta.last_updated),
+      version: { digits: String(meta.version) },
+    };
+    return factNames.map((name, column): [number, Cell] => [column, facts[name]]);
+  });
+  return { name: 'Series', header: factNames, rows, widths: [24, 40, 24, 11, 24, 24, 11, 9, 12, 12, 60] };
+}
+
+const dateCell = (date: string | null): Cell => (date === null ? null : { date });

@@ -37,7 +37,7 @@ export interface Reply {
   read: () => Promise<Content> | Content;
 }
 
-/** The body: one text and the cursor of the next page; a text in parts, which is the last page; or the bytes of an image. */
+/** The body: one text and the cursor of the next page; a text in parts, which is the last page; or the bytes of an image or a workbook. */
 export type Content =
   { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> } | { bytes: Buffer };
 
@@ -113,7 +113,7 @@ async function send(
 ): Promise<void> {
   const answered = {
     status,
-    type: format === 'png' ? mediaTypes.png : `${mediaTypes[format]}; charset=utf-8`,
+    type: 'bytes' in content ? mediaTypes[format] : `${mediaTypes[format]}; charset=utf-8`,
     headers:
       format === 'json' || format === 'xml' ? headers : { ...headers, ...dispositionOf(fileName, format) },
   };

@@ -37,6 +37,7 @@ test.serial('a cursor goes on in its own rows alone, in pages of any shape', asy
     const plain = new URL(endpoint.path, 'http://host').searchParams;
     const rows = await rowsOf(endpoint.path);
     for (const request of await requestsFor(service, endpoint)) {
+      if (request.includes('format=xlsx')) continue; // it has no pages
       if ((await ask(request)).status !== 200) continue; // whatever the cursor
       const { searchParams } = new URL(request, 'http://host');
       const others = [...searchParams.keys()].filter((name) => searchParams.get(name) !== plain.get(name));
