@@ -13,13 +13,11 @@ import { createApart, type ReadLimits } from './due/apart/run-apart.ts';
 import type { Tasks } from './due/tasks.ts';
 import { startBulk, type KeepBulk } from './due/bulk/keep-bulk.ts';
 import { workingApart } from './due/inbox/load-apart.ts';
-import { inboxMetrics } from './due/inbox/metrics.ts';
 import { startInbox } from './due/inbox/watch.ts';
-import { releaseMetrics } from './due/metrics.ts';
+import { dueMetrics } from './due/metrics.ts';
 import { startPublishing } from './due/publishing.ts';
 import { databaseClock, type ReleaseClock } from './due/releases/release-clock.ts';
 import { fetchDeps, loadingApart, startFetching, type SourceSettings } from './due/sources/fetching.ts';
-import { sourceMetrics } from './due/sources/metrics.ts';
 
 export interface PublisherOptions {
   /** Of the role almanac_publisher, or of the owner. */
@@ -104,9 +102,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
       ...(server?.metrics ?? []),
       ...database.metrics,
       ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
-      ...releaseMetrics(deps, publishing, log),
-      ...(fetching === undefined ? [] : sourceMetrics(deps, fetching, log)),
-      ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
+      ...dueMetrics(deps, { released: publishing.counts, fetched: fetching?.counts, inbox }),
     ],
     async close() {
       await server?.close();

@@ -108,6 +108,19 @@ test('a process that serves imports at its start no service, and no package that
         t.false(loadedLater.includes(target), `${file} imports ${target}`);
 });
 
+test('the publisher has no code that reads a workbook, a web page or a file that nobody described: only its child processes have', (t) => {
+  const needed = new Set(['ingest/main.ts']);
+  for (const file of needed)
+    for (const target of staticImports(file)) if (target.endsWith('.ts')) needed.add(target);
+  t.true(needed.has('ingest/load/load.ts'), 'it loads the text of releases');
+  const apart =
+    /^ingest\/(?:preview\/|reshape\/|plan\/plan|read\/(?:workbook|html-table|table-rows|unpacked-size))/;
+  t.deepEqual(
+    [...needed].filter((file) => apart.test(file)),
+    [],
+  );
+});
+
 test('the dashboard imports only the client, the charts, the names of transforms, the grammar of filters and the rule for formulas', (t) => {
   const files = sources('dashboard').filter((name) => !/^dashboard\/(?:vite\.config|build\/)/.test(name));
   for (const file of files) {

@@ -1,39 +1,85 @@
-// How releases stand, for /metrics: those that wait, those that need somebody, and how late the oldest is.
+// What is due and what came of it, for /metrics: releases, sources and the watched folder, in one form.
 import type { Log } from '../../kernel/log/log.ts';
-import { askedFigures } from '../../kernel/metrics/figures.ts';
+import { askedFigures, type Figures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import type { Inbox } from './inbox/watch.ts';
 import { countReleases } from './releases/embargo.sql.ts';
 import type { ReleaseDeps } from './releases/make-releases.ts';
-import type { Publishing } from './publishing.ts';
+import { failuresTold } from './sources/fetch-source.ts';
+import { countSources } from './sources/sources.sql.ts';
 
-export function releaseMetrics(
-  { database, clock }: ReleaseDeps,
-  { counts }: Pick<Publishing, 'counts'>,
-  log: Log,
+const helps = {
+  almanac_releases: 'Releases under embargo that are not made, by state.',
+  almanac_releases_late_seconds: 'How long the oldest release that is due has been due.',
+  almanac_releases_made_total: 'Releases that this process has made, and those that it could not.',
+  almanac_sources: `Sources that keep themselves fresh, by state; failing: the last ${failuresTold} fetches or more have failed.`,
+  almanac_sources_overdue_seconds:
+    'For how long the source that is due for longest has been due and is not being fetched.',
+  almanac_sources_fetched_total: 'Fetches of this process, by what came of them.',
+  almanac_inbox_up: '1 if INBOX_DIR and the database can be read, else 0.',
+  almanac_inbox_waiting: 'Files of INBOX_DIR that are neither loaded nor rejected yet.',
+  almanac_inbox_waiting_seconds: 'How long the file that waits for longest has waited.',
+  almanac_inbox_rejected: 'Files in the folder rejected of INBOX_DIR.',
+  almanac_inbox_files_total: 'Files of INBOX_DIR that this process has dealt with.',
+};
+type Name = keyof typeof helps;
+type Counts = Readonly<Record<string, number>>;
+
+/** @param counts of what this process has done since it started; of sources undefined: it fetches none. @param inbox undefined: it watches none. */
+export function dueMetrics(
+  { database, clock, log }: ReleaseDeps,
+  { released, fetched, inbox }: { released: Counts; fetched: Counts | undefined; inbox: Inbox | undefined },
 ): Metric[] {
-  const figures = askedFigures(
-    'the releases',
-    async () => countReleases(database, await clock.now(database)),
-    log,
-  );
+  const now = () => clock.now(database);
+  const releases = askedFigures('the releases', async () => countReleases(database, await now()), log);
   return [
-    figures.metric(
-      { name: 'almanac_releases', help: 'Releases under embargo that are not made, by state.' },
-      ({ pending, held, failed }) =>
-        Object.entries({ pending, held, failed }).map(([state, value]) => ({ labels: { state }, value })),
-    ),
-    figures.metric(
-      {
-        name: 'almanac_releases_late_seconds',
-        help: 'How long the oldest release that is due has been due.',
-      },
-      ({ lateSeconds }) => [{ value: lateSeconds }],
-    ),
-    {
-      name: 'almanac_releases_made_total',
-      help: 'Releases that this process has made, and those that it could not.',
-      type: 'counter',
-      read: () => Object.entries(counts).map(([outcome, value]) => ({ labels: { outcome }, value })),
-    },
+    states(releases, 'almanac_releases', ['pending', 'held', 'failed']),
+    gauge(releases, 'almanac_releases_late_seconds', 'lateSeconds'),
+    counter('almanac_releases_made_total', released),
+    ...(fetched === undefined
+      ? []
+      : sourceMetrics(() => now().then((at) => countSources(database, at, failuresTold)), fetched, log)),
+    ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
   ];
+}
+
+function sourceMetrics(ask: () => ReturnType<typeof countSources>, fetched: Counts, log: Log): Metric[] {
+  const sources = askedFigures('the sources', ask, log);
+  return [
+    states(sources, 'almanac_sources', ['fresh', 'failing']),
+    gauge(sources, 'almanac_sources_overdue_seconds', 'overdueSeconds'),
+    counter('almanac_sources_fetched_total', fetched),
+  ];
+}
+
+function inboxMetrics(inbox: Inbox, log: Log): Metric[] {
+  const folder = askedFigures('the folder INBOX_DIR', () => inbox.standing(), log);
+  return [
+    folder.answered({ name: 'almanac_inbox_up', help: helps.almanac_inbox_up }, {}),
+    gauge(folder, 'almanac_inbox_waiting', 'waiting'),
+    gauge(folder, 'almanac_inbox_waiting_seconds', 'oldestSeconds'),
+    gauge(folder, 'almanac_inbox_rejected', 'rejected'),
+    counter('almanac_inbox_files_total', inbox.counts),
+  ];
+}
+
+type Asked<Key extends string> = Figures<Readonly<Record<Key, number>>>;
+
+function states<Key extends string>(figures: Asked<Key>, name: Name, keys: readonly Key[]): Metric {
+  const samples = (read: Readonly<Record<Key, number>>) =>
+    keys.map((state) => ({ labels: { state }, value: read[state] }));
+  return figures.metric({ name, help: helps[name] }, samples);
+}
+
+function gauge<Key extends string>(figures: Asked<Key>, name: Name, key: Key): Metric {
+  return figures.metric({ name, help: helps[name] }, (read) => [{ value: read[key] }]);
+}
+
+function counter(name: Name, counts: Counts): Metric {
+  const outcomes = () =>
+    Object.entries(counts).map(([outcome, value]) => ({
+      labels: { outcome: outcome.replace(' ', '_') },
+      value,
+    }));
+  return { name, help: helps[name], type: 'counter', read: outcomes };
 }

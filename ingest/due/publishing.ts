@@ -2,7 +2,6 @@
 // at a time, and another goes on when that one is gone.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { repeat } from '../../kernel/time/repeat.ts';
 import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './releases/embargo.sql.ts';
 import { deleteOldInterruptions } from '../load/store/interruptions.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
@@ -26,7 +25,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   let isSweepDue = true; // what another process has made and not swept
   let heldBefore = '';
 
-  async function beat(): Promise<void> {
+  async function keepUp(): Promise<boolean> {
     await noteAlive(database, instance);
     await deleteExpiredUploads(database, await clock.now(database));
     await deleteOldInterruptions(database);
@@ -35,6 +34,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     if (text !== heldBefore && text !== '')
       log.warn({ event: 'releases_held', releases: text }, 'Releases under embargo are held');
     heldBefore = text;
+    return false;
   }
 
   async function look(signal: AbortSignal): Promise<boolean> {
@@ -60,18 +60,20 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   }
 
   // Beside the work, which lasts as long as what it prepares.
-  const beating = repeat(beat, {
-    ...{ everyMs: aliveEveryMs, atOnce: true },
-    onError: (error) =>
-      log.warn({ err: error }, 'that this publisher is at work could not be noted; it will be tried again'),
-  });
+  const keeping = run(
+    {
+      ...{ everyMs: aliveEveryMs, event: 'upkeep_fault', look: keepUp },
+      fault: 'That this publisher is at work could not be noted; it will be tried again',
+    },
+    deps,
+  );
   const fault = 'Releases could not be made; it will be tried again';
   const working = run({ everyMs: lookEveryMs, event: 'releases_fault', fault, look }, deps);
   return {
     counts,
     async close() {
       await working.close();
-      await beating.close();
+      await keeping.close();
       await noteGone(database, instance).catch((error: unknown) =>
         log.warn({ err: error }, 'the end of this publisher could not be noted'),
       );

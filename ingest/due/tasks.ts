@@ -2,7 +2,7 @@
 import type { TaskContext } from './apart/task.ts';
 import type { TableTasks } from './apart/tables.ts';
 import type { BulkTasks } from './bulk/write-apart.ts';
-import type { InboxTasks } from './inbox/load-apart.ts';
+import type { InboxTasks } from './inbox/load-file.ts';
 import type { SourceTasks } from './sources/load-fetched.ts';
 import type { PublishTasks } from './uploads/publish-table.ts';
 import type { ReadTasks } from './uploads/read-upload.ts';
@@ -25,7 +25,7 @@ export const tasks: { readonly [Name in keyof Tasks]: () => Promise<Task<Name>> 
     return (_context, given) => inspectTable(given);
   },
   'load-table': async () => (await import('./apart/tables.ts')).loadTableHere,
-  'inbox-file': async () => (await import('./inbox/load-apart.ts')).workHere,
+  'inbox-file': async () => (await import('./inbox/load-file.ts')).workHere,
   'load-source': async () => (await import('./sources/load-fetched.ts')).loadFetchedHere,
   'write-bulk': async () => (await import('./bulk/write-apart.ts')).writeBulkHere,
   'read-upload': async () => (await import('./uploads/read-upload.ts')).readUpload,

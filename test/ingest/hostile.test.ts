@@ -4,10 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { createApart, ProcessEnded, type Apart } from '../../ingest/due/apart/run-apart.ts';
 import type { Tasks } from '../../ingest/due/tasks.ts';
+import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
 import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
 import { fetchDeps, fetchDue, loadingApart } from '../../ingest/due/sources/fetching.ts';
 import { registerSources } from '../../ingest/due/sources/register.ts';
@@ -73,46 +75,62 @@ async function withApart(work: (apart: Apart<Tasks>, tasks: string[]) => Promise
   }
 }
 
-test('a publisher serves throughout while its folder has twenty hostile files; each is rejected once, and good files are loaded', async (t) => {
-  t.true(files.length > 20);
-  const inbox = folderOf('inbox');
-  writeFileSync(path.join(inbox, 'almanac.yml'), monthlySeries('held', 'good-*.csv', '{file}'));
-  const put = (name: string, content: string | Buffer) => {
-    writeFileSync(path.join(inbox, `.${name}`), content);
-    renameSync(path.join(inbox, `.${name}`), path.join(inbox, name));
-  };
-  put('good-a.csv', csv(1));
-  for (const { name, content } of files) put(name, content);
-  put('good-z.csv', csv(2));
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  exempt(url);
-  const words = [path.join(projectRoot, 'almanac.js'), 'start', 'publisher'];
-  const publisher = await startServing(/publisher is running/, process.execPath, words, {
-    name: 'publisher',
-    env: {
-      ...{ ...process.env, ...settingsOf(role), ...limits, LOG_LEVEL: 'info' },
-      ...{ IDENTITY_SECRET: testIdentitySecret, PUBLISHER_PORT: String(port), INBOX_DIR: inbox },
-    },
-  });
-  const left = () => [...readdirSync(inbox), ...readdirSync(path.join(inbox, '.taken'))];
-  const isOver = () => left().every((name) => /^(?:\.taken|almanac\.yml|done|rejected)$/.test(name));
-  await until(
-    'all files are done',
-    async () => {
-      t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })).status, 200);
-      return isOver();
-    },
-    300_000,
-  );
-  for (const { name, refused } of files)
-    t.regex(readFileSync(path.join(inbox, 'rejected', `${name}.report.txt`), 'utf8'), refused, name);
-  t.is(readdirSync(path.join(inbox, 'done')).length, 2);
-  t.deepEqual(await published(database, 'good-z'), { '2024-01-31': '2' });
-  t.is(await publisher.end('SIGTERM'), 0, publisher.output());
-  const ends = publisher.output().match(/"event":"apart_ended"/g) ?? [];
-  t.is(ends.length, 1, 'the file that ended its reader was read once');
-});
+test.serial(
+  'a publisher serves and makes a release while its folder has twenty hostile files, and a source one; each is rejected once, good files are loaded',
+  async (t) => {
+    t.true(files.length > 20);
+    const server = await startServer(t, new Map([[tooMuch.name, tooMuch.content]]));
+    await register([`${server.url}/${tooMuch.name}`]);
+    const release = { ...embargoed, input: Readable.from(['series_id,date,value\nRELEASED,2024-01-31,5\n']) };
+    const instant = new Date(Date.now() + 8_000).toISOString();
+    await acceptUnderEmbargo(database, release, { instant });
+    const inbox = folderOf('inbox');
+    writeFileSync(path.join(inbox, 'almanac.yml'), monthlySeries('held', 'good-*.csv', '{file}'));
+    const put = (name: string, content: string | Buffer) => {
+      writeFileSync(path.join(inbox, `.${name}`), content);
+      renameSync(path.join(inbox, `.${name}`), path.join(inbox, name));
+    };
+    put('good-a.csv', csv(1));
+    for (const { name, content } of files) put(name, content);
+    put('good-z.csv', csv(2));
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    exempt(url);
+    const words = [path.join(projectRoot, 'almanac.js'), 'start', 'publisher'];
+    const publisher = await startServing(/publisher is running/, process.execPath, words, {
+      name: 'publisher',
+      env: {
+        ...{ ...process.env, ...settingsOf(role), ...limits, LOG_LEVEL: 'info' },
+        ...{ IDENTITY_SECRET: testIdentitySecret, PUBLISHER_PORT: String(port), INBOX_DIR: inbox },
+        ...{ SOURCE_ALLOW_CIDRS: '127.0.0.0/8', SOURCE_ALLOW_HTTP: 'true' },
+      },
+    });
+    const left = () => [...readdirSync(inbox), ...readdirSync(path.join(inbox, '.taken'))];
+    const isReleased = async () => Object.keys(await published(database, 'RELEASED')).length > 0;
+    const isOver = () => left().every((name) => /^(?:\.taken|almanac\.yml|done|rejected)$/.test(name));
+    await until(
+      'all files are done',
+      async () => {
+        t.is((await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(10_000) })).status, 200);
+        return isOver() && (await isReleased()) && (await selectSources(database))[0]?.failures === 1;
+      },
+      300_000,
+    );
+    for (const { name, refused } of files)
+      t.regex(readFileSync(path.join(inbox, 'rejected', `${name}.report.txt`), 'utf8'), refused, name);
+    t.is(readdirSync(path.join(inbox, 'done')).length, 2);
+    t.deepEqual(await published(database, 'good-z'), { '2024-01-31': '2' });
+    t.is(await publisher.end('SIGTERM'), 0, publisher.output());
+    const ends = publisher.output().match(/"event":"apart_ended"/g) ?? [];
+    t.is(ends.length, 2, 'the file that ended its reader was read once, there and here');
+  },
+);
+
+/** Of a release, before its file. */
+const embargoed = {
+  ...{ dataset: 'observations', create: true, seriesTimeZone: 'UTC' },
+  set: { name: 'Released', frequency: 'monthly', unit: 'USD', source: 'Tests' },
+};
 
 /** The entry of a source: of a table with a line of names. */
 const entryFor = (url: string) => ({

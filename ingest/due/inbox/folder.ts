@@ -9,6 +9,9 @@ import { descriptionFile } from '../../entry/entry.ts';
 import { IngestFailure } from '../../failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
 
+/** Thrown when the process is to stop, or somebody writes to a file: it stays taken, and is worked on later. */
+export class NotNow extends Error {}
+
 /** What a file is until somebody writes to it or puts another in its place. */
 export interface Identity {
   size: bigint;

@@ -1,28 +1,12 @@
-// Works on files of the watched folder in a child process. A file that ends that process is rejected at once: the next
-// process would end as well.
+// Has files of the watched folder worked on by a child process: this one, which owes releases, has no code that reads them. A file that ends
+// that process is rejected at once: the next process would end as well.
 import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
-import type { TaskContext } from '../apart/task.ts';
 import { relaxLimits } from '../../load/store/statements.sql.ts';
-import { databaseClock } from '../releases/release-clock.ts';
-import { listTaken, moveToRejected, type TakenFile, type WaitingFile } from './folder.ts';
+import { listTaken, moveToRejected, NotNow } from './folder.ts';
 import { lockInbox } from './inbox.sql.ts';
-import { NotNow, workOn, type InboxDeps, type Outcome } from './load-file.ts';
+import type { InboxDeps, InboxTasks, Outcome } from './load-file.ts';
 import { reportText, tooMuch } from './report.ts';
 import type { WatchDeps } from './watch.ts';
-
-export interface FileOfInbox {
-  file: WaitingFile | TakenFile;
-  /** The publisher has begun to read it before. */
-  isBegun: boolean;
-  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
-}
-
-/** `later`: for the reason of NotNow. */
-export type InboxAnswer = Outcome | { result: 'later'; reason: string };
-
-export interface InboxTasks {
-  'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
-}
 
 export function workingApart(deps: InboxDeps, apart: Apart<InboxTasks>): WatchDeps['work'] {
   return async (file, begun, signal) => {
@@ -60,27 +44,4 @@ async function rejectTaken(deps: InboxDeps, id: string, ended: ProcessEnded): Pr
     );
     return { result: 'rejected', movedTo, reason: rejection.reason };
   });
-}
-
-const never = new AbortController().signal;
-
-/** The task. */
-export async function workHere(
-  { database, log, emit }: TaskContext,
-  { file, isBegun, settings }: FileOfInbox,
-): Promise<InboxAnswer> {
-  const ids = new Set(isBegun && 'id' in file ? [file.id] : []);
-  const begun = {
-    has: (id: string) => ids.has(id),
-    add(id: string) {
-      ids.add(id);
-      emit({ begun: id });
-    },
-  };
-  try {
-    return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
-  } catch (error) {
-    if (error instanceof NotNow) return { result: 'later', reason: error.message };
-    throw error;
-  }
 }

@@ -13,9 +13,10 @@ import { bytesMaxUsual } from '../../read/fetch.ts';
 import { entriesFor } from '../../entry/entries-for.ts';
 import { loadTableFile, type LoadedTable } from '../../plan/load-table-file.ts';
 import { planMovedFile, type Plan } from '../../plan/plan.ts';
+import type { TaskContext } from '../apart/task.ts';
 import { mayPass } from '../releases/passing-faults.ts';
 import { dropStage } from '../releases/prepared-loads.sql.ts';
-import type { ReleaseClock } from '../releases/release-clock.ts';
+import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import {
   countAttempt,
   inspect,
@@ -23,6 +24,7 @@ import {
   listTaken,
   moveToDone,
   moveToRejected,
+  NotNow,
   take,
   type TakenFile,
   type WaitingFile,
@@ -61,11 +63,22 @@ export type Outcome =
     }
   | { result: 'rejected'; movedTo: string | null; reason: string };
 
+export interface FileOfInbox {
+  file: WaitingFile | TakenFile;
+  /** The publisher has begun to read it before. */
+  isBegun: boolean;
+  settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
+}
+
+/** `later`: for the reason of NotNow. */
+export type InboxAnswer = Outcome | { result: 'later'; reason: string };
+
+export interface InboxTasks {
+  'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
+}
+
 /** So many processes may end while they read a file; then it is rejected. */
 export const attemptsMax = 3;
-
-/** Thrown when the process is to stop, or somebody writes to the file: it stays taken, and is worked on later. */
-export class NotNow extends Error {}
 
 /** Thrown to undo what was stored of a file. */
 class Rejected extends Error {
@@ -74,6 +87,29 @@ class Rejected extends Error {
   constructor(rejection: Rejection) {
     super(rejection.reason);
     this.rejection = rejection;
+  }
+}
+
+const never = new AbortController().signal;
+
+/** The task. */
+export async function workHere(
+  { database, log, emit }: TaskContext,
+  { file, isBegun, settings }: FileOfInbox,
+): Promise<InboxAnswer> {
+  const ids = new Set(isBegun && 'id' in file ? [file.id] : []);
+  const begun = {
+    has: (id: string) => ids.has(id),
+    add(id: string) {
+      ids.add(id);
+      emit({ begun: id });
+    },
+  };
+  try {
+    return await workOn({ database, clock: databaseClock, log, ...settings }, file, begun, never);
+  } catch (error) {
+    if (error instanceof NotNow) return { result: 'later', reason: error.message };
+    throw error;
   }
 }
 

@@ -9,12 +9,13 @@ import {
   countRejected,
   listFolder,
   listTaken,
+  NotNow,
   prepareFolder,
   type Listing,
   type TakenFile,
   type WaitingFile,
 } from './folder.ts';
-import { NotNow, type Begun, type DoneAs, type InboxDeps, type Outcome } from './load-file.ts';
+import type { Begun, DoneAs, InboxDeps, Outcome } from './load-file.ts';
 import { run, type Running } from '../runner/runner.ts';
 import { Sightings } from './sightings.ts';
 
