@@ -6,6 +6,7 @@ import type { TableDescription } from '../entry/entry.ts';
 import type { FoundTable } from '../detect/file-groups.ts';
 import { fileNameOf, isUrl } from '../read/file-path.ts';
 import { inspect } from './inspect.ts';
+import { titleQuestion } from '../entry/missing-facts.ts';
 import { contentOf, samplesOf, type Sample } from '../read/table-rows.ts';
 import { sheetNames } from '../read/workbook.ts';
 import { namesIn } from '../entry/file-name.ts';
@@ -75,7 +76,9 @@ async function withRows(
 ): Promise<Proposal> {
   if (proposal.entry.skip !== undefined) return proposal;
   const entry = { file: source.path, ...(sheet !== undefined && { sheet }), ...proposal.entry };
-  return { ...proposal, inspected: await inspect({ ...source, entry }, sample, proposal.ignored) };
+  const { preview, choices } = await inspect({ ...source, entry }, sample, proposal.ignored);
+  const title = proposal.isNameMissing === true ? [titleQuestion(entry)] : [];
+  return { ...proposal, inspected: { preview, choices: [...choices, ...title] } };
 }
 
 /** Whether a workbook with entries has a sheet without one. */
