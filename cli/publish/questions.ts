@@ -98,10 +98,12 @@ function questionsOf(tables: readonly { entry: TableDescription; choices: readon
     for (const choice of choices) {
       const { key, options, text, question } = choice;
       const sets = options.slice(1).map(({ set }) => set);
-      const same = JSON.stringify([key, text, sets, options.length === 0 ? question : '']);
+      const isFact = isMissing(entry, choice);
+      // Columns of one title are of different units in different tables; the publisher is mostly the same.
+      const own = isFact && key !== 'series.source' ? nameOf(entry) : '';
+      const same = JSON.stringify([key, text, sets, options.length === 0 ? question : '', own]);
       const known = questions.get(same);
-      if (known === undefined)
-        questions.set(same, { choice, of: [{ entry, choice }], isMissing: isMissing(entry, choice) });
+      if (known === undefined) questions.set(same, { choice, of: [{ entry, choice }], isMissing: isFact });
       else known.of.push({ entry, choice });
     }
   return [...questions.values()];

@@ -10,7 +10,8 @@ import type { PeriodKind } from '../cells/date-texts.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
 import { isUntitled } from './table/head.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
-import { addStatedColumns, namesOf, wordsOf } from './series-names.ts';
+import { addStatedColumns, namesOf } from './series-names.ts';
+import { wordsOf } from '../entry/file-name.ts';
 
 const isCode = (title: string) =>
   /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);

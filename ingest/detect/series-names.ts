@@ -1,6 +1,7 @@
 // The names of the series of a table: made of what states them, in order a column or a line of names, the title of the table, the name of its file;
 // with what tells the series of the table apart behind it.
 import { entryAt } from '../../kernel/entries.ts';
+import { wordsOf } from '../entry/file-name.ts';
 import type { About, Draft, Seen } from './proposal.ts';
 import type { Columns } from './table/columns.ts';
 import { detectDates } from './table/dates.ts';
@@ -14,10 +15,6 @@ const isOfAnyValue =
   /^(?:obs[_ ]?)?(?:values?|observations?|amounts?|numbers?|data|prices?|levels?|index|rates?|figures?)$/i;
 /** Lines above the data that are no title of it. */
 const isNote = /^(?:sources?|units?|notes?|footnotes?|last updated?|updated|release[d]?|copyright|©)\b/i;
-
-/** The name of a file in words: `gdp-us__quarter` is `gdp us quarter`. */
-export const wordsOf = (stem: string): string =>
-  stem.replaceAll(/[_\s]+|(?<=\p{L})-+(?=[\p{L}\d])|(?<=\d)-+(?=\p{L})/gu, ' ').trim() || 'Table';
 
 /** The only text of a line above the data: the first that is neither a note nor a date. */
 export function titleAbove(above: readonly string[][], { headerRows, facts }: Layout): string | undefined {
@@ -98,24 +95,26 @@ function saysMore({ titles, dates }: Layout, { values }: Columns, base: string):
 
 /** Names, units and descriptions that are stated beside the data for single columns. */
 export function addStatedColumns(
-  { entry, evidence }: Draft,
+  { entry, evidence, guessed }: Draft,
   titles: readonly string[],
-  { beside }: About,
+  { beside, facts: given }: About,
   isSeveral: boolean,
 ): void {
   if (beside === undefined || entry.series === undefined) return;
   const base = (entry.series.name ?? '').replace(/, \{column\}$/, '');
   for (const title of titles) {
-    const stated = beside.columns[title];
+    const stated = beside.columns.get(title);
     if (stated === undefined) continue;
     const { name, ...facts } = stated;
     if (!isSeveral) {
-      entry.series = {
-        ...facts,
-        ...entry.series,
-        ...(beside.facts['name'] === undefined && name !== undefined && { name }),
-      };
-      for (const fact of Object.keys(facts)) evidence[`series.${fact}`] ??= `stated by ${beside.from}`;
+      const own = Object.entries(facts).filter(([fact]) => !(fact in beside.facts) && !(fact in given));
+      const isNamed = name !== undefined && beside.facts['name'] === undefined && given['name'] === undefined;
+      entry.series = { ...entry.series, ...Object.fromEntries(own), ...(isNamed && { name }) };
+      for (const [fact] of own) {
+        evidence[`series.${fact}`] = `stated by ${beside.from}`;
+        const at = guessed.indexOf(`series.${fact}`);
+        if (at >= 0) guessed.splice(at, 1);
+      }
       continue;
     }
     const own = { ...facts, ...(name !== undefined && { name: `${base}, ${name}` }) };

@@ -145,17 +145,18 @@ test('a question that several tables share is asked once, and the answer is for 
     'maize.csv': twelve('Price'),
   });
   const ran = await almanac(['publish', folder], {
-    stdin: '1\nIndex, 2015 = 100\nOffice\ny\n',
+    stdin: '1\nIndex, 2015 = 100\nOffice\nEUR\nUSD\ny\n',
     isTerminal: true,
   });
   t.is(ran.code, 0, ran.stderr);
-  t.is(ran.stderr.match(/^series\.unit: /gm)?.length, 1);
+  t.is(ran.stderr.match(/^series\.source: /gm)?.length, 1);
+  t.is(ran.stderr.match(/^series\.unit: /gm)?.length, 3, 'a unit is of one table');
   t.regex(
     ran.stderr,
-    /maize\.csv and 2 more: asked once for 3 tables\nseries\.unit: Nobody has stated the unit of "Price"\./,
+    /maize\.csv and 2 more: asked once for 3 tables\nseries\.source: Nobody has stated who publishes/,
   );
-  for (const id of ['rice', 'wheat', 'maize'])
-    t.like(await seriesRow(database, id), { unit: 'Index, 2015 = 100', source: 'Office' });
+  const units = [['maize', 'Index, 2015 = 100'], ['rice', 'EUR'], ['wheat', 'USD']] as const; // prettier-ignore
+  for (const [id, unit] of units) t.like(await seriesRow(database, id), { unit, source: 'Office' });
 });
 
 test('tables with the same readings share a question, whatever cell shows the difference in each', async (t) => {
