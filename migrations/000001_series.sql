@@ -48,10 +48,10 @@ create table data.series (
   series_no  integer generated always as identity primary key,
   series_id  text not null unique check (series_id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
   name       text not null check (length(name) between 1 and 500),
-  unit       text not null check (length(unit) between 1 and 200),
+  unit       text check (length(unit) between 1 and 200),                            -- null: nobody has stated it, as of the source
   frequency  text not null check (frequency in
              ('daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual', 'irregular')),
-  source     text not null check (length(source) between 1 and 500),
+  source     text check (length(source) between 1 and 500),
   description         text check (length(description) <= 10000),
   geography           text check (length(geography) <= 200),
   seasonal_adjustment text check (length(seasonal_adjustment) <= 100),
@@ -218,7 +218,7 @@ create index series_aliases_by_series on data.series_aliases (series_no);
 create table data.series_breaks (
   series_no            integer not null references data.series on delete cascade,
   date                 date    not null,                                             -- the first that is in the new unit
-  from_unit            text    not null check (length(from_unit) between 1 and 200), -- of the points before
+  from_unit            text    check (length(from_unit) between 1 and 200),          -- of the points before; null: not known
   from_unit_multiplier integer check (from_unit_multiplier between -30 and 30),
   note                 text    check (length(note) between 1 and 2000),
   declared_on          date    not null,                                             -- earlier vintages do not have the break

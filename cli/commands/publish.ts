@@ -11,6 +11,7 @@ import { settleEntry } from '../../ingest/entry/entry-file.ts';
 import { requireWritable } from '../../ingest/entry/write-entry-file.ts';
 import type { TableToInspect } from '../../ingest/preview/inspect.ts';
 import type { Inspected } from '../../ingest/entry/inspected.ts';
+import { isMissing } from '../../ingest/entry/missing-facts.ts';
 import { nameOf, previewOf, rowsOf } from '../../ingest/plan/preview-text.ts';
 import {
   changesDescription,
@@ -200,16 +201,20 @@ async function publishOne(run: Run, plan: Plan, wish: Wish): Promise<Published> 
 async function shown(run: Run, plan: Plan, { dryRun, json, yes }: Wish): Promise<boolean> {
   const { terminal } = run;
   if (json) return dryRun;
-  const guessed = plan.tables.filter(({ isGuessed, state }) => isGuessed && state !== 'unchanged');
-  const isAsked = guessed.length > 0 && terminal.stdin.isTTY === true && !dryRun && !yes;
   const inspected = await inspectAll(run, plan, { withGuessed: !yes });
+  const asked = plan.tables.filter(
+    ({ entry, isGuessed, state }) =>
+      state !== 'unchanged' &&
+      (isGuessed || (inspected.get(entry)?.choices ?? []).some((choice) => isMissing(entry, choice))),
+  );
+  const isAsked = asked.length > 0 && terminal.stdin.isTTY === true && !dryRun && !yes;
   terminal.stderr.write(previewOf(plan, { inspected, withLines: !isAsked && !yes }));
-  return isAsked ? confirmed(run, plan, guessed, inspected) : dryRun;
+  return isAsked ? confirmed(run, plan, asked, inspected) : dryRun;
 }
 
 const inspectedMax = 40;
 /** Facts that change no row. */
-const saysNothingOfRows = new Set(['series.unit', 'series.source', 'series.name']);
+const saysNothingOfRows = /^(?:series\.(?:unit|source|name)|columns\..+\.unit)$/s;
 
 /** What is known of new tables, of edited ones, and of those whose guesses nobody has confirmed in an earlier run: these are read again. */
 async function inspectAll(
@@ -240,29 +245,31 @@ async function inspectOne(tables: TablesApart, table: TableToInspect): Promise<I
   }
 }
 
-/** Asks at the terminal how the guesses are settled, and whether the tables are loaded so. */
+/** Asks at the terminal how the guesses are settled, for the facts that are missing, and whether tables with guesses are loaded so. */
 async function confirmed(
   { asking, tables, terminal, today }: Run,
   plan: Plan,
-  guessed: readonly PlannedTable[],
+  asked: readonly PlannedTable[],
   inspected: ReadonlyMap<TableDescription, Inspected>,
 ): Promise<boolean> {
-  const entries = [...new Set(guessed.map(({ entry }) => entry))];
-  const asked = entries.map((entry) => ({ entry, choices: inspected.get(entry)?.choices ?? [] }));
-  const settled = await askAll(asked, asking, terminal);
+  const entries = [...new Set(asked.map(({ entry }) => entry))];
+  const choices = entries.map((entry) => ({ entry, choices: inspected.get(entry)?.choices ?? [] }));
+  const settled = await askAll(choices, asking, terminal);
   for (const { entry, change, label } of settled ?? []) settleEntry(plan.description, entry, change, label);
   if (settled !== null && settled.length > 0) plan.isCompleted = true;
   const reread = new Set(
     (settled ?? []).flatMap(({ entry, change }) =>
-      Object.keys(change).every((key) => saysNothingOfRows.has(key)) ? [] : [entry],
+      Object.keys(change).every((key) => saysNothingOfRows.test(key)) ? [] : [entry],
     ),
   );
-  for (const { entry, path, file } of guessed
+  for (const { entry, path, file } of asked
     .filter((table) => reread.delete(table.entry))
     .slice(0, inspectedMax)) {
     const { preview } = await inspectOne(tables, { entry, path, file, today });
     terminal.stderr.write(`\n${nameOf(entry)}, as you have settled it\n${rowsOf(preview).join('\n')}\n`);
   }
+  const guessed = asked.filter(({ isGuessed }) => isGuessed);
+  if (guessed.length === 0) return false;
   const answer = await asking.ask(`\nLoad ${tablesOf(guessed.length)}? [y/N] `);
   return answer !== null && /^y(?:es)?$/i.test(answer);
 }

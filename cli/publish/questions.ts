@@ -1,7 +1,9 @@
-// Asks whoever sits at a terminal how guesses are to be settled: one question after the other, the same question of several tables once.
+// Asks whoever sits at a terminal how guesses are to be settled, and for facts that nobody has stated: one question after the other, the same
+// question of several tables once.
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { TableDescription } from '../../ingest/entry/entry.ts';
 import { nameOf } from '../../ingest/plan/preview-text.ts';
+import { isMissing, titled } from '../../ingest/entry/missing-facts.ts';
 import { changeOf, type Choice, type EntryChange, type Pick } from '../../ingest/entry/settle.ts';
 import type { Terminal } from '../command.ts';
 
@@ -32,6 +34,8 @@ export function askingAt({ stdin, stderr }: Terminal): Asking {
 interface Question {
   choice: Choice;
   of: { entry: TableDescription; choice: Choice }[];
+  /** For a fact that nobody has stated, not for a guess. */
+  isMissing: boolean;
 }
 
 export interface Settled {
@@ -41,7 +45,8 @@ export interface Settled {
 }
 
 /**
- * Asks about all guesses of the tables that are to be picked, or typed.
+ * Asks about all guesses of the tables that are to be picked, or typed, and then for the facts that are missing. `all` confirms the guesses that
+ * are left; `all: PKR` is the answer to this question and to those for the same fact of further columns of the table.
  * @returns the picks that change an entry; null if the input ended.
  */
 export async function askAll(
@@ -50,19 +55,40 @@ export async function askAll(
   terminal: Terminal,
 ): Promise<Settled[] | null> {
   const settled: Settled[] = [];
-  const questions = questionsOf(tables);
-  for (const [at, { choice, of }] of questions.entries()) {
-    terminal.stderr.write(`\n(${at + 1} of ${questions.length}) ${forWhom(of)}\n${shownOf(choice)}`);
-    const pick = await pickOf(choice, asking);
-    if (pick === null) return null;
-    if ('option' in pick && pick.option === 0) continue;
-    for (const { entry, choice: own } of of) {
-      const change = changeOf(own, pick);
-      const label = 'option' in pick ? (own.options[pick.option]?.label ?? '') : pick.text;
-      if (change !== null) settled.push({ entry, change, label });
+  const questions = questionsOf(tables).toSorted((a, b) => Number(a.isMissing) - Number(b.isMissing));
+  const ofAll = new Map<string, Pick>();
+  for (const [at, question] of questions.entries()) {
+    const { of, isMissing: isFact } = question;
+    if (!isFact && ofAll.has(guesses)) continue;
+    const place = isFact ? factPlace(question) : guesses;
+    let pick = ofAll.get(place);
+    if (pick === undefined) {
+      terminal.stderr.write(`\n(${at + 1} of ${questions.length}) ${forWhom(of)}\n${shownOf(question)}`);
+      const answer = await answerTo(question, asking);
+      if (answer === null) return null;
+      pick = answer.pick;
+      if (answer.isOfAll) ofAll.set(place, pick);
     }
+    settled.push(...settledBy(question, pick));
   }
   return settled;
+}
+
+/** The key under which one answer for all guesses is kept. */
+const guesses = '';
+
+/** The same for the units of the columns of one table. */
+const factPlace = ({ choice: { key }, of }: Question): string =>
+  `${nameOf(of[0]?.entry ?? { file: '' })}\n${key.split('.').at(-1) ?? ''}`;
+
+function settledBy({ of }: Question, pick: Pick): Settled[] {
+  if ('option' in pick && pick.option === 0) return [];
+  return of.flatMap(({ entry, choice: own }) => {
+    const typed = 'text' in pick && own.key === 'series.name' ? { text: titled(entry, pick.text) } : pick;
+    const change = changeOf(own, typed);
+    const label = 'option' in typed ? (own.options[typed.option]?.label ?? '') : typed.text;
+    return change === null ? [] : [{ entry, change, label }];
+  });
 }
 
 /** Tables share a question if it is about the same key and each answer but the first makes the same change. */
@@ -72,9 +98,12 @@ function questionsOf(tables: readonly { entry: TableDescription; choices: readon
     for (const choice of choices) {
       const { key, options, text, question } = choice;
       const sets = options.slice(1).map(({ set }) => set);
-      const same = JSON.stringify([key, text, sets, options.length === 0 ? question : '']);
+      const isFact = isMissing(entry, choice);
+      // Columns of one title are of different units in different tables; the publisher is mostly the same.
+      const own = isFact && key !== 'series.source' ? nameOf(entry) : '';
+      const same = JSON.stringify([key, text, sets, options.length === 0 ? question : '', own]);
       const known = questions.get(same);
-      if (known === undefined) questions.set(same, { choice, of: [{ entry, choice }] });
+      if (known === undefined) questions.set(same, { choice, of: [{ entry, choice }], isMissing: isFact });
       else known.of.push({ entry, choice });
     }
   return [...questions.values()];
@@ -87,24 +116,41 @@ function forWhom(of: Question['of']): string {
     : `${first ?? ''} and ${others.length} more: asked once for ${of.length} tables`;
 }
 
-function shownOf({ key, question, options, text }: Choice): string {
+function shownOf({ choice: { key, question, options, text }, isMissing: isFact }: Question): string {
+  if (isFact) {
+    const ofAll = key.startsWith('columns.') ? ', as all: … to answer for all further columns too' : '';
+    const without = key === 'series.name' ? 'to keep it' : 'to leave it out';
+    return `${key}: ${question}\nType it${ofAll}, or press Enter ${without}: `;
+  }
   const lines = options.map(({ label }, at) => `  ${at + 1}  ${label}\n`).join('');
   const how =
     options.length === 0
-      ? 'Type it, or press Enter to leave it as it is'
-      : `Type a number${text === null ? '' : ' or another text'}, or press Enter for 1`;
+      ? 'Type it, or press Enter to leave it as it is; all confirms all guesses'
+      : `Type a number${text === null ? '' : ' or another text'}, or press Enter for 1; all confirms all guesses`;
   return `${key}: ${question}\n${lines}${how}: `;
 }
 
 /** Null: the input has ended. */
-async function pickOf(choice: Choice, asking: Asking): Promise<Pick | null> {
+async function answerTo(
+  { choice, isMissing: isFact }: Question,
+  asking: Asking,
+): Promise<{ pick: Pick; isOfAll: boolean } | null> {
+  const pick = await pickOf(choice, asking, isFact);
+  if (pick === null || !('text' in pick)) return pick && { pick, isOfAll: false };
+  if (!isFact) return pick.text === 'all' ? { pick: { option: 0 }, isOfAll: true } : { pick, isOfAll: false };
+  const [, text] = /^all:\s*(.+)$/s.exec(pick.text) ?? [];
+  return text === undefined ? { pick, isOfAll: false } : { pick: { text }, isOfAll: true };
+}
+
+/** Null: the input has ended. */
+async function pickOf(choice: Choice, asking: Asking, isFact: boolean): Promise<Pick | null> {
   const { options, text } = choice;
   for (let answer = await asking.ask(''); answer !== null;) {
     if (answer === '') return { option: 0 };
     const number = Number(answer);
     if (options.length > 0 && Number.isInteger(number) && number >= 1 && number <= options.length)
       return { option: number - 1 };
-    if (text !== null) return { text: answer };
+    if (text !== null || (answer === 'all' && !isFact)) return { text: answer };
     answer = await asking.ask(
       `"${answer}" is none of 1 to ${options.length}. Type one of them, or press Enter for 1: `,
     );

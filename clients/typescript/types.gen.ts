@@ -19,9 +19,15 @@ export type Series = {
 
 export type SeriesMeta = {
     name: string;
-    unit: string;
+    /**
+     * Null where nobody has stated it.
+     */
+    unit: string | null;
     frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-    source: string;
+    /**
+     * Who publishes the series; null where nobody has stated it.
+     */
+    source: string | null;
     /**
      * The day of the newest publication; null for a vintage before the first.
      */
@@ -102,7 +108,7 @@ export type SeriesMeta = {
     /**
      * The unit before the transform.
      */
-    source_unit?: string;
+    source_unit?: string | null;
     /**
      * The date at which an index is 100; null if the combinations have different dates.
      */
@@ -133,11 +139,11 @@ export type SeriesBreak = {
      */
     date: string;
     from: {
-        unit: string;
+        unit: string | null;
         unit_multiplier: number | null;
     };
     to: {
-        unit: string;
+        unit: string | null;
         unit_multiplier: number | null;
     };
     note: string | null;
@@ -232,9 +238,9 @@ export type Citation = {
     series: string;
     title: string;
     /**
-     * The source of the series.
+     * The source of the series; null where nobody has stated it.
      */
-    publisher: string;
+    publisher: string | null;
     /**
      * The day of the newest publication in it; null before the first.
      */
@@ -272,10 +278,10 @@ export type Citation = {
         id: string;
         type: 'dataset';
         title: string;
-        author: Array<{
+        author?: Array<{
             literal: string;
         }>;
-        publisher: string;
+        publisher?: string;
         issued: {
             'date-parts': [
                 Array<number>
@@ -300,9 +306,15 @@ export type Triangle = {
     series: string;
     meta: {
         name: string;
-        unit: string;
+        /**
+         * Null where nobody has stated it.
+         */
+        unit: string | null;
         frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-        source: string;
+        /**
+         * Who publishes the series; null where nobody has stated it.
+         */
+        source: string | null;
         /**
          * The day of the newest publication; null for a vintage before the first.
          */
@@ -383,7 +395,7 @@ export type Triangle = {
         /**
          * The unit before the transform.
          */
-        source_unit?: string;
+        source_unit?: string | null;
         /**
          * The date at which an index is 100; null if the combinations have different dates.
          */
@@ -3596,9 +3608,9 @@ export type GetCatalogResponses = {
         data: Array<{
             id: string;
             name: string;
-            unit: string;
+            unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-            source: string;
+            source: string | null;
             category: string | null;
             geography: string | null;
             tags: Array<string>;
@@ -3662,9 +3674,15 @@ export type GetCatalogByIdResponses = {
         data: {
             id: string;
             name: string;
-            unit: string;
+            /**
+             * Null where nobody has stated it.
+             */
+            unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-            source: string;
+            /**
+             * Who publishes the series; null where nobody has stated it.
+             */
+            source: string | null;
             /**
              * The day of the newest publication; null for a vintage before the first.
              */
@@ -3728,7 +3746,7 @@ export type GetCatalogByIdResponses = {
             related: Array<{
                 id: string;
                 name: string;
-                unit: string;
+                unit: string | null;
                 frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
             }>;
             /**
@@ -3778,9 +3796,15 @@ export type GetCatalogByIdPreviewResponses = {
         series: string;
         meta: {
             name: string;
-            unit: string;
+            /**
+             * Null where nobody has stated it.
+             */
+            unit: string | null;
             frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-            source: string;
+            /**
+             * Who publishes the series; null where nobody has stated it.
+             */
+            source: string | null;
             /**
              * The day of the newest publication; null for a vintage before the first.
              */
@@ -3861,7 +3885,7 @@ export type GetCatalogByIdPreviewResponses = {
             /**
              * The unit before the transform.
              */
-            source_unit?: string;
+            source_unit?: string | null;
             /**
              * The date at which an index is 100; null if the combinations have different dates.
              */
@@ -4382,7 +4406,7 @@ export type GetReleasesByIdResponses = {
             series: Array<{
                 id: string;
                 name: string;
-                unit: string;
+                unit: string | null;
                 frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
             }>;
             /**

@@ -102,7 +102,7 @@ function Cursor({ layout, date, decimals }: CursorChartProps & { date: string })
               <tr key={i}>
                 <td>
                   <Swatch colour={colour} />
-                  <span>{name === '' ? chart.unit : name}</span>
+                  <span>{name === '' ? chart.unit || 'Value' : name}</span>
                 </td>
                 <td>{value === null ? '–' : formatNumber(value, decimals)}</td>
               </tr>

@@ -68,7 +68,7 @@ function NewestPoints({ newest }: Pick<HeroChartProps, 'newest'>) {
     <figure class="fig hero-chart">
       <LineChart
         title={row.name}
-        unit={row.unit}
+        unit={row.unit ?? ''}
         frequency={row.frequency}
         lines={[{ name: row.name, points: newest?.previews.get(row.id) ?? [] }]}
         height={height}

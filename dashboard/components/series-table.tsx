@@ -28,7 +28,8 @@ export function SeriesTable({ caption, rows, previews }: SeriesTableProps) {
             <b>{name}</b>
           </Link>
           <small>
-            <span class="mono">{id}</span> · {unit}
+            <span class="mono">{id}</span>
+            {unit !== null && ` · ${unit}`}
           </small>
         </>
       ),

@@ -213,27 +213,32 @@ function frequenciesText(facets: Facets): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** The categories at the top: `Food/Cereals` counts under `Food`. */
+/** The categories at the top: `Food/Cereals` counts under `Food`. Where most series have none, the sources. */
 function Areas({ facets }: { facets: Facets }) {
+  const by = total(facets, 'category') * 2 >= total(facets, 'frequency') ? 'category' : 'source';
   const counts = new Map<string, number>();
-  for (const { value, count } of facets?.['category'] ?? []) {
+  for (const { value, count } of facets?.[by] ?? []) {
+    if (by === 'source') {
+      counts.set(value, count);
+      continue;
+    }
     const [area = value] = value.split('/');
     counts.set(area, (counts.get(area) ?? 0) + count);
   }
   const areas = [...counts].sort(([, a], [, b]) => b - a).slice(0, 10);
-  if (areas.length === 0) return <p class="sm dim">The series have no categories.</p>;
+  if (areas.length === 0) return <p class="sm dim">The series have neither categories nor sources.</p>;
   return (
     <DataTable
-      caption="Series by area"
+      caption={by === 'category' ? 'Series by area' : 'Series by source'}
       dense
       cards={false}
       rows={areas}
       keyOf={([area]) => area}
       columns={[
         {
-          label: 'Area',
+          label: by === 'category' ? 'Area' : 'Source',
           cell: ([area]) => (
-            <Link href={`/catalogue?${new URLSearchParams({ category: area }).toString()}`}>{area}</Link>
+            <Link href={`/catalogue?${new URLSearchParams({ [by]: area }).toString()}`}>{area}</Link>
           ),
         },
         { label: 'Series', right: true, cell: ([, count]) => numberText(count) },

@@ -77,12 +77,12 @@ export function drawnSvg(drawn: Drawn, points: readonly ChartPoint[][], look: Lo
 
 function captionOf({ series, vintage, release }: Drawn, lastUpdated: string | null): string {
   const said = (date: string): string => periodName(date, 'daily', true);
-  const source = series.attribution ?? `Source: ${series.source}`;
+  const credit = series.attribution ?? (series.source === null ? null : `Source: ${series.source}`);
   const state =
     release === 'first'
       ? 'First published values'
       : vintage === null
         ? `Released ${lastUpdated === null ? 'never' : said(lastUpdated)}`
         : `As published by ${said(vintage)}`;
-  return `${source.replace(/\.$/, '')}. ${state}.`;
+  return credit === null ? `${state}.` : `${credit.replace(/\.$/, '')}. ${state}.`;
 }

@@ -6,7 +6,8 @@ import { z } from 'zod';
 export interface Cited {
   series: string;
   title: string;
-  publisher: string;
+  /** Null: nobody has stated it. */
+  publisher: string | null;
   /** The day of the newest publication in the cited state; null before the first. */
   publishedOn: string | null;
   /** Null: the first release of each point. */
@@ -21,7 +22,9 @@ export interface Cited {
 /** One sentence per fact, for a list of references. */
 export function citationText(cited: Cited): string {
   const { series, title, publisher, url, accessedOn, sha256 } = cited;
-  return `${publisher} (${yearOf(cited)}). ${title} [${series}]. ${stateText(cited)}. ${url} (accessed ${accessedOn}). SHA-256 of the CSV: ${sha256}.`;
+  const [year, work] = [`(${yearOf(cited)})`, `${title} [${series}]`];
+  const named = publisher === null ? `${work} ${year}` : `${publisher} ${year}. ${work}`;
+  return `${named}. ${stateText(cited)}. ${url} (accessed ${accessedOn}). SHA-256 of the CSV: ${sha256}.`;
 }
 
 /** An entry for BibTeX and biblatex. Its text is in UTF-8. */
@@ -29,9 +32,9 @@ export function bibtex(cited: Cited): string {
   const { series, title, publisher, version, url, accessedOn, sha256 } = cited;
   // The inner braces keep the capitals of a title, and a publisher from being read as first and last name.
   const fields = {
-    author: `{${texText(publisher)}}`,
+    ...(publisher !== null && { author: `{${texText(publisher)}}` }),
     title: `{${texText(`${title} [${series}]`)}}`,
-    publisher: texText(publisher),
+    ...(publisher !== null && { publisher: texText(publisher) }),
     year: yearOf(cited),
     version: String(version),
     url, // verbatim: percent-encoded, it has no brace and no backslash
@@ -49,8 +52,8 @@ export const cslSchema = z.strictObject({
   id: z.string(),
   type: z.literal('dataset'),
   title: z.string(),
-  author: z.array(z.strictObject({ literal: z.string() })),
-  publisher: z.string(),
+  author: z.array(z.strictObject({ literal: z.string() })).optional(),
+  publisher: z.string().optional(),
   issued: dateSchema,
   accessed: dateSchema,
   version: z.string(),
@@ -64,8 +67,7 @@ export function cslItem(cited: Cited): z.output<typeof cslSchema> {
     id: keyOf(cited),
     type: 'dataset',
     title: `${title} [${series}]`,
-    author: [{ literal: publisher }],
-    publisher,
+    ...(publisher !== null && { author: [{ literal: publisher }], publisher }),
     issued: dateParts(publishedOn ?? vintage ?? accessedOn),
     accessed: dateParts(accessedOn),
     version: String(version),

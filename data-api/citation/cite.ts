@@ -21,7 +21,7 @@ const citationSchema = z
   .object({
     series: z.string().describe('Its id.'),
     title: z.string(),
-    publisher: z.string().describe('The source of the series.'),
+    publisher: z.string().nullable().describe('The source of the series; null where nobody has stated it.'),
     published_on: z.iso
       .date()
       .nullable()

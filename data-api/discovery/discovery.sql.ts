@@ -20,9 +20,9 @@ export const catalogList: List = {
   fields: {
     id: sorted(filled(text('series_id'))),
     name: filled(text('name')),
-    unit: filled(text('unit')),
+    unit: text('unit'),
     frequency: filled(word('frequency', frequencies)),
-    source: filled(text('source')),
+    source: text('source'),
     category: text('category'),
     geography: text('geography'),
     tags: filled(json('tags', z.array(z.string()))),
@@ -119,7 +119,7 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
 export const relatedSchema = z.object({
   id: z.string(),
   name: z.string(),
-  unit: z.string(),
+  unit: z.string().nullable(),
   frequency: z.enum(frequencies),
 });
 type RelatedSeries = z.output<typeof relatedSchema>;

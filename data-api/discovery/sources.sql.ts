@@ -36,7 +36,7 @@ interface SourceTotals {
   licences: z.output<typeof licenceSchema>[];
 }
 
-/** Of all sources. It scans every series. */
+/** Of all sources that series state. It scans every series. */
 export async function readSourceTotals(database: Queryable): Promise<SourceTotals[]> {
   return database.query<SourceTotals>(
     `select source, sum(series_count)::bigint as series_count, max(data_version) as data_version, max(last_date) as last_date,
@@ -44,7 +44,7 @@ export async function readSourceTotals(database: Queryable): Promise<SourceTotal
          filter (where licence is not null or licence_url is not null), '[]') as licences
      from (
        select source, licence, licence_url, count(*) as series_count, max(data_version) as data_version, max(last_date) as last_date
-       from data.series where deleted_on is null group by source, licence, licence_url) counted
+       from data.series where deleted_on is null and source is not null group by source, licence, licence_url) counted
      group by source`,
   );
 }

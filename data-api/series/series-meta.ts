@@ -135,7 +135,8 @@ function transformFacts(series: Series, { transform, baseDate }: Computation) {
   const source_unit = series.unit;
   if (unitKept.has(transform)) return { source_unit };
   const own = { source_unit, unit_multiplier: null, decimals: null };
-  if (transform === 'log') return { ...own, unit: `Natural log (${series.unit})` };
+  if (transform === 'log')
+    return { ...own, unit: series.unit === null ? 'Natural log' : `Natural log (${series.unit})` };
   if (transform === 'zscore') return { ...own, unit: 'Standard deviations' };
   if (transform !== 'index') return { ...own, unit: '%' };
   return { ...own, unit: `Index (${baseDate ?? 'first value'} = 100)`, base_date: baseDate };

@@ -17,7 +17,7 @@ const footnoteSchema = z
   })
   .meta({ id: 'Footnote' });
 
-const unitSchema = z.object({ unit: z.string(), unit_multiplier: z.number().nullable() });
+const unitSchema = z.object({ unit: text, unit_multiplier: z.number().nullable() });
 const breakSchema = z
   .object({
     date: z.iso.date().describe('Points from this date on are in the new unit.'),
@@ -47,9 +47,9 @@ export const renamedFromSchema = z
 /** The facts of a series, in the order in which they are sent. */
 export const factShapes = {
   name: z.string(),
-  unit: z.string(),
+  unit: text.describe('Null where nobody has stated it.'),
   frequency: z.enum(frequencies),
-  source: z.string(),
+  source: text.describe('Who publishes the series; null where nobody has stated it.'),
   last_updated: z.iso
     .date()
     .nullable()
@@ -106,7 +106,7 @@ const metaSchema = z
       .enum(aggregates)
       .optional()
       .describe('With `frequency`: what each point is of the published ones of its period.'),
-    source_unit: z.string().optional().describe('The unit before the transform.'),
+    source_unit: text.optional().describe('The unit before the transform.'),
     base_date: day
       .optional()
       .describe('The date at which an index is 100; null if the combinations have different dates.'),

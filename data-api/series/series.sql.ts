@@ -25,7 +25,8 @@ export interface Footnote {
 export interface Break {
   /** The first date in the new unit. */
   date: string;
-  unit: string;
+  /** Null: nobody has stated it. */
+  unit: string | null;
   unitMultiplier: number | null;
   note: string | null;
   /** Vintages of earlier days, and earlier loads, do not have it. */
@@ -57,9 +58,11 @@ export interface Series {
   /** The day since when it is served to nobody; null for all others. */
   deletedOn: string | null;
   name: string;
-  unit: string;
+  /** Null: nobody has stated it. */
+  unit: string | null;
   frequency: Frequency;
-  source: string;
+  /** Null: nobody has stated it. */
+  source: string | null;
   description: string | null;
   geography: string | null;
   seasonalAdjustment: string | null;

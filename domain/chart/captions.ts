@@ -24,21 +24,20 @@ const multiplierNames: Readonly<Record<number, string>> = {
   12: 'trillions',
 };
 
-/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`. */
+/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`; empty: nothing is known of it. */
 export function unitName(
-  { unit, unitMultiplier }: { unit: string; unitMultiplier: number | null },
+  { unit, unitMultiplier }: { unit: string | null; unitMultiplier: number | null },
   transform: string | null,
 ): string {
   const size =
     unitMultiplier === null || unitMultiplier === 0
-      ? ''
-      : `, ${multiplierNames[unitMultiplier] ?? `10^${unitMultiplier}`}`;
-  const transformed = transformNames[transform ?? ''];
-  return `${transformed === undefined ? '' : `${transformed}, `}${unit}${size}`;
+      ? null
+      : (multiplierNames[unitMultiplier] ?? `10^${unitMultiplier}`);
+  return [transformNames[transform ?? ''] ?? null, unit, size].filter((part) => part !== null).join(', ');
 }
 
 interface Unit {
-  unit: string;
+  unit: string | null;
   unit_multiplier: number | null;
 }
 
@@ -61,7 +60,7 @@ export function unitAt(
     breaks: readonly (UnitBreak | { date: string; continued_by: string })[];
   },
   lastDate: string,
-): { unit: string; unitMultiplier: number | null } {
+): { unit: string | null; unitMultiplier: number | null } {
   // Values of other transforms have a unit of their own.
   const isOfSeries = meta.transform === null || unitKept.has(meta.transform);
   const next = isOfSeries ? unitBreaks(meta.breaks).find(({ date }) => date > lastDate) : undefined;

@@ -42,7 +42,8 @@ export function layoutSvg(layout: ChartLayout): string {
 }
 
 function unitText({ unit, isLog, width }: Chart): string {
-  return fitted(isLog ? `${unit}, log scale` : unit, width - 32);
+  const shown = isLog ? [unit, 'log scale'].filter((part) => part !== '').join(', ') : unit;
+  return fitted(shown, width - 32);
 }
 
 function hiddenNote({ hiddenCount }: ChartLayout): string {

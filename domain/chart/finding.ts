@@ -24,7 +24,7 @@ export function findingOf({ lines, frequency, unit }: Chart): string {
     .sort()
     .filter((date) => first < date && date <= last);
   const since = breaks.map((date) => periodName(date, frequency)).join(' and ');
-  const opening = `${unit}, ${span}.${since === '' ? '' : ` In another unit since ${since}.`}`;
+  const opening = `${unit === '' ? '' : `${unit}, `}${span}.${since === '' ? '' : ` In another unit since ${since}.`}`;
   const [only] = shown;
   if (shown.length === 1 && only !== undefined)
     return `${opening} ${lineFinding(lastSegment(only.points, breaks), frequency, say)}`;

@@ -10,9 +10,9 @@ import { marketDatasets } from './market-datasets.ts';
 const seriesColumns: readonly Column[] = [
   required('series_id', 'series_id', 'identifier, exact case'),
   required('name', 'text', 'title', { lengthMax: 500 }),
-  required('unit', 'text', 'unit of the values', { lengthMax: 200 }),
+  text('unit', 200, 'unit of the values; empty where nobody has stated it'),
   required('frequency', 'frequency', 'of the observations'),
-  required('source', 'text', 'who publishes it', { lengthMax: 500 }),
+  text('source', 500, 'who publishes it; empty where nobody has stated it'),
   text('description', 10_000, 'what is measured, and how'),
   text('geography', 200, 'country or place'),
   text('seasonal_adjustment', 100, 'such as SA or NSA'),

@@ -11,6 +11,8 @@ const columns: readonly Column[] = datasetNamed('series').columns.filter(
   (column) => column.name !== 'series_id',
 );
 const required = columns.filter((column) => column.required && column.name !== 'name');
+/** What a typed command is asked for as well; an entry of almanac.yml may lack it where nobody has stated it. */
+const askedOfCommands: ReadonlySet<string> = new Set(['unit', 'source']);
 
 /** The names of the columns that describe a series rather than a point. */
 export const metadataNames: ReadonlySet<string> = new Set(columns.map((column) => column.name));
@@ -29,9 +31,16 @@ export function metadataConstants(set: Readonly<Record<string, string>>): Series
   return constants;
 }
 
-/** @throws IngestFailure if --create lacks a required fact of a series. @param given by constants or columns. */
-export function requireMetadata(given: ReadonlySet<string>): void {
-  const lacking = required.filter((column) => !given.has(column.name)).map((column) => column.name);
+/**
+ * @param given by constants or columns.
+ * @param mayLack that the unit and the source may be unknown.
+ * @throws IngestFailure if --create lacks a required fact of a series.
+ */
+export function requireMetadata(given: ReadonlySet<string>, mayLack: boolean): void {
+  const lacking = columns
+    .filter((column) => required.includes(column) || (!mayLack && askedOfCommands.has(column.name)))
+    .map(({ name }) => name)
+    .filter((name) => !given.has(name));
   if (lacking.length > 0)
     misuse(
       `--create makes series from --set, and lacks ${lacking.join(', ')}: ` +

@@ -4,7 +4,7 @@ import { splitEndings } from '../read/file-kind.ts';
 import { dateInText } from '../cells/date-in-text.ts';
 import type { TableDescription } from '../entry/entry.ts';
 import type { NewEntry } from '../entry/entry-file.ts';
-import { namesIn, vintageOf } from '../entry/file-name.ts';
+import { namesIn, vintageOf, wordsOf } from '../entry/file-name.ts';
 import type { Proposal } from './proposal.ts';
 import type { Inspected } from '../entry/inspected.ts';
 import { valuesAt, type Choice } from '../entry/settle.ts';
@@ -50,10 +50,12 @@ function single(group: readonly FoundTable[]): NewEntry {
 const nothing: FoundTable = { path: '', sheet: undefined, proposal: { entry: {}, evidence: {}, rows: 0 } };
 
 function shared(
-  group: readonly FoundTable[],
+  alike: readonly FoundTable[],
   all: readonly FoundTable[],
   { described, today }: Others,
 ): NewEntry {
+  const isOneTitle = new Set(alike.map(({ proposal }) => proposal.title)).size === 1;
+  const group = isOneTitle ? alike : alike.map(withoutTitle);
   const [first = nothing] = group;
   const { path, sheet } = first;
   const pattern = shapeOf(path);
@@ -155,14 +157,29 @@ function withoutStem({ path, proposal: { entry } }: FoundTable): Proposal['entry
   const { id, name } = entry.series;
   const own = idPart(stem);
   const isOwn = own !== '' && (id === own || id.startsWith(`${own}.`));
-  const words = stem.replaceAll(/[_\s]+/g, ' ').trim();
+  const words = wordsOf(stem);
+  const isNamedByFile = name === words || name?.startsWith(`${words}, `) === true;
   return {
     ...entry,
     series: {
       ...entry.series,
       id: isOwn ? `{file}${id.slice(own.length)}` : id,
-      ...(name === words && { name: '{file}' }),
+      ...(isNamedByFile && { name: `{file}${name.slice(words.length)}` }),
     },
+  };
+}
+
+/** With the name made of the file in the place of a title above the data: the titles of files of one form differ. */
+function withoutTitle({ path, proposal, ...table }: FoundTable): FoundTable {
+  const { title, entry } = proposal;
+  const name = entry.series?.name;
+  if (title === undefined || entry.series === undefined || name?.startsWith(title) !== true)
+    return { path, proposal, ...table };
+  const own = `${wordsOf(namesIn(fileNameOf(path)).stem)}${name.slice(title.length)}`;
+  return {
+    ...table,
+    path,
+    proposal: { ...proposal, entry: { ...entry, series: { ...entry.series, name: own } } },
   };
 }
 
@@ -175,7 +192,7 @@ function signatureOf(table: FoundTable): string {
     guessed: ____,
     repeated: _____,
     ...rest
-  } = isDated ? table.proposal.entry : withoutStem(table);
+  } = isDated ? withoutTitle(table).proposal.entry : withoutStem(withoutTitle(table));
   return JSON.stringify([table.sheet, rest]);
 }
 

@@ -1,4 +1,5 @@
 // What detection is given and what it proposes: the types that its steps share.
+import type { StatedFacts } from '../entry/beside/stated-facts.ts';
 import type { TableDescription } from '../entry/entry.ts';
 import type { Inspected } from '../entry/inspected.ts';
 import type { Columns } from './table/columns.ts';
@@ -15,6 +16,8 @@ export interface About {
   folder: string;
   /** Facts of new series by the command line. */
   facts: Readonly<Record<string, string>>;
+  /** What metadata beside the data state of the table. */
+  beside?: StatedFacts | undefined;
   /** YYYY-MM-DD. */
   today: string;
 }
@@ -30,6 +33,10 @@ export interface Proposal {
   isContents?: true;
   /** The titles of its columns of values, if they are series of their own. */
   columns?: readonly string[];
+  /** The title above the data, with which the names of its series begin. */
+  title?: string;
+  /** Nothing states the name: it is made of those of the folder and the file. */
+  isNameMissing?: true;
   /** Why columns are not loaded, by their titles. */
   ignored?: Readonly<Record<string, string>>;
   /** Its rows as they will be served, and the choices of its guesses. */
@@ -42,6 +49,9 @@ export type Draft = {
   entry: Entry;
   evidence: Record<string, string>;
   guessed: string[];
+  /** See `Proposal`. */
+  title?: string;
+  isNameMissing?: true;
   /** Why columns are not loaded, by their titles. */
   ignored?: Record<string, string>;
 };

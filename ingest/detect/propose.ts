@@ -38,7 +38,7 @@ export function propose(sample: Sample, about: About): Proposal {
     Object.assign(draft.evidence, sdmx.evidence);
     addDateForm(draft, layout);
     if (draft.entry.series?.frequency === 'irregular') addFrequency(draft, layout, sdmx.dimensions, rows);
-    addFacts(draft, { ...sdmx.facts, ...about.facts }, about);
+    addFacts(draft, sdmx.facts, about);
     addNumbers(draft, sample, rows, sdmx.values);
     return finished(draft, rows.length, layout);
   }
@@ -139,11 +139,17 @@ function undividedMonths(
 /** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
 const skipped = (skip: string): Proposal => ({ entry: { skip, guessed: ['skip'] }, evidence: {}, rows: 0 });
 
-function finished({ entry, evidence, guessed, ignored }: Draft, rows: number, layout: Layout): Proposal {
+function finished(
+  { entry, evidence, guessed, ignored, title, isNameMissing }: Draft,
+  rows: number,
+  layout: Layout,
+): Proposal {
   evidence['first'] = layout.evidence;
   return {
     ...{ entry: guessed.length === 0 ? entry : { ...entry, guessed }, evidence, rows },
     ...(ignored !== undefined && { ignored }),
+    ...(title !== undefined && { title }),
+    ...(isNameMissing && { isNameMissing }),
   };
 }
 

@@ -83,8 +83,6 @@ export function sdmxEntry(titles: readonly string[], rows: readonly string[][]):
       series: {
         id,
         frequency: frequency < 0 ? 'irregular' : `{${title(frequency)}}`,
-        unit: 'not stated',
-        source: 'not stated',
       },
     },
     dimensions: kept,

@@ -10,6 +10,8 @@ import type { PeriodKind } from '../cells/date-texts.ts';
 import { frequencyOf, mixedFrequency } from './table/frequency.ts';
 import { isUntitled } from './table/head.ts';
 import { frequencyOfDate, idPart } from '../entry/templates.ts';
+import { addStatedColumns, namesOf } from './series-names.ts';
+import { wordsOf } from '../entry/file-name.ts';
 
 const isCode = (title: string) =>
   /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
@@ -41,7 +43,7 @@ export function addSeries(
   const { evidence: why, isSure, value: frequency } = mixed ?? frequencyOf(layout, columns, rows);
   entry.series = {
     id: mixed === null || mixed.isOfKey ? id : `${id}.{${frequencyOfDate}}`,
-    ...{ frequency, unit: 'not stated', source: about.folder },
+    frequency,
   };
   evidence['series.id'] = idWhy;
   evidence['series.frequency'] = why;
@@ -59,28 +61,26 @@ export function addSeries(
     if (left.length === 0) delete entry.dimensions;
     else entry.dimensions = Object.fromEntries(left);
   }
+  const line = layout.facts.name === undefined ? undefined : lineTemplate(layout, 'name');
+  const names = namesOf({ layout, columns, about, above }, { parts, isSeveral, line });
+  evidence['series.name'] = names.evidence;
+  if (names.title !== undefined) draft.title = names.title;
+  if (names.isMissing) draft.isNameMissing = true;
   const facts = {
-    name:
-      columns.name !== null
-        ? `{${title(columns.name)}}`
-        : layout.facts.name !== undefined
-          ? lineTemplate(layout, 'name')
-          : [...parts.map((at) => `{${title(at)}}`), isSeveral ? '{column}' : '']
-              .filter((part) => part !== '')
-              .join(', ') || words(about.stem),
+    name: names.name,
     ...unitOf(layout, columns, rows, about),
     ...multiplierOf(draft, layout, columns, rows, above),
     ...(layout.facts.description !== undefined &&
       layout.facts.description !== layout.facts.name && {
         description: lineTemplate(layout, 'description'),
       }),
-    ...about.facts,
   };
   addFacts(draft, facts, about);
   if (isSeveral) {
     addOwnUnits(draft, layout, columns);
     addOwnScales(draft, layout, columns, above);
   }
+  addStatedColumns(draft, columns.values.map(title), about, isSeveral);
   addIgnored(draft, layout, columns, parts);
 }
 
@@ -156,17 +156,19 @@ const currencies = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'INR'];
 
 /** A column of units or currencies was written for one of the columns of values: for the others it is a guess, or their title says another. */
 function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, columns: Columns): void {
-  if (columns.unit === null && columns.currency === null) return;
+  if ((columns.unit === null && columns.currency === null) || entry.series?.unit?.includes('{') !== true)
+    return;
   if (!guessed.includes('series.unit')) guessed.push('series.unit');
   evidence['series.unit'] = 'columns of the file; they may not hold for every column of values';
   for (const at of columns.values) {
     const title = entryAt(titles, at);
     const own = currencies.find((code) => title.toUpperCase().includes(code));
     const { currency } = columns;
-    if (own === undefined || currency === null || entry.series === undefined) continue;
+    const shared = entry.series.unit;
+    if (own === undefined || currency === null || shared === undefined) continue;
     entry.columns = {
       ...entry.columns,
-      [title]: { unit: entry.series.unit.replace(`{${entryAt(titles, currency)}}`, own) },
+      [title]: { unit: shared.replace(`{${entryAt(titles, currency)}}`, own) },
     };
     evidence['columns'] = 'the title has a currency';
     guessed.push('columns');
@@ -204,32 +206,31 @@ function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]
   return one !== undefined ? [one] : isDetermined(body, dimensions, unit) ? [...dimensions] : [];
 }
 
-/** The facts of the series, those of the command line above what was found. */
+/**
+ * The facts of the series: those of the command line above those that are stated beside the data, and these above what was found. A unit or
+ * source that none of them has is left out: it is asked for, and never made up.
+ */
 export function addFacts(
   { entry, evidence, guessed }: Draft,
   facts: Readonly<Record<string, string>>,
-  about: About,
+  { stem, facts: given, beside }: About,
 ): void {
-  const { id = idPart(about.stem) || 'table', frequency = 'irregular' } = entry.series ?? {};
-  const given = about.facts;
+  const { id = idPart(stem) || 'table', frequency = 'irregular' } = entry.series ?? {};
+  const { name: _named, ...stated } = beside?.facts ?? {};
   const found: Record<string, string> = {
-    name: words(about.stem),
-    unit: 'not stated',
-    source: about.folder,
+    name: beside?.facts['name'] ?? wordsOf(stem),
     ...facts,
+    ...stated,
+    ...given,
   };
-  for (const name of Object.keys(given)) evidence[`series.${name}`] = 'the command line';
-  if (found['unit'] === 'not stated') {
-    evidence['series.unit'] = 'no line of the file says it';
+  for (const fact of Object.keys(stated)) evidence[`series.${fact}`] = `stated by ${beside?.from ?? ''}`;
+  for (const fact of Object.keys(given)) evidence[`series.${fact}`] = 'the command line';
+  const isFound = found['unit'] !== undefined && given['unit'] === undefined && stated['unit'] === undefined;
+  if (isFound && found['unit']?.includes('{') !== true) {
+    evidence['series.unit'] ??= 'words of a title or a name';
     guessed.push('series.unit');
-  } else if (given['unit'] === undefined && found['unit']?.includes('{') !== true)
-    guessed.push('series.unit');
-  if (facts['source'] === undefined) {
-    evidence['series.source'] =
-      'no line of the file says who publishes it: the name of the folder, or of the publication of an upload';
-    guessed.push('series.source');
   }
-  const { name = '', unit = '', source = '', frequency: stated, ...others } = found;
+  const { name, unit, source, frequency: chosen, ...others } = found;
   const {
     id: _,
     name: __,
@@ -237,8 +238,14 @@ export function addFacts(
     unit: ____,
     source: _____,
     ...known
-  } = { name: '', ...entry.series };
-  entry.series = { id, name, frequency: stated ?? frequency, unit, source, ...known, ...others };
+  } = { name: '', unit: '', source: '', ...entry.series };
+  entry.series = {
+    ...{ id, name, frequency: chosen ?? frequency },
+    ...(unit !== undefined && { unit }),
+    ...(source !== undefined && { source }),
+    ...known,
+    ...others,
+  };
 }
 
 /** The placeholder for a line above the data. */
@@ -312,5 +319,3 @@ function unitOf(
   if (inBrackets !== undefined) return { unit: inBrackets };
   return /percent|%|yield|inflation/i.test(named) ? { unit: '%' } : {};
 }
-
-const words = (stem: string) => stem.replaceAll(/[_\s]+/g, ' ').trim() || 'Table';

@@ -17,6 +17,7 @@ import type { z } from 'zod';
 import { nearestName } from '../../kernel/http/params.ts';
 import { IngestFailure } from '../failure.ts';
 import type { Inspected } from './inspected.ts';
+import { isOpenFact } from './missing-facts.ts';
 import { linesOf, settle, type Choice, type EntryChange } from './settle.ts';
 import {
   descriptionSchema,
@@ -283,7 +284,7 @@ export function entryText(entry: NewEntry): string {
 }
 
 /**
- * Gives entries the facts that are still guesses there. What somebody has confirmed stays.
+ * Gives entries the facts that are still guesses there, or missing. What somebody has confirmed stays.
  * @returns whether an entry has changed.
  */
 export function giveFacts(
@@ -295,7 +296,7 @@ export function giveFacts(
   let isChanged = false;
   for (const [at, entry] of file.description.tables.entries()) {
     const node = tables.items[at];
-    const given = Object.entries(facts).filter(([name]) => entry.guessed?.includes(`series.${name}`));
+    const given = Object.entries(facts).filter(([name]) => isOpenFact(entry, name));
     if (node === undefined || given.length === 0 || !entries.includes(entry)) continue;
     isChanged = true;
     for (const [name, value] of given) {
@@ -305,6 +306,7 @@ export function giveFacts(
       if (pair !== undefined) pair.key.commentBefore = ' the command line';
     }
     const left = (entry.guessed ?? []).filter((key) => !given.some(([name]) => key === `series.${name}`));
+    if (entry.guessed === undefined) continue;
     if (left.length === 0) {
       delete entry.guessed;
       node.delete('guessed');

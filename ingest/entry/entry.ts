@@ -22,9 +22,9 @@ const optional = (name: string) => fact.optional().describe(meaningOf.get(name) 
 const needed = (name: string) => fact.describe(meaningOf.get(name) ?? '');
 const facts = {
   name: optional('name'),
-  unit: needed('unit'),
+  unit: optional('unit'),
   frequency: needed('frequency'),
-  source: needed('source'),
+  source: optional('source'),
 };
 const furtherFacts = Object.fromEntries(
   [...metadataNames].filter((name) => !(name in facts)).map((name) => [name, optional(name)]),
@@ -174,9 +174,9 @@ const tableShape = z.strictObject({
       z.strictObject({
         id: title.optional(),
         name: facts.name,
-        unit: facts.unit.optional(),
+        unit: facts.unit,
         frequency: facts.frequency.optional(),
-        source: facts.source.optional(),
+        source: facts.source,
         ...furtherFacts,
       }),
     )

@@ -19,6 +19,10 @@ export function namesIn(fileName: string): { stem: string; dateInName: string | 
   return { stem: without, dateInName: found.date };
 }
 
+/** The name of a file in words: `gdp-us__quarter` is `gdp us quarter`. */
+export const wordsOf = (stem: string): string =>
+  stem.replaceAll(/[_\s]+|(?<=\p{L})-+(?=[\p{L}\d])|(?<=\d)-+(?=\p{L})/gu, ' ').trim() || 'Table';
+
 /**
  * The vintage of all rows; undefined: a column has it, or it is the day of the load. A month in the name of a file that has not ended yet was
  * published by today.

@@ -6,7 +6,10 @@ import type { TableDescription } from './entry.ts';
 /** What a key of an entry may hold, as JSON has it. */
 export type EntryValue = string | number | boolean | null | EntryValue[] | { [key: string]: EntryValue };
 
-/** Keys of an entry → their values; null: the key is taken out. A fact of the series is `series.unit`, a part of the date `date.format`. */
+/**
+ * Keys of an entry → their values; null: the key is taken out. A fact of the series is `series.unit`, one of a column `columns.Price.unit`, a
+ * part of the date `date.format`.
+ */
 export type EntryChange = Readonly<Record<string, EntryValue>>;
 
 export interface Option {
@@ -32,13 +35,14 @@ export type Pick = { option: number } | { text: string };
 
 type EntryMap = Record<string, EntryValue>;
 
-/** The parts of an entry that are changed by themselves; any other key is changed as a whole. */
-const divided = new Set(['series', 'date']);
+/** The parts of an entry that are changed by themselves; any other key is changed as a whole. The title of a column may have points. */
+const divided = [/^(series|date)\.(.+)$/s, /^(columns)\.(.+)\.(\w+)$/s];
 
-const placeOf = (key: string): [root: string, part: string | null] => {
-  const [, root = key, part = null] = /^(\w+)\.(.+)$/s.exec(key) ?? [];
-  return divided.has(root) ? [root, part] : [key, null];
-};
+/** The keys from the entry down to the value. */
+function placeOf(key: string): [root: string, ...parts: string[]] {
+  const [, root = key, ...parts] = divided.flatMap((form) => form.exec(key) ?? []);
+  return [root, ...parts];
+}
 
 /** @returns null if the choice has no such option, or takes no text. */
 export function changeOf({ options, text }: Choice, pick: Pick): EntryChange | null {
@@ -50,19 +54,19 @@ export function changeOf({ options, text }: Choice, pick: Pick): EntryChange | n
 export function changed<Entry extends Partial<TableDescription>>(entry: Entry, change: EntryChange): Entry {
   const all = { ...entry } as EntryMap;
   for (const [key, value] of Object.entries(change)) {
-    const [root, part] = placeOf(key);
-    if (part === null) put(all, root, value);
-    else {
-      const parts = { ...(all[root] as EntryMap | undefined) };
-      put(parts, part, value);
-      all[root] = parts;
-    }
+    put(all, placeOf(key), value);
   }
   return all as Entry;
 }
 
-function put(map: EntryMap, key: string, value: EntryValue): void {
-  if (value === null) delete map[key];
+/** Maps on the way are copied: the given ones stay as they are. */
+function put(map: EntryMap, [key, ...below]: string[], value: EntryValue): void {
+  if (key === undefined) return;
+  if (below.length > 0) {
+    const parts = { ...(map[key] as EntryMap | undefined) };
+    put(parts, below, value);
+    map[key] = parts;
+  } else if (value === null) delete map[key];
   else map[key] = value;
 }
 
@@ -71,9 +75,9 @@ export function valuesAt(entry: Partial<TableDescription>, changes: readonly Ent
   const keys = new Set(changes.flatMap((change) => Object.keys(change)));
   return Object.fromEntries(
     [...keys].map((key) => {
-      const [root, part] = placeOf(key);
-      const value = (entry as EntryMap)[root] ?? null;
-      return [key, part === null ? value : ((value as EntryMap | null)?.[part] ?? null)];
+      let value: EntryValue = entry as EntryMap;
+      for (const part of placeOf(key)) value = (value as EntryMap | null)?.[part] ?? null;
+      return [key, value];
     }),
   );
 }
@@ -101,12 +105,30 @@ export function settledText(text: string, changes: readonly EntryChange[]): stri
 
 function writeChange(node: YAMLMap, document: Document, change: EntryChange, why: string): void {
   for (const [key, value] of Object.entries(change)) {
-    const [root, part] = placeOf(key);
-    const parent = part === null ? node : node.get(root);
-    if (!isMap(parent)) {
-      if (value !== null) writeKey(node, document, root, part === null ? value : { [part]: value }, why);
-    } else writeKey(parent, document, part ?? root, value, why);
+    writeAt(node, document, placeOf(key), value, why);
   }
+}
+
+/** Writes below the maps that are there, and makes those that are not. */
+function writeAt(
+  node: YAMLMap,
+  document: Document,
+  [key, ...below]: [string, ...string[]],
+  value: EntryValue,
+  why: string,
+): void {
+  const [next, ...further] = below;
+  const parent = node.get(key);
+  if (next === undefined) writeKey(node, document, key, value, why);
+  else if (isMap(parent)) writeAt(parent, document, [next, ...further], value, why);
+  else if (value !== null)
+    writeKey(
+      node,
+      document,
+      key,
+      below.reduceRight<EntryValue>((inner, part) => ({ [part]: inner }), value),
+      why,
+    );
 }
 
 function writeKey(map: YAMLMap, document: Document, key: string, value: EntryValue, why: string): void {
@@ -132,9 +154,11 @@ export function linesOf(entry: Partial<TableDescription>, change: EntryChange): 
   const after = changed(entry, change) as EntryMap;
   const lines = new Set<string>();
   for (const [key, value] of Object.entries(change)) {
-    const [root, part] = placeOf(key);
-    if (root === 'series' && part !== null)
-      lines.add(value === null ? `no ${part} under series` : `${part}: ${flow(value)} under series`);
+    const [root, ...parts] = placeOf(key);
+    const part = parts.at(-1);
+    const above = parts.length > 1 ? `columns, ${parts[0] ?? ''}` : root;
+    if (root !== 'date' && part !== undefined)
+      lines.add(value === null ? `no ${part} under ${above}` : `${part}: ${flow(value)} under ${above}`);
     else if (after[root] === undefined) lines.add(`no ${root}`);
     else lines.add(`${root}: ${flow(after[root])}`);
   }

@@ -85,6 +85,7 @@ export function tableLoad({ entry, file, input, path: name }: PlannedTable, toda
     rows,
     sourceName: sourceNameOf(name, entry.sheet),
     create: true,
+    mayLackFacts: true,
     set: constants,
     ...(vintage !== undefined && { vintage }),
     ...(table.full === true && { full: true, covers: () => [...series.keys()] }),

@@ -5,6 +5,7 @@ import type { TableDescription } from '../entry/entry.ts';
 import type { Plan, PlannedTable } from './plan.ts';
 import type { Inspected } from '../entry/inspected.ts';
 import type { Preview, PreviewPoint } from '../entry/inspected.ts';
+import { isMissing } from '../entry/missing-facts.ts';
 import { linesOf, type Choice } from '../entry/settle.ts';
 
 const tablesShown = 40;
@@ -38,6 +39,11 @@ export function previewOf(plan: Plan, { inspected, withLines }: Shown): string {
         `  ${guessed.has(key) ? 'guess' : 'sure '}  ${key}${text === '' ? '' : `: ${text}`}  (${shortened(why)})`,
       );
     }
+    for (const choice of inspected.get(entry)?.choices ?? [])
+      if (isMissing(entry, choice) && choice.key !== 'series.name')
+        lines.push(
+          `  missing  ${choice.key}: ${shortened(choice.question)} Write in almanac.yml  ${missingLine(choice)}`,
+        );
     lines.push(...inspectedOf(entry, inspected.get(entry), { withLines, areFew }));
   }
   if (fresh.length > tablesShown) lines.push(`… and ${fresh.length - tablesShown} more`);
@@ -66,8 +72,16 @@ function inspectedOf(
   { withLines, areFew }: { withLines: boolean; areFew: boolean },
 ): string[] {
   if (of === undefined) return [];
-  const choices = withLines ? of.choices.flatMap((choice) => linesOfChoice(entry, choice)) : [];
+  const guesses = of.choices.filter((choice) => !isMissing(entry, choice));
+  const choices = withLines ? guesses.flatMap((choice) => linesOfChoice(entry, choice)) : [];
   return [...choices, ...rowsOf(of.preview, areFew ? undefined : 3)];
+}
+
+/** The line that states a missing fact. */
+function missingLine({ key }: Choice): string {
+  const [root = '', ...parts] = key.split('.');
+  const fact = parts.pop() ?? '';
+  return `${fact}: … under ${[root, ...(parts.length > 0 ? [parts.join('.')] : [])].join(', ')}`;
 }
 
 function linesOfChoice(entry: TableDescription, { key, question, options, text }: Choice): string[] {

@@ -10,6 +10,7 @@ import type { ReshapePlan } from '../reshape/reshape-plan.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { decimalChoice, flagsChoice, missingChoice, multiplesChoice } from './number-choices.ts';
 import type { Choice, EntryChange, EntryValue } from '../entry/settle.ts';
+import { missingFacts } from '../entry/missing-facts.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
 
 /** The entry by another encoding: its texts are read anew. */
@@ -30,7 +31,7 @@ export async function choicesOf(
   byEncoding: ByEncoding,
 ): Promise<Choice[]> {
   const choices: Choice[] = [];
-  if (entry.skip !== undefined) return choices;
+  if (entry.skip !== undefined || entry.dataset !== undefined) return choices;
   for (const key of entry.guessed ?? []) {
     const found =
       key === 'encoding'
@@ -41,7 +42,12 @@ export async function choicesOf(
             : choiceOf(key, guessedOf(entry as LoadableTable, plan, sample, { fileName, today }))));
     if (found !== null) choices.push(found);
   }
-  return choices;
+  return [...choices, ...missingFacts(entry, plan === null ? [] : valueTitles(plan))];
+}
+
+/** The titles of the columns of values; of dates across the columns there are none. */
+function valueTitles({ date, titles, values }: ReshapePlan): string[] {
+  return 'across' in date ? [] : values.flatMap(({ at }) => titles[at] ?? []);
 }
 
 function guessedOf(

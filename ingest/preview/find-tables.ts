@@ -6,8 +6,11 @@ import type { TableDescription } from '../entry/entry.ts';
 import type { FoundTable } from '../detect/file-groups.ts';
 import { fileNameOf, isUrl } from '../read/file-path.ts';
 import { inspect } from './inspect.ts';
+import { titleQuestion } from '../entry/missing-facts.ts';
 import { contentOf, samplesOf, type Sample } from '../read/table-rows.ts';
 import { sheetNames } from '../read/workbook.ts';
+import { metadataBeside } from '../entry/beside/metadata-beside.ts';
+import type { StatedFacts } from '../entry/beside/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
 import type { Proposal } from '../detect/proposal.ts';
 import { propose } from '../detect/propose.ts';
@@ -39,6 +42,7 @@ export async function findTables({
     return [];
   const fileName = isUrl(source.path) ? path.basename(source.file) : fileNameOf(source.path);
   const names = namesIn(fileName);
+  const beside = isUrl(source.path) ? undefined : besideOf(source);
   const samples = await samplesOf(source.file);
   const isDescribed = (name: string | undefined, at: number) =>
     entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
@@ -48,7 +52,7 @@ export async function findTables({
     const proposal = propose(sample, {
       stem: samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
       dateInName: names.dateInName,
-      ...{ sheet, folder, facts, today },
+      ...{ sheet, folder, facts, beside, today },
     });
     const ownSheet = at === 0 ? undefined : sheet;
     found.push({
@@ -67,6 +71,12 @@ export async function findTables({
     .map((table) => (isTable(table) ? table : { ...table, proposal: withoutTable(table) }));
 }
 
+/** What metadata beside the file state; a file that is not where its path says, such as an upload, has none. */
+function besideOf({ path: name, file }: FindTables['source']): StatedFacts | undefined {
+  const end = path.join(path.sep, ...name.split('/'));
+  return file.endsWith(end) ? metadataBeside(file.slice(0, -end.length), name) : undefined;
+}
+
 /** With its rows as they will be served: the sample is in memory now. */
 async function withRows(
   proposal: Proposal,
@@ -75,7 +85,9 @@ async function withRows(
 ): Promise<Proposal> {
   if (proposal.entry.skip !== undefined) return proposal;
   const entry = { file: source.path, ...(sheet !== undefined && { sheet }), ...proposal.entry };
-  return { ...proposal, inspected: await inspect({ ...source, entry }, sample, proposal.ignored) };
+  const { preview, choices } = await inspect({ ...source, entry }, sample, proposal.ignored);
+  const title = proposal.isNameMissing === true ? [titleQuestion(entry)] : [];
+  return { ...proposal, inspected: { preview, choices: [...choices, ...title] } };
 }
 
 /** Whether a workbook with entries has a sheet without one. */

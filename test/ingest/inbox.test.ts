@@ -191,13 +191,13 @@ test.serial(
   'a file of which something is guessed is rejected with the entry; with that confirmed it is loaded, and the next of its form too',
   async (t) => {
     const inbox = folder();
-    inbox.put('gold 2026-09.csv', 'Date,Price\n2024-01-01,2063.73\n2024-02-01,2054.30\n2024-03-01,2214.35\n');
+    inbox.put('gold 2026-09.csv', 'Date,Yield\n2024-01-01,2063.73\n2024-02-01,2054.30\n2024-03-01,2214.35\n');
     await inbox.settle();
     t.is(await seriesRow(database, 'gold'), undefined);
     t.false(inbox.has('almanac.yml'));
     const report = inbox.report('gold 2026-09.csv');
     t.regex(report, /\nalmanac\.yml has no entry for it, and some of what was found there is guessed\.\n/);
-    t.regex(report, /# guess: no line of the file says it\n +unit: not stated/);
+    t.regex(report, /# guess: words of a title or a name\n +unit: "?%/);
     t.true(
       report.includes(
         `mv '${inbox.directory}/rejected/gold 2026-09.csv' '${inbox.directory}/gold 2026-09.csv'\n`,
@@ -208,7 +208,7 @@ test.serial(
     t.like(parse(description), { tables: [{ file: 'gold *.csv*' }] });
 
     inbox.put('almanac.yml', description);
-    inbox.put('silver.csv', 'Date,Price\n2024-01-01,23.1\n2024-02-01,22.9\n');
+    inbox.put('silver.csv', 'Date,Yield\n2024-01-01,23.1\n2024-02-01,22.9\n');
     await inbox.settle();
     t.true(
       inbox
@@ -229,18 +229,18 @@ test.serial(
     back();
     await inbox.settle();
     t.deepEqual(await values('gold'), ['2063.73', '2054.30', '2214.35']);
-    inbox.put('gold 2026-10.csv', 'Date,Price\n2024-04-01,2300.00\n');
+    inbox.put('gold 2026-10.csv', 'Date,Yield\n2024-04-01,2300.00\n');
     await inbox.settle();
     t.is((await values('gold')).length, 4);
   },
 );
 
 /** A workbook of these sheets, each with the columns Date and Value. */
-function workbook(sheets: Readonly<Record<string, readonly (number | string)[]>>): Buffer {
+function workbook(sheets: Readonly<Record<string, readonly (number | string)[]>>, title = 'Value'): Buffer {
   const book = utils.book_new();
   for (const [name, values] of Object.entries(sheets)) {
     const rows = values.map((value, at) => [`2024-0${at + 1}`, value]);
-    utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', 'Value'], ...rows]), name);
+    utils.book_append_sheet(book, utils.aoa_to_sheet([['Date', title], ...rows]), name);
   }
   return write(book, { type: 'buffer', bookType: 'xlsx' }) as Buffer;
 }
@@ -291,7 +291,7 @@ test.serial(
     t.regex(sure.read('almanac.yml'), / +sheet: B\n/);
 
     const guessed = folder(entry);
-    guessed.put('grown.xlsx', workbook({ A: [1], B: [3, 4, 5] }));
+    guessed.put('grown.xlsx', workbook({ A: [1], B: [3, 4, 5] }, 'Yield'));
     await guessed.settle();
     t.regex(
       guessed.report('grown.xlsx'),

@@ -140,22 +140,23 @@ test('without a terminal the readings are named with the line of almanac.yml for
 test('a question that several tables share is asked once, and the answer is for all of them', async (t) => {
   const monthly = (title: string) => `Month,${title}\n2024-01,1\n2024-02,2\n2024-03,3\n`;
   const folder = folderOf('shared', {
-    'rice.csv': monthly('Rice'),
-    'wheat.csv': monthly('Wheat'),
-    'maize.csv': twelve('Maize'),
+    'rice.csv': monthly('Price'),
+    'wheat.csv': monthly('Price'),
+    'maize.csv': twelve('Price'),
   });
   const ran = await almanac(['publish', folder], {
-    stdin: '1\nIndex, 2015 = 100\nOffice\ny\n',
+    stdin: '1\nIndex, 2015 = 100\nOffice\nEUR\nUSD\ny\n',
     isTerminal: true,
   });
   t.is(ran.code, 0, ran.stderr);
-  t.is(ran.stderr.match(/series\.unit: The unit/g)?.length, 1);
+  t.is(ran.stderr.match(/^series\.source: /gm)?.length, 1);
+  t.is(ran.stderr.match(/^series\.unit: /gm)?.length, 3, 'a unit is of one table');
   t.regex(
     ran.stderr,
-    /maize\.csv and 2 more: asked once for 3 tables\nseries\.unit: The unit of the values, now "not stated":/,
+    /maize\.csv and 2 more: asked once for 3 tables\nseries\.source: Nobody has stated who publishes/,
   );
-  for (const id of ['rice', 'wheat', 'maize'])
-    t.like(await seriesRow(database, id), { unit: 'Index, 2015 = 100', source: 'Office' });
+  const units = [['maize', 'Index, 2015 = 100'], ['rice', 'EUR'], ['wheat', 'USD']] as const; // prettier-ignore
+  for (const [id, unit] of units) t.like(await seriesRow(database, id), { unit, source: 'Office' });
 });
 
 test('tables with the same readings share a question, whatever cell shows the difference in each', async (t) => {

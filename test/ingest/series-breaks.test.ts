@@ -95,7 +95,7 @@ test.serial('a break that cannot be is refused with the reason, and nothing is c
     [declared('commodity.rice', '2024', 'X'), /^conflict: .*prices of an item, which gives it its unit/],
     [declared('OTHER', 'soon', 'X'), /^invalid_parameter: --from soon: a day or a period/],
     [declared('OTHER', '2024', 'Index'), /^conflict: "OTHER" has that unit already\. .*almanac series set/],
-    [declared('OTHER', '2024', ''), /^invalid_parameter: unit="": text/],
+    [declared('OTHER', '2024', ''), /^invalid_parameter: unit="": a break states/],
     [
       declared('CPI', '2024-04-01', 'X'),
       /^conflict: "CPI" has a break at 2024-04-01; another one must be later/,

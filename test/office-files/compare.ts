@@ -13,7 +13,7 @@ export interface StoredSeries {
   id: string;
   name: string;
   frequency: string;
-  unit: string;
+  unit: string | null;
   unit_multiplier: number | null;
   dims: Readonly<Record<string, string>>;
   points: StoredPoint[];
@@ -112,8 +112,8 @@ function factFaults({ facts }: Series, stored: StoredSeries): string[] {
   const faults: string[] = [];
   if (facts.frequency !== undefined && facts.frequency !== stored.frequency)
     faults.push(`frequency: ${facts.frequency} in the file, ${stored.frequency} served`);
-  if (facts.unit !== undefined && !stored.unit.toLowerCase().includes(facts.unit.toLowerCase()))
-    faults.push(`unit: "${facts.unit}" in the file, "${stored.unit}" served`);
+  if (facts.unit !== undefined && stored.unit?.toLowerCase().includes(facts.unit.toLowerCase()) !== true)
+    faults.push(`unit: "${facts.unit}" in the file, "${stored.unit ?? 'none'}" served`);
   if (facts.unit_multiplier !== undefined && stored.unit_multiplier !== facts.unit_multiplier)
     faults.push(
       `unit_multiplier: ${facts.unit_multiplier} in the file, ${stored.unit_multiplier ?? 'none'} served`,

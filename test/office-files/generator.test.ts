@@ -165,7 +165,7 @@ const stored = (points: [string, string | null][], more: Partial<StoredSeries> =
     id: 'file.Exports',
     name: 'Exports',
     frequency: 'annual',
-    unit: 'not stated',
+    unit: null,
     unit_multiplier: null,
     dims: {},
   },

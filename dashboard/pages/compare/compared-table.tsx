@@ -116,7 +116,8 @@ function Name({ at, outcome, row, replace }: CellProps) {
           <b>{meta.name}</b>
         </Link>
         <small>
-          <span class="mono">{compared.id}</span> · {meta.unit}
+          <span class="mono">{compared.id}</span>
+          {meta.unit !== null && ` · ${meta.unit}`}
         </small>
         {combinations.length > 1 && (
           <Pick

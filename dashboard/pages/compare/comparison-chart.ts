@@ -189,8 +189,9 @@ function namesOf(all: readonly Loaded[]): string[] {
 }
 
 function unitsOf(all: readonly Loaded[]): string {
-  const units = [...new Set(all.map(({ meta }) => meta.unit))];
-  return units.length === 1 ? (units[0] ?? '') : 'Each in its own unit';
+  const units = [...new Set(all.flatMap(({ meta }) => meta.unit ?? []))];
+  if (all.some(({ meta }) => meta.unit === null) && units.length > 0) return 'Each in its own unit';
+  return units.length > 1 ? 'Each in its own unit' : (units[0] ?? '');
 }
 
 /** The values on screen as CSV: one column per line. */

@@ -220,7 +220,7 @@ function Legend({ borders, unit }: { borders: readonly number[]; unit: string })
           </span>
         ))}
       </div>
-      <span>{unit}</span>
+      {unit !== '' && <span>{unit}</span>}
       <span class="legend-entry">
         <i class="first-print-cell" />
         first print

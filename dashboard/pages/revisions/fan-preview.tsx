@@ -40,7 +40,7 @@ export function FanPreview({ revisions: { entry, combinations }, height = 300 }:
           height={height}
           vintageNo={table.vintages.length - 1}
           dateNo={selectedPeriod(table, undefined)}
-          title={`${entry.name}, ${entry.unit}`}
+          title={[entry.name, entry.unit].filter((part) => part !== null).join(', ')}
           shows="values"
           label={`Every vintage of ${entry.name}`}
         />

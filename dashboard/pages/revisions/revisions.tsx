@@ -131,8 +131,12 @@ const adjustments: Readonly<Record<string, string>> = {
 
 /** `Index, 2012 = 100, seasonally adjusted. Federal Reserve Board.` */
 function factsOf({ unit, seasonal_adjustment: adjustment, source }: Entry): string {
-  const adjusted = adjustment === null ? '' : `, ${adjustments[adjustment] ?? adjustment}`;
-  return `${unit}${adjusted}. ${source}.`;
+  const adjusted = adjustment === null ? null : (adjustments[adjustment] ?? adjustment);
+  const measured = [unit, adjusted].filter((part) => part !== null).join(', ');
+  return [measured, source ?? '']
+    .filter((part) => part !== '')
+    .map((part) => `${part}.`)
+    .join(' ');
 }
 
 /** With a key the file is fetched and then saved: no address may have the key in it. */

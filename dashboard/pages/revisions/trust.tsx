@@ -128,7 +128,7 @@ function basisOf(
   { latest: { count, mean, t }, lean }: Verdict,
   { unit, periodName, mean: meanText }: Words,
 ): string {
-  const basis = `${unit}; ${countText(count, periodName, `${periodName}s`)} with a known first print.`;
+  const basis = `${unit === '' ? '' : `${unit}; `}${countText(count, periodName, `${periodName}s`)} with a known first print.`;
   if (count < judgedFrom || t === null) return basis;
   const told = lean === 'none' ? 'a lean cannot be told from chance' : 'the lean is no chance';
   return `${basis} With a mean of ${meanText(mean)} (t = ${numberText(t, 1)}) ${told}.`;

@@ -16,6 +16,7 @@ export interface Words {
   period(date: string): string;
   /** What one row is of: month, quarter … */
   periodName: string;
+  /** Empty: nobody has stated it. */
   unit: string;
   frequency: Entry['frequency'];
 }
@@ -44,7 +45,7 @@ export function wordsOf({ frequency, unit, decimals }: Entry, table: RevisionTab
     size: (change) => numberText(Math.abs(change), ofChange + 1),
     period: (date) => periodText(date, frequency),
     periodName: periodNames[frequency],
-    unit,
+    unit: unit ?? '',
     frequency,
   };
 }

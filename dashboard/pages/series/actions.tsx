@@ -37,7 +37,8 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
       : updated === null
         ? ''
         : `Released ${dayText(updated)}.`;
-  const caption = `${entry.attribution ?? `Source: ${entry.source}`}. ${state} ${location.host}`;
+  const credit = entry.attribution ?? (entry.source === null ? null : `Source: ${entry.source}`);
+  const caption = `${credit === null ? '' : `${credit}. `}${state} ${location.host}`;
 
   async function saveCsv() {
     const keyed = keyedApi.value;

@@ -133,7 +133,7 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
         <div>
           <div class="sec-head">
             <h2>Newest values</h2>
-            <p>{shown.chart.unit}</p>
+            {shown.chart.unit !== '' && <p>{shown.chart.unit}</p>}
           </div>
           <ValuesTable shown={shown} rowsMax={6} isBrief />
         </div>

@@ -54,5 +54,5 @@ export function citation(
       : last_updated === null
         ? 'not released yet'
         : `released ${dayText(last_updated)}`;
-  return `${source}: ${name} [${id}], ${published}. Retrieved from Almanac, ${url}, ${dayText(now.toISOString().slice(0, 10))}.`;
+  return `${source === null ? '' : `${source}: `}${name} [${id}], ${published}. Retrieved from Almanac, ${url}, ${dayText(now.toISOString().slice(0, 10))}.`;
 }

@@ -36,7 +36,7 @@ export function SeriesFacts({ entry }: { entry: SeriesEntry }) {
           ),
         ],
         ['Frequency', first === null ? named : `${named}, from ${Number(first.slice(0, 4))}`],
-        ['Unit', unit],
+        ['Unit', unit === '' ? null : unit],
         ['Adjustment', adjustment && (adjustments[adjustment] ?? adjustment)],
         [
           'Vintages',
@@ -113,7 +113,8 @@ function SeriesLink({ id }: { id: string }) {
 }
 
 function unitText({ unit, unit_multiplier: power }: Pick<SeriesEntry, 'unit' | 'unit_multiplier'>): string {
-  return power === null || power === 0 ? unit : `${unit} (times 10^${power})`;
+  const named = unit ?? 'another unit';
+  return power === null || power === 0 ? named : `${named} (times 10^${power})`;
 }
 
 function untilText(instant: string): string {

@@ -40,7 +40,8 @@ export function ValuesTable({
       >
         <table class="dense">
           <caption class="vh">
-            {chart.title}, {chart.unit}
+            {chart.title}
+            {chart.unit !== '' && `, ${chart.unit}`}
           </caption>
           <thead>
             <tr>

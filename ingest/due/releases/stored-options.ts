@@ -18,6 +18,7 @@ const schema = z.strictObject({
   dateFormat: z.string().optional(),
   multiply: pairs.optional(),
   create: z.boolean().optional(),
+  mayLackFacts: z.boolean().optional(),
   wide: z.boolean().optional(),
   skipRows: z.int().optional(),
   vintage: z.string().optional(),

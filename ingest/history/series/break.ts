@@ -108,6 +108,11 @@ export function readNote(note: string | undefined): string | null {
 
 function readBreakable(facts: Readonly<Record<string, string>>): Record<string, string | null> {
   const values = readFacts(facts);
+  if (values['unit'] === null)
+    fail(
+      'invalid_parameter',
+      `unit="${facts['unit'] ?? ''}": a break states the unit of the points after it.`,
+    );
   const others = Object.keys(values).filter((fact) => !breakable.has(fact));
   if (others.includes('frequency'))
     fail(

@@ -55,7 +55,10 @@ const statusColumn = observations.columns.find((column) => column.name === 'stat
 const dimensionValueMax = 200;
 
 /** @throws IngestFailure if the header lacks a required column, or a constant is given twice. */
-export function planLong(header: readonly string[], options: ColumnOptions & { create: boolean }): LongPlan {
+export function planLong(
+  header: readonly string[],
+  options: ColumnOptions & { create: boolean; mayLackFacts?: boolean | undefined },
+): LongPlan {
   const set = options.set ?? {};
   const columns = sourceColumns(header, options, new Set(observations.columns.map((column) => column.name)));
   const cell = (name: string): Cell | null => {
@@ -71,7 +74,10 @@ export function planLong(header: readonly string[], options: ColumnOptions & { c
   const dimensions = names.filter((name) => !pointNames.includes(name) && !metadataNames.has(name));
   checkDimensionNames(dimensions);
   if (options.create)
-    requireMetadata(new Set([...Object.keys(metadata), ...metadataCells.map((column) => column.target)]));
+    requireMetadata(
+      new Set([...Object.keys(metadata), ...metadataCells.map((column) => column.target)]),
+      options.mayLackFacts === true,
+    );
   else if (Object.keys(metadata).length > 0)
     misuse(`--set ${Object.keys(metadata).join(', ')} describes new series and needs --create.`);
   return {

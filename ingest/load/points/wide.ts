@@ -37,7 +37,11 @@ interface WidePlan {
  */
 export function planWide(
   header: readonly string[],
-  options: ColumnOptions & { create: boolean; prefix?: string | undefined },
+  options: ColumnOptions & {
+    create: boolean;
+    mayLackFacts?: boolean | undefined;
+    prefix?: string | undefined;
+  },
 ): WidePlan {
   const { series_id: _one, ...set } = options.set ?? {};
   if (_one !== undefined)
@@ -71,7 +75,7 @@ export function planWide(
     throw new IngestFailure('invalid_file', 'The header names no series beside the date.');
 
   const metadata = metadataConstants(set);
-  if (options.create) requireMetadata(new Set(Object.keys(metadata)));
+  if (options.create) requireMetadata(new Set(Object.keys(metadata)), options.mayLackFacts === true);
   else if (Object.keys(metadata).length > 0)
     misuse(`--set ${Object.keys(metadata).join(', ')} describes new series and needs --create.`);
   const { status, date: _date, value, vintage, ...rest } = set;

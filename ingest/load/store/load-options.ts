@@ -29,6 +29,8 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   sourceName?: string;
   /** Creates missing series, from the constants of `set` and from columns of the file. */
   create?: boolean;
+  /** With `create`: the unit and the source of the series may be unknown. */
+  mayLackFacts?: boolean;
   /** One row per date, one column per series; of NAVs, per fund. */
   wide?: boolean;
   /** The number of lines to skip below the header. */

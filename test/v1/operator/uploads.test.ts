@@ -26,6 +26,7 @@ interface Upload {
     lines_read: number;
     sure: Finding[];
     guesses: Finding[];
+    choices: { key: string }[];
     skip: string | null;
     entry: string;
     sample: string[][];
@@ -79,9 +80,9 @@ test.serial(
       ['2024-02-29', '2'],
     ]);
     t.true(table?.sure.some(({ path, evidence }) => path === 'date' && evidence !== ''));
-    t.like(
-      table?.guesses.find(({ path }) => path === 'series.unit'),
-      { value: 'not stated' },
+    t.deepEqual(
+      table?.choices.map(({ key }) => key),
+      ['series.frequency', 'series.unit', 'series.source'],
     );
     t.regex(table?.entry ?? '', /^file: Consumer prices\.csv$/m);
     t.notRegex(table?.entry ?? '', /^guessed:/m);

@@ -1,0 +1,127 @@
+// The names of the series of a table: made of what states them, in order a column or a line of names, the title of the table, the name of its file;
+// with what tells the series of the table apart behind it.
+import { entryAt } from '../../kernel/entries.ts';
+import { wordsOf } from '../entry/file-name.ts';
+import type { About, Draft, Seen } from './proposal.ts';
+import type { Columns } from './table/columns.ts';
+import { detectDates } from './table/dates.ts';
+import type { Layout } from './table/layout.ts';
+
+/** Names of files that say nothing of their table: the name of the folder is put before them. */
+const saysLittle =
+  /^(?:data|dataset|table|sheet|values|series|observations|download|export|daily|weekly|monthly|quarterly|quarter|annual|yearly|year)$/i;
+/** Titles of columns of values that say nothing more than the name of the table. */
+const isOfAnyValue =
+  /^(?:obs[_ ]?)?(?:values?|observations?|amounts?|numbers?|data|prices?|levels?|index|rates?|figures?)$/i;
+/** Lines above the data that are no title of it. */
+const isNote = /^(?:sources?|units?|notes?|footnotes?|last updated?|updated|release[d]?|copyright|©)\b/i;
+
+/** The only text of a line above the data: the first that is neither a note nor a date. */
+export function titleAbove(above: readonly string[][], { headerRows, facts }: Layout): string | undefined {
+  const others = new Set([...headerRows, ...Object.values(facts)]);
+  for (const [at, row] of above.entries()) {
+    if (others.has(at)) continue;
+    const texts = row.map((cell) => cell.trim()).filter((cell) => cell !== '');
+    const [text = ''] = texts;
+    if (texts.length !== 1 || text.length < 4 || text.length > 200 || /[{}]/.test(text)) continue;
+    if (/\p{L}{3}/u.test(text) && !isNote.test(text) && detectDates([text]) === null) return text;
+  }
+  return undefined;
+}
+
+export interface Names {
+  /** With {parts} that a row fills in. */
+  name: string;
+  /** Its beginning, if that is a title above the data. */
+  title?: string;
+  /** Why. */
+  evidence: string;
+  /** Nothing states it, and the name of the file says little. */
+  isMissing: boolean;
+}
+
+/** The title of the table: stated beside it, above its rows, or by the name of its file. */
+function tableName(
+  { stem, folder, beside }: About,
+  title: string | undefined,
+): Omit<Names, 'name'> & { base: string } {
+  const stated = beside?.facts['name'];
+  if (stated !== undefined)
+    return { base: stated, evidence: `stated by ${beside?.from ?? ''}`, isMissing: false };
+  if (title !== undefined)
+    return { base: title, title, evidence: 'the title above the data', isMissing: false };
+  const words = wordsOf(stem);
+  const isMissing = saysLittle.test(stem.trim()) || !/\p{L}{2}/u.test(stem);
+  return {
+    base: isMissing ? `${wordsOf(folder)}, ${words}` : words,
+    evidence: 'no line of the file says it: the name of the file',
+    isMissing,
+  };
+}
+
+/**
+ * @param parts the columns whose texts tell series apart.
+ * @param isSeveral each column of values is a series of its own.
+ * @param line the placeholder for the line of names above the data, if there is one.
+ */
+export function namesOf(
+  { layout, columns, about, above }: Omit<Seen, 'rows'> & { about: About; above: readonly string[][] },
+  { parts, isSeveral, line }: { parts: readonly number[]; isSeveral: boolean; line: string | undefined },
+): Names {
+  const place = (at: number) => `{${entryAt(layout.titles, at)}}`;
+  if (columns.name !== null) {
+    const named = place(columns.name);
+    return {
+      name: isSeveral ? `${named}, {column}` : named,
+      evidence: 'a column has the names',
+      isMissing: false,
+    };
+  }
+  if (line !== undefined)
+    return { name: line, evidence: 'a line above the data has the names', isMissing: false };
+  const { base, ...of } = tableName(about, titleAbove(above, layout));
+  const key = columns.key === null ? [] : [columns.key];
+  const column = isSeveral || saysMore(layout, columns, base) ? ['{column}'] : [];
+  return { ...of, name: [base, ...key.map(place), ...parts.map(place), ...column].join(', ') };
+}
+
+/** Whether the title of the only column of values adds to the name of the table. */
+function saysMore({ titles, dates }: Layout, { values }: Columns, base: string): boolean {
+  if (dates.kind === 'across' || values.length !== 1) return false;
+  const title = entryAt(titles, entryAt(values, 0)).trim();
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\d]+/gu, ' ');
+  return !isOfAnyValue.test(title) && !plain(base).includes(plain(title)) && !/^column \d+$/.test(title);
+}
+
+/** Names, units and descriptions that are stated beside the data for single columns. */
+export function addStatedColumns(
+  { entry, evidence, guessed }: Draft,
+  titles: readonly string[],
+  { beside, facts: given }: About,
+  isSeveral: boolean,
+): void {
+  if (beside === undefined || entry.series === undefined) return;
+  const base = (entry.series.name ?? '').replace(/, \{column\}$/, '');
+  for (const title of titles) {
+    const stated = beside.columns.get(title);
+    if (stated === undefined) continue;
+    const { name, ...facts } = stated;
+    if (!isSeveral) {
+      const own = Object.entries(facts).filter(([fact]) => !(fact in beside.facts) && !(fact in given));
+      const isNamed = name !== undefined && beside.facts['name'] === undefined && given['name'] === undefined;
+      entry.series = { ...entry.series, ...Object.fromEntries(own), ...(isNamed && { name }) };
+      for (const [fact] of own) {
+        evidence[`series.${fact}`] = `stated by ${beside.from}`;
+        const at = guessed.indexOf(`series.${fact}`);
+        if (at >= 0) guessed.splice(at, 1);
+      }
+      continue;
+    }
+    const own = { ...facts, ...(name !== undefined && { name: `${base}, ${name}` }) };
+    if (Object.keys(own).length === 0) continue;
+    entry.columns = { ...entry.columns, [title]: { ...entry.columns?.[title], ...own } };
+    evidence['columns'] = [evidence['columns'], `stated by ${beside.from}`]
+      .filter((why, at, all) => why !== undefined && all.indexOf(why) === at)
+      .join('; ');
+  }
+}

@@ -1,0 +1,86 @@
+// What metadata beside a file of data state of its series, and the checks that all forms of them share. The files come from outside: each has a
+// limit, and a text that cannot be a fact is an error that names the file.
+import { readFileSync, statSync } from 'node:fs';
+import { plainCells } from '../../cells/cells.ts';
+import { datasetNamed } from '../../datasets/datasets.ts';
+import { IngestFailure } from '../../failure.ts';
+
+/** Facts by the names of the dataset series; `name` is the title of the table, or of the column. */
+export type Facts = Readonly<Record<string, string>>;
+
+export interface StatedFacts {
+  facts: Facts;
+  /** By the title of the column. */
+  columns: ReadonlyMap<string, Facts>;
+  /** The names of the files that state them, for evidence. */
+  from: string;
+}
+
+/** What one file states. */
+export type Stated = Omit<StatedFacts, 'from'>;
+
+/** Metadata of thousands of columns have some hundred kilobytes. */
+const bytesMax = 4_000_000;
+
+/** @throws IngestFailure if the file is too large, or cannot be read. */
+export function metadataText(file: string): string {
+  try {
+    if (statSync(file).size > bytesMax) fault(file, `it is larger than ${bytesMax / 1_000_000} MB`);
+    return readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+  } catch (error) {
+    if (error instanceof IngestFailure) throw error;
+    return fault(file, 'the file cannot be read', error);
+  }
+}
+
+/** @throws IngestFailure if the file is no JSON. */
+export function metadataJson(file: string): unknown {
+  const text = metadataText(file);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return fault(file, `it is no JSON (${error instanceof Error ? error.message : ''})`, error);
+  }
+}
+
+/** @throws IngestFailure that names the file, and says how to go on. */
+export function fault(file: string, reason: string, cause?: unknown): never {
+  throw new IngestFailure(
+    'invalid_file',
+    `The metadata beside the data cannot be used: ${file}: ${reason}. Correct the file, or take it out of the folder.`,
+    { cause },
+  );
+}
+
+const columns = new Map(datasetNamed('series').columns.map((column) => [column.name, column]));
+
+/**
+ * The texts as facts; what is undefined or empty is left out. Braces would be placeholders of almanac.yml: they become parentheses.
+ * @throws IngestFailure if one is not what its fact may be.
+ */
+export function factsOf(
+  file: string,
+  where: string,
+  texts: Readonly<Record<string, string | undefined>>,
+): Facts {
+  const facts = Object.entries(texts).flatMap(([name, given]) => {
+    const text = (given ?? '').trim().replaceAll('{', '(').replaceAll('}', ')');
+    const column = columns.get(name);
+    if (text === '' || column === undefined) return [];
+    if (plainCells.read(column, text) === undefined)
+      fault(file, `${where}, ${name} is "${text.slice(0, 60)}": expected ${plainCells.expected(column)}`);
+    return [[name, text] as const];
+  });
+  return Object.fromEntries(facts);
+}
+
+/** The licence, and the address of its terms if that can be shown. */
+export function licenceFacts(
+  name: string | undefined,
+  url: string | undefined,
+): { licence?: string | undefined; licence_url?: string | undefined } {
+  return {
+    licence: name ?? url,
+    licence_url: url !== undefined && /^https:\/\/\S+$/.test(url) ? url : undefined,
+  };
+}
