@@ -3,10 +3,9 @@ import type { Reply } from '../../kernel/http/answer.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
-import { blockPoints } from './points.ts';
 import { seriesJson } from './series-envelope.ts';
 import { metaOf } from './series-meta.ts';
-import { pageQueryOf, pointsOfQuery, readPage, requireEach, type PageQuery } from './series-read.ts';
+import { pageQueryOf, readPage, requireEach, wantedPoints, type PageQuery } from './series-read.ts';
 import {
   limitDefault,
   manySeriesParams,
@@ -106,14 +105,8 @@ function tableReply(
   const { longReads, cursors } = dependencies;
   const { last, fields } = request;
   const read: ReadSeries = async function* read({ pageQuery, computation }, window) {
-    if (last !== null) {
-      const page = { limit: limitDefault, last };
-      const { points } = await readPage({ database: longReads, cursors }, pageQuery, computation, page);
-      yield points; // few: there is one window
-      return;
-    }
-    const selection = { ...pageQuery.selection, ...window };
-    yield* pointsOfQuery(longReads, { ...pageQuery, selection }, computation, blockPoints);
+    const selection = { ...pageQuery.selection, ...window }; // with "last" there is one window
+    yield* wantedPoints(longReads, cursors, { pageQuery: { ...pageQuery, selection }, computation, last });
   };
   return {
     identity: ['table', ...pageQueries.flatMap(identityOf), layout, last, fields],
