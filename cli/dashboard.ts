@@ -22,6 +22,7 @@ export const dashboardSources = [
   'domain/chart',
   'domain/dims-text.ts',
   'domain/periods.ts',
+  'domain/aggregates.ts',
   'domain/transforms.ts',
   'kernel/dates.ts',
   'kernel/entries.ts',

@@ -65,6 +65,8 @@ export interface Call {
   bodyBytesMax: number;
   /** The body is a file: it is forwarded as it comes, never held whole, and has a time limit of its own. */
   isUpload: boolean;
+  /** The body of a read, if `query-body` has read it; undefined: `forward` reads what body there is. */
+  body: { bytes: Buffer; fields: unknown } | undefined;
   identity: Identity;
   caller: Caller | undefined;
   /** What was taken for the call from the month's quota, before it was forwarded. */

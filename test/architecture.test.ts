@@ -27,6 +27,7 @@ const ofDashboard = [
   'clients/typescript/',
   'domain/chart/',
   'domain/dims-text.ts',
+  'domain/aggregates.ts',
   'domain/transforms.ts',
   'kernel/formula.ts',
 ];

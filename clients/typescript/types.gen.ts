@@ -944,6 +944,10 @@ export type GetSeriesByIdCiteData = {
          */
         release?: 'first';
         /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
+        /**
          * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
          */
         version?: number;
@@ -1020,6 +1024,10 @@ export type GetSeriesByIdChartSvgData = {
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
         release?: 'first';
+        /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
         /**
          * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
          */
@@ -1102,6 +1110,10 @@ export type GetSeriesByIdChartPngData = {
          * The first published value of each point: a publication as missing is none. Feature `vintages`.
          */
         release?: 'first';
+        /**
+         * Only so many of the newest points of each combination, instead of pages.
+         */
+        last?: number;
         /**
          * A `meta.version`, with `vintage` or `release`: pins the answer to that load, permanently.
          */

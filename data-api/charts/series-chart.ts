@@ -6,8 +6,7 @@ import { integerParam } from '../../kernel/http/params.ts';
 import type { Content } from '../../kernel/http/answer.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint, type Asked } from '../endpoint.ts';
-import { blockPoints } from '../series/points.ts';
-import { pageQueryOf, pointsOfQuery, requireSeries, type PageQuery } from '../series/series-read.ts';
+import { pageQueryOf, requireSeries, wantedPoints, type PageQuery } from '../series/series-read.ts';
 import { chartedParams, toRequest, type SeriesRequest } from '../series/series-request.ts';
 import {
   computationOf,
@@ -34,7 +33,7 @@ export const getSeriesChartSvg = endpoint({
     const { series, pageQuery, request } = await chartQuery(dependencies, asked);
     return {
       ...validityOf(asked.url, pageQuery, request),
-      identity: ['chart.svg', ...identityOf(pageQuery), request.version, lookOf(asked.query)],
+      identity: ['chart.svg', ...identityOf(pageQuery), request.version, request.last, lookOf(asked.query)],
       format: 'svg',
       fileName: series.id,
       read: async () => ({ text: await readSvg(dependencies, pageQuery, request, asked) }),
@@ -62,7 +61,7 @@ export const getSeriesChartPng = endpoint({
       const { series, pageQuery, request } = await chartQuery(dependencies, asked);
       const { scale } = asked.query;
       const look = [lookOf(asked.query), scale, font?.family]; // another machine may have another font
-      const identity = ['chart.png', ...identityOf(pageQuery), request.version, look];
+      const identity = ['chart.png', ...identityOf(pageQuery), request.version, request.last, look];
       const { accountId } = asked.call.identity;
       return {
         ...validityOf(asked.url, pageQuery, request),
@@ -113,7 +112,7 @@ async function chartQuery(
 
 /** Reads all points of the chart and draws it. */
 async function readSvg(
-  { longReads }: Dependencies,
+  { longReads, cursors }: Dependencies,
   pageQuery: PageQuery,
   request: SeriesRequest,
   { query, call }: ChartAsked,
@@ -122,7 +121,8 @@ async function readSvg(
   const computation = await computationOf(longReads, pageQuery, request, call);
   const collected = createLinePoints(selection.lineNos);
   await call.stage('sql', async () => {
-    for await (const block of pointsOfQuery(longReads, pageQuery, computation, blockPoints))
+    const { last } = request;
+    for await (const block of wantedPoints(longReads, cursors, { pageQuery, computation, last }))
       collected.add(block);
   });
   return call.stage('render', () =>

@@ -9,9 +9,8 @@ import { oneOfParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
-import { blockPoints } from '../series/points.ts';
 import { defaultPointFields } from '../series/series-envelope.ts';
-import { pageQueryOf, pointsOfQuery, requireSeries, type PageQuery } from '../series/series-read.ts';
+import { pageQueryOf, requireSeries, wantedPoints, type PageQuery } from '../series/series-read.ts';
 import { chartedParams, stateParams, toRequest, type SeriesRequest } from '../series/series-request.ts';
 import type { Series } from '../series/series.sql.ts';
 import { computationOf, csvParts, identityOf, seriesErrors, seriesParam } from '../series/series.ts';
@@ -120,7 +119,7 @@ function pinnedQuery(url: string, { selection }: PageQuery): string {
 
 /** Of the CSV at the pinned URL, as it is sent without compression. @throws Failure `gone`, as the URL does. */
 async function digestOf(
-  { longReads }: Dependencies,
+  { longReads, cursors }: Dependencies,
   pageQuery: PageQuery,
   request: SeriesRequest,
   call: ServiceCall,
@@ -129,7 +128,7 @@ async function digestOf(
   return call.stage('sql', async () => {
     const digest = createHash('sha256');
     let bytes = 0;
-    const blocks = pointsOfQuery(longReads, pageQuery, computation, blockPoints);
+    const blocks = wantedPoints(longReads, cursors, { pageQuery, computation, last: request.last });
     for await (const part of csvParts(pageQuery.selection.series, request, blocks)) {
       digest.update(part);
       bytes += Buffer.byteLength(part);

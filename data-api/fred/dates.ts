@@ -1,7 +1,8 @@
 // The dates of FRED: a period is dated to its first day, here to its last; a week and a day are alike in both.
 import { addDays } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
-import { periodWith, targetFrequencies } from '../series/computed/aggregation.ts';
+import { targetFrequencies } from '../../domain/aggregates.ts';
+import { periodWith } from '../series/computed/aggregation.ts';
 
 /** What dates the periods of a series. */
 export interface Dating {

@@ -8,7 +8,7 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import { fredUnits } from '../../domain/transforms.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
-import type { TargetFrequency } from '../series/computed/aggregation.ts';
+import type { TargetFrequency } from '../../domain/aggregates.ts';
 import { requireVintages, type SeriesRequest } from '../series/series-request.ts';
 import { seriesErrors } from '../series/series.ts';
 import { stateOf } from '../series/series-read.ts';

@@ -1,5 +1,6 @@
 // A series as FRED describes it. Hides how our facts are put into FRED's words.
 import { z } from 'zod';
+import { unitName } from '../../domain/chart/captions.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { fredDate } from './dates.ts';
 import { realtimeFacts, type Realtime } from './real-time.ts';
@@ -8,7 +9,8 @@ import { realtimeFacts, type Realtime } from './real-time.ts';
 export interface SeriesFacts {
   id: string;
   name: string;
-  unit: string;
+  /** Null: nobody has stated it. */
+  unit: string | null;
   unitMultiplier: number | null;
   frequency: Frequency;
   fiscalYearEnd: string | null;
@@ -58,7 +60,7 @@ export function seriesRow(series: SeriesFacts, realtime: Realtime): Record<strin
   const { firstDate, lastDate, unit, unitMultiplier, description } = series;
   const [frequency, frequency_short] = frequencies[series.frequency];
   const [seasonal_adjustment, seasonal_adjustment_short] = adjustmentOf(series.seasonalAdjustment);
-  const units = unitMultiplier === null || unitMultiplier === 1 ? unit : `${unit} × ${unitMultiplier}`;
+  const units = unitName({ unit, unitMultiplier }, null);
   return {
     id: series.id,
     ...realtimeFacts(realtime),

@@ -10,7 +10,8 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Cursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { combinationsThatPass } from './dims.ts';
-import { lowerFrequencies, sourcePerPeriod, type Aggregation } from './computed/aggregation.ts';
+import { lowerFrequencies, sourcePerPeriod } from '../../domain/aggregates.ts';
+import type { Aggregation } from './computed/aggregation.ts';
 import {
   appendPoints,
   filterPoints,
@@ -19,7 +20,7 @@ import {
   reversePoints,
   type Points,
 } from './point-columns.ts';
-import { isStored, readBlocks, readFirst, readNewest, type Selection } from './points.ts';
+import { blockPoints, isStored, readBlocks, readFirst, readNewest, type Selection } from './points.ts';
 import { canonicalRequest, includesNotes, requireFewNewest, type SeriesRequest } from './series-request.ts';
 import { withBreaksAt } from './series-meta.ts';
 import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from './series.sql.ts';
@@ -241,6 +242,20 @@ export async function* pointsOfQuery(
           (i) => block.dates[i] !== after.date || (entryAt(block.lineNos, i) - after.lineNo) * ahead > 0,
         );
   }
+}
+
+/** All points of a page query, or the newest of each combination, in blocks. */
+export async function* wantedPoints(
+  database: Queryable,
+  cursors: Cursors,
+  {
+    pageQuery,
+    computation,
+    last,
+  }: { pageQuery: PageQuery; computation: Computation | null; last: number | null },
+): AsyncGenerator<Points> {
+  if (last === null) yield* pointsOfQuery(database, pageQuery, computation, blockPoints);
+  else yield (await readPage({ database, cursors }, pageQuery, computation, { limit: last, last })).points;
 }
 
 /** One page, and the cursor of the next if more points follow. */

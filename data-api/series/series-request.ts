@@ -27,7 +27,7 @@ import {
   targetFrequencies,
   type Aggregate,
   type TargetFrequency,
-} from './computed/aggregation.ts';
+} from '../../domain/aggregates.ts';
 
 export const limitDefault = 1_000;
 const limitMax = 100_000;
@@ -189,6 +189,7 @@ export const chartedParams = {
   base: pointParams.base,
   vintage: pointParams.vintage,
   release: stateParams.release,
+  last: orderParams.last,
   ...pinParams,
 };
 /** The ids of several series, of any allowed length; servers still accept a URL of a hundred. */

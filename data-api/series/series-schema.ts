@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import { listOf, paginationSchema } from '../../kernel/http/list.ts';
 import { transforms } from '../../domain/transforms.ts';
-import { aggregates } from './computed/aggregation.ts';
+import { aggregates } from '../../domain/aggregates.ts';
 
 const text = z.string().nullable();
 const day = z.iso.date().nullable();

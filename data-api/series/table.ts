@@ -10,10 +10,9 @@ import { csvLine } from '../../kernel/http/list.ts';
 import { writeDims } from '../../domain/dims-text.ts';
 import type { Computation } from './computed/transformed-points.ts';
 import type { Points } from './point-columns.ts';
-import { blockPoints } from './points.ts';
 import { seriesCsv, seriesNdjson } from './series-envelope.ts';
-import { pointsOfQuery, readPage, type PageQuery } from './series-read.ts';
-import { limitDefault, type SeriesRequest } from './series-request.ts';
+import { wantedPoints, type PageQuery } from './series-read.ts';
+import type { SeriesRequest } from './series-request.ts';
 import { metaOf } from './series-meta.ts';
 import { columnsMax, type Cell, type Sheet } from '../workbook/workbook.ts';
 
@@ -29,14 +28,8 @@ export type ReadSeries = (series: TableSeries, window: Window | null) => AsyncIt
 /** @param last only so many of the newest points of each combination; null: all. */
 export const readerOfSeries = (database: Queryable, cursors: Cursors, last: number | null): ReadSeries =>
   async function* read({ pageQuery, computation }, window) {
-    if (last !== null) {
-      const page = { limit: limitDefault, last };
-      const { points } = await readPage({ database, cursors }, pageQuery, computation, page);
-      yield points; // few: there is one window
-      return;
-    }
-    const selection = { ...pageQuery.selection, ...window };
-    yield* pointsOfQuery(database, { ...pageQuery, selection }, computation, blockPoints);
+    const selection = { ...pageQuery.selection, ...window }; // with "last" there is one window
+    yield* wantedPoints(database, cursors, { pageQuery: { ...pageQuery, selection }, computation, last });
   };
 
 interface Window {

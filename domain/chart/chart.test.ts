@@ -345,6 +345,38 @@ test('the finding says the span, the latest value and how it moved, the highest 
   );
 });
 
+test('large numbers at an axis are in billions, or have an exponent where the unit names a power of ten or there is no word', (t) => {
+  const labelsOf = (unit: string, values: number[], isLog = false) =>
+    layOut({
+      ...chartOf(
+        [{ name: 'A', points: values.map((value, i) => ({ date: entryAt(months(9), i), value })) }],
+        { isLog },
+      ),
+      unit,
+    }).valueTicks.map(({ label }) => label);
+  t.deepEqual(labelsOf('PKR', [1e11, 9.5e11]), [
+    '0',
+    '200 billion',
+    '400 billion',
+    '600 billion',
+    '800 billion',
+  ]);
+  t.deepEqual(labelsOf('PKR', [-1e12, 1e12]).slice(0, 2), ['\u{2212}1,000 billion', '\u{2212}500 billion']);
+  t.deepEqual(labelsOf('PKR', [1e8, 1.2e9]).slice(0, 3), ['0', '0.25 billion', '0.50 billion']);
+  for (const unit of ['PKR, millions', 'Billions of dollars', 'USD bn', 't, 10^6'])
+    t.deepEqual(labelsOf(unit, [1e11, 9.5e11]), ['0', '2e11', '4e11', '6e11', '8e11'], unit);
+  t.deepEqual(labelsOf('PKR', [1e15, 3e15]), ['0', '1e15', '2e15', '3e15']);
+  t.deepEqual(labelsOf('PKR', [1, 1e15], true), [
+    '1',
+    '1,000',
+    '1,000,000',
+    '1 billion',
+    '1,000 billion',
+    '1e15',
+  ]);
+  t.deepEqual(labelsOf('Persons', [1e8, 6e8]), ['0', '200,000,000', '400,000,000', '600,000,000']);
+});
+
 test('numbers and periods are written as people read them', (t) => {
   t.is(formatNumber(-1234567.5, 1), '\u{2212}1,234,567.5');
   t.is(formatNumber(-0.0001, 2), '0.00');

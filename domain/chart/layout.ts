@@ -105,7 +105,7 @@ export function layOut(chart: Chart): ChartLayout {
   const runs = segments.map((ofLine) => ofLine.flat());
   const days = daysOf(chart, runs);
   const extent = valuesOf(chart, runs);
-  const valueTicks = chart.isLog ? logTicks(extent) : linearTicks(extent);
+  const valueTicks = (chart.isLog ? logTicks : linearTicks)(extent, chart.unit);
   const legend = legendOf(chart);
   const frame = frameOf(chart, valueTicks, legend.rows);
   const scale = chart.isLog ? scaleLog() : scaleLinear();

@@ -21,6 +21,26 @@ export function formatNumber(value: number, decimals: number): string {
   return value < 0 && /[1-9]/.test(digits) ? `\u{2212}${digits}` : digits;
 }
 
+/** Units that count by a power of ten already: `USD, millions`, `Billions of dollars`, `PKR bn`, `10^6 t`. */
+const scaledUnit = /thousand|million|billion|trillion|lakh|crore|10\^|\b(?:k|mn|mln|bn|tn|trn)\b/i;
+
+/**
+ * A number at an axis, as short as it can be: from a billion on `1,000 billion`, or `1e12` where the unit names a power of ten itself or
+ * the numbers reach 1e15.
+ * @param axis.decimals of the numbers of the axis; negative where they are multiples of a power of ten.
+ * @param axis.size the largest number of the axis, without its sign: all numbers of an axis are written alike.
+ */
+export function axisNumber(
+  value: number,
+  { decimals, size, unit }: { decimals: number; size: number; unit: string },
+): string {
+  if (size < 1e9 || value === 0) return formatNumber(value, Math.max(0, decimals));
+  if (size < 1e15 && !scaledUnit.test(unit))
+    return `${formatNumber(value / 1e9, Math.max(0, decimals + 9))} billion`;
+  const exact = Number(value.toPrecision(15)); // without the noise of a sum in floating point
+  return exact.toExponential().replaceAll('-', '\u{2212}').replace('+', '');
+}
+
 /** The decimals that show every value in full, but no more than six. */
 export function decimalsOf(values: Iterable<number>): number {
   let most = 0;

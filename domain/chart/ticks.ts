@@ -2,7 +2,7 @@
 // Hides floating point: ticks are whole multiples of a decimal step, so that 0.3 is never 0.30000000000000004.
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { dayName, formatNumber, monthName, widthOf } from './text.ts';
+import { axisNumber, dayName, monthName, widthOf } from './text.ts';
 
 export interface ValueTick {
   value: number;
@@ -51,35 +51,45 @@ export function logExtent({ low, high }: Extent, base: number | null): Extent {
   return { low: least / widened, high: most * widened };
 }
 
-/** Three to six ticks of a linear axis. */
-export function linearTicks({ low, high }: Extent): ValueTick[] {
+/** Three to six ticks of a linear axis. @param unit decides how large numbers are written, as `axisNumber` does. */
+export function linearTicks({ low, high }: Extent, unit = ''): ValueTick[] {
   const smallest = Math.floor(Math.log10((high - low) / ticksMax)) - 1;
   for (let exponent = smallest; ; exponent += 1) {
     for (const factor of [1, 2, 2.5, 5]) {
-      const ticks = multiplesIn({ low, high }, factor, exponent);
+      const ticks = multiplesIn({ low, high }, factor, exponent, unit);
       if (ticks !== null) return ticks;
     }
   }
 }
 
 /** The multiples of a step in the range; null if there are too many. */
-function multiplesIn({ low, high }: Extent, factor: number, exponent: number): ValueTick[] | null {
+function multiplesIn(
+  { low, high }: Extent,
+  factor: number,
+  exponent: number,
+  unit: string,
+): ValueTick[] | null {
   const scaled = (multiple: number): number =>
     exponent < 0 ? (multiple * factor) / 10 ** -exponent : multiple * factor * 10 ** exponent;
   const step = scaled(1);
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
   if (last - first + 1 > ticksMax) return null;
-  const decimals = Math.max(0, (factor === 2.5 ? 1 : 0) - exponent);
+  const decimals = (factor === 2.5 ? 1 : 0) - exponent;
+  const size = Math.max(Math.abs(scaled(first)), Math.abs(scaled(last)));
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const value = Math.min(high, Math.max(low, scaled(first + i))) + 0; // never -0
-    return { value, label: formatNumber(value, decimals) };
+    return { value, label: axisNumber(value, { decimals, size, unit }) };
   });
 }
 
-/** The ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or fewer; those of a linear one if it spans too little. */
-export function logTicks(extent: Extent): ValueTick[] {
+/** The ticks of a logarithmic axis: 1, 2 and 5 of each power of ten, or fewer; those of a linear one if it spans too little. @param unit as of `linearTicks`. */
+export function logTicks(extent: Extent, unit = ''): ValueTick[] {
   const { low, high } = extent;
+  const powerTick = ({ value, exponent }: { value: number; exponent: number }): ValueTick => ({
+    value,
+    label: axisNumber(value, { decimals: -exponent, size: value, unit }),
+  });
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => first + i);
   for (const factors of [[1, 2, 5], [1, 3], [1]]) {
@@ -87,7 +97,7 @@ export function logTicks(extent: Extent): ValueTick[] {
       .flatMap((exponent) => factors.map((factor) => ({ value: factor * 10 ** exponent, exponent })))
       .filter(({ value }) => value >= low && value <= high);
     if (factors.length === 3 && found.length < 3)
-      return linearTicks(extent).filter(({ value }) => value >= low && value > 0);
+      return linearTicks(extent, unit).filter(({ value }) => value >= low && value > 0);
     if (found.length <= ticksMax) return found.map(powerTick);
   }
   const every = Math.ceil(powers.length / ticksMax);
@@ -96,10 +106,6 @@ export function logTicks(extent: Extent): ValueTick[] {
     .map((exponent) => ({ value: 10 ** exponent, exponent }))
     .filter(({ value }) => value >= low && value <= high)
     .map(powerTick);
-}
-
-function powerTick({ value, exponent }: { value: number; exponent: number }): ValueTick {
-  return { value, label: formatNumber(value, Math.max(0, -exponent)) };
 }
 
 /** Ticks at the beginnings of periods: the shortest period whose labels have room. @param pixels the length of the axis. */

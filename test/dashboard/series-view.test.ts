@@ -17,6 +17,7 @@ import { periodParam } from '../../dashboard/pages/series/view-code.ts';
 import { samplesOf } from '../../dashboard/text/samples.ts';
 import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
 import { parsePeriod } from '../../kernel/dates.ts';
+import { aggregates } from '../../domain/aggregates.ts';
 import { transforms } from '../../domain/transforms.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
 import type { findSeries } from '../../data-api/series/series.sql.ts';
@@ -43,6 +44,8 @@ const anyState = anyDims.chain((dims) =>
         minLength: 3,
         maxLength: 3,
       }),
+      frequency: fc.option(fc.constantFrom('weekly' as const)),
+      aggregate: fc.option(fc.constantFrom(...aggregates.filter((each) => each !== 'avg'))),
       transform: fc.option(fc.constantFrom(...transforms)),
       base: day,
       vintage: day,
@@ -60,7 +63,13 @@ const anyState = anyDims.chain((dims) =>
         }),
       );
       const selected = lineCount(some) <= linesMax ? some : defaultSelection(dims);
-      const state: SeriesState = { ...rest, base: rest.transform === 'index' ? base : null, selected };
+      const aggregate = rest.frequency === null ? null : rest.aggregate;
+      const state: SeriesState = {
+        ...rest,
+        aggregate,
+        base: rest.transform === 'index' ? base : null,
+        selected,
+      };
       return { dims, state };
     }),
 );
@@ -69,7 +78,7 @@ test('every state of the page is in its URL, and comes back from it', (t) => {
   fc.assert(
     fc.property(anyState, ({ dims, state }) => {
       const query = new URLSearchParams(queryOfState(state, dims).toString());
-      t.deepEqual(stateOf(query, dims), state);
+      t.deepEqual(stateOf(query, dims, 'daily'), state);
     }),
   );
 });
@@ -77,7 +86,7 @@ test('every state of the page is in its URL, and comes back from it', (t) => {
 test('the state by default has an empty URL, and at most eight lines', (t) => {
   fc.assert(
     fc.property(anyDims, (dims) => {
-      const state = stateOf(new URLSearchParams(), dims);
+      const state = stateOf(new URLSearchParams(), dims, 'daily');
       t.is(queryOfState(state, dims).toString(), '');
       t.true(lineCount(state.selected) >= 1 && lineCount(state.selected) <= linesMax);
     }),
@@ -87,9 +96,19 @@ test('the state by default has an empty URL, and at most eight lines', (t) => {
 test('a URL that names what the series does not have shows what it has by default', (t) => {
   const dims = [{ name: 'side', values: ['buy', 'sell'], labels: {} }];
   const query = new URLSearchParams(
-    'dims=side:nothing,city:Lahore&transform=magic&from=yesterday&vintage=2020&log=1',
+    'dims=side:nothing,city:Lahore&frequency=daily&aggregate=sum&transform=magic&from=yesterday&vintage=2020&log=1',
   );
-  t.deepEqual(stateOf(query, dims), stateOf(new URLSearchParams(), dims));
+  t.deepEqual(stateOf(query, dims, 'daily'), stateOf(new URLSearchParams(), dims, 'daily'));
+});
+
+test('a URL shows lower frequencies than that of the series alone, and transforms that are defined at the one shown', (t) => {
+  const at = (query: string, published: Frequency) => stateOf(new URLSearchParams(query), [], published);
+  t.is(at('frequency=quarterly', 'monthly').frequency, 'quarterly');
+  for (const published of ['quarterly', 'annual', 'irregular'] as const)
+    t.is(at('frequency=quarterly&aggregate=sum', published).frequency, null, published);
+  t.is(at('frequency=quarterly&aggregate=sum', 'annual').aggregate, null);
+  t.is(at('transform=mom', 'monthly').transform, 'mom');
+  t.is(at('transform=mom&frequency=quarterly', 'monthly').transform, null);
 });
 
 test('the dims of a call select the same combinations in the API as the chips do', (t) => {

@@ -33,8 +33,8 @@ const points = {
   last: ['3'],
 };
 const { version: _version, ...manyPoints } = points;
-const { include_missing: _missing, include: _include, last: _last, ...charted } = points;
-const { include: _notes, last: _newest, ...cited } = points;
+const { include_missing: _missing, include: _include, ...charted } = points;
+const { include: _notes, ...cited } = points;
 const look = { width: ['240', '640'], height: ['300'], theme: ['light', 'dark'], log: ['true', 'false'] };
 const indexed = {
   base: 'transform=index',

@@ -99,7 +99,7 @@ const distanceHeight = 190;
 
 /** The charts share their left and right edges, so that a period stands at the same place in all of them. */
 function useFans({ table, words, fromNo }: ChartsProps, width: number) {
-  const { frequency } = words;
+  const { frequency, unit } = words;
   return useMemo(() => {
     if (width === 0) return undefined;
     const isNarrow = width < narrowBelow;
@@ -110,7 +110,7 @@ function useFans({ table, words, fromNo }: ChartsProps, width: number) {
     const days = isNarrow ? 46 : 84;
     const marginLeft = days + (width - days - marginRight) / (2 * columns + 1);
     const height = isNarrow ? 300 : 390;
-    const shared = { frequency, fromNo, width, marginLeft, marginRight };
+    const shared = { frequency, unit, fromNo, width, marginLeft, marginRight };
     return {
       height,
       values: layOutFan(table, { ...shared, height, shows: 'values' }),

@@ -27,6 +27,7 @@ export function FanPreview({ revisions: { entry, combinations }, height = 300 }:
             marginLeft: 46,
             marginRight: 66,
             shows: 'values',
+            unit: entry.unit ?? '',
           }),
     [table, width],
   );

@@ -211,7 +211,7 @@ function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
   const axes = {
     frame: life,
     width: life.width,
-    valueTicks: linearTicks(extent).slice(0, 5),
+    valueTicks: linearTicks(extent, words.unit).slice(0, 5),
     dateTicks: begin === dayOf(newest) ? ticks.slice(1) : ticks,
     x: scaleLinear()
       .domain([begin, end])

@@ -6,8 +6,9 @@ import { Choice } from '../../components/choice.tsx';
 import { Pick } from '../../components/pick.tsx';
 import { dayText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
+import { aggregates, type Aggregate } from '../../../domain/aggregates.ts';
 import { isApplicable, transforms, unitKept, type Transform } from '../../../domain/transforms.ts';
-import { lineCount, linesMax, type Dimension, type SeriesState } from './series-state.ts';
+import { frequenciesOffered, lineCount, linesMax, type Dimension, type SeriesState } from './series-state.ts';
 import { VintagePick } from './vintage-pick.tsx';
 import type { Vintages } from './vintages.ts';
 
@@ -42,6 +43,7 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
       )}
       <div class="bar-ctl">
         <Choice label="View" options={views} value={state.view} onChange={(view) => change({ view })} />
+        <FrequencyPicks {...{ entry, state, change, isPreview }} />
         <label class="ctl">
           <span class="lab">Transform</span>
           <Pick
@@ -51,7 +53,7 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
             options={[
               { value: '', label: 'Level, as published' },
               ...transforms
-                .filter((each) => isApplicable(each, entry.frequency))
+                .filter((each) => isApplicable(each, state.frequency ?? entry.frequency))
                 .map((each) => ({ value: each, label: transformLabel(each) })),
             ]}
             onPick={(value) => change({ transform: transforms.find((each) => each === value) ?? null })}
@@ -64,6 +66,49 @@ export function Controls({ entry, state, change, vintages, isPreview }: Controls
         </label>
       </div>
     </div>
+  );
+}
+
+const aggregateLabels: Readonly<Record<Aggregate, string>> = {
+  avg: 'Mean',
+  sum: 'Sum',
+  last: 'Last value',
+  first: 'First value',
+  min: 'Lowest value',
+  max: 'Highest value',
+};
+
+/** The frequency of the points, and what a period is of them. Only lower frequencies than that of the series can be known. */
+function FrequencyPicks({ entry, state, change, isPreview }: Omit<ControlsProps, 'vintages'>) {
+  const offered = frequenciesOffered(entry.frequency);
+  if (offered.length === 0) return null;
+  const locked = { disabled: isPreview, title: isPreview ? 'Other frequencies need a key' : undefined };
+  const named = (frequency: string) => frequency.charAt(0).toUpperCase() + frequency.slice(1);
+  return (
+    <>
+      <label class="ctl">
+        <span class="lab">Frequency</span>
+        <Pick
+          {...locked}
+          value={isPreview ? '' : (state.frequency ?? '')}
+          options={[
+            { value: '', label: `${named(entry.frequency)}, as published` },
+            ...offered.map((each) => ({ value: each, label: named(each) })),
+          ]}
+          onPick={(value) => change({ frequency: offered.find((each) => each === value) ?? null })}
+        />
+      </label>
+      {state.frequency !== null && !isPreview && (
+        <label class="ctl">
+          <span class="lab">Each period is its</span>
+          <Pick
+            value={state.aggregate ?? 'avg'}
+            options={aggregates.map((each) => ({ value: each, label: aggregateLabels[each] }))}
+            onPick={(value) => change({ aggregate: aggregates.find((each) => each === value) ?? null })}
+          />
+        </label>
+      )}
+    </>
   );
 }
 

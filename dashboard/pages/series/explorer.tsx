@@ -25,16 +25,16 @@ import type { Window } from '../../charts/window.ts';
 
 export function Explorer({ entry }: { entry: SeriesEntry }) {
   const [search, setSearch] = useSearchParams();
-  const state = useMemo(() => stateOf(search, entry.dims), [search.toString(), entry]);
+  const state = useMemo(() => stateOf(search, entry.dims, entry.frequency), [search.toString(), entry]);
   const vintages = useVintages(entry.id);
   const key = accessKey.value;
   const isWhole = entry.dims.reduce((product, { values }) => product * values.length, 1) <= linesMax;
   const dims = isWhole ? [] : dimsQuery(state.selected, entry.dims);
   const base = state.transform === 'index' ? (state.base ?? state.from ?? yearsBefore(entry)) : null;
-  const { transform, vintage } = state;
+  const { frequency, aggregate, transform, vintage } = state;
   const points = useLoad(
-    (signal) => loadPoints(entry.id, { dims, transform, base, vintage }, signal),
-    [entry.id, dims.join(), transform, base, vintage, key],
+    (signal) => loadPoints(entry.id, { dims, frequency, aggregate, transform, base, vintage }, signal),
+    [entry.id, dims.join(), frequency, aggregate, transform, base, vintage, key],
   );
   const change = (part: Partial<SeriesState>) => setSearch(queryOfState({ ...state, ...part }, entry.dims));
 
@@ -163,14 +163,15 @@ function Caption({ entry, state, points }: Pick<ViewProps, 'entry' | 'state' | '
   const { meta, previewPoints, isCut } = points;
   const released =
     meta.last_updated === null ? 'Not released yet.' : `Released ${dayText(meta.last_updated)}.`;
-  const isRefused = previewPoints !== null && (state.transform !== null || state.vintage !== null);
+  const isRefused =
+    previewPoints !== null && [state.frequency, state.transform, state.vintage].some((each) => each !== null);
   return (
     <>
       {meta.vintage === null ? released : `As published by ${dayText(meta.vintage)}. ${released}`}
       {isCut && ' Only the newest 100,000 values are shown.'}
       {entry.attribution !== null && ` ${entry.attribution}.`}
       {isRefused &&
-        ' The transform or the day in the address of this page needs a key: these are the values as published, at their newest.'}{' '}
+        ' The frequency, the transform or the day in the address of this page needs a key: these are the values as published, at their newest.'}{' '}
       The window, chips and transform are in the address of this page.
     </>
   );

@@ -4,6 +4,7 @@ import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
 import { keyedApi } from '../../api/access-key.ts';
 import { api } from '../../api/clients.ts';
+import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
 import type { Transform } from '../../../domain/transforms.ts';
 import type { Dimension } from './series-state.ts';
 
@@ -28,6 +29,8 @@ export interface SeriesPoints {
 
 interface Asked {
   dims: string[];
+  frequency: TargetFrequency | null;
+  aggregate: Aggregate | null;
   transform: Transform | null;
   base: string | null;
   vintage: string | null;
@@ -38,7 +41,7 @@ const pointsMax = 100_000;
 /** @throws AlmanacError */
 export async function loadPoints(
   id: string,
-  { dims, transform, base, vintage }: Asked,
+  { dims, frequency, aggregate, transform, base, vintage }: Asked,
   signal: AbortSignal,
 ): Promise<SeriesPoints> {
   const selected = dims.length === 0 ? {} : { dims };
@@ -58,6 +61,8 @@ export async function loadPoints(
       sort: 'desc',
       limit: pointsMax,
       include_missing: true,
+      ...(frequency === null ? {} : { frequency }),
+      ...(aggregate === null ? {} : { aggregate }),
       ...(transform === null ? {} : { transform }),
       ...(transform === 'index' && base !== null ? { base } : {}),
       ...(vintage === null ? {} : { vintage }),

@@ -1,7 +1,15 @@
 // The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view.
 // Hides that what is as by default is left out.
 import { readDims, writeDims } from '../../../domain/dims-text.ts';
-import { transforms, type Transform } from '../../../domain/transforms.ts';
+import {
+  aggregates,
+  lowerFrequencies,
+  type Aggregate,
+  type TargetFrequency,
+} from '../../../domain/aggregates.ts';
+import { isApplicable, transforms, type Transform } from '../../../domain/transforms.ts';
+
+type Frequency = Parameters<typeof lowerFrequencies>[0];
 
 export interface Dimension {
   name: string;
@@ -14,6 +22,10 @@ export type Selection = Readonly<Record<string, readonly string[]>>;
 
 export interface SeriesState {
   selected: Selection;
+  /** A lower frequency, to which the points are aggregated; null: as published. */
+  frequency: TargetFrequency | null;
+  /** Null without a frequency, and for the mean. */
+  aggregate: Aggregate | null;
   transform: Transform | null;
   /** For an index: the period that is 100; null: the first of the window. */
   base: string | null;
@@ -51,16 +63,30 @@ export function defaultSelection(dims: readonly Dimension[]): Selection {
   );
 }
 
-/** The state of a URL. What the series does not have is left out. */
-export function stateOf(query: URLSearchParams, dims: readonly Dimension[]): SeriesState {
-  const transform = query.get('transform');
+/** The frequencies that a series can be read at besides its own. An irregular one has no complete periods. */
+export function frequenciesOffered(published: Frequency): readonly TargetFrequency[] {
+  return published === 'irregular' ? [] : lowerFrequencies(published);
+}
+
+/** The state of a URL. What the series does not have is left out. @param published its frequency. */
+export function stateOf(
+  query: URLSearchParams,
+  dims: readonly Dimension[],
+  published: Frequency,
+): SeriesState {
+  const frequency = frequenciesOffered(published).find((each) => each === query.get('frequency')) ?? null;
+  const aggregate =
+    frequency === null ? null : (aggregates.find((each) => each === query.get('aggregate')) ?? null);
+  const applicable = transforms.filter((each) => isApplicable(each, frequency ?? published));
   const day = (name: string): string | null => {
     const text = query.get(name);
     return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
   };
   return {
     selected: selectionOf(query.get('dims'), dims),
-    transform: transforms.find((each) => each === transform) ?? null,
+    frequency,
+    aggregate: aggregate === 'avg' ? null : aggregate,
+    transform: applicable.find((each) => each === query.get('transform')) ?? null,
     base: day('base'),
     vintage: day('vintage'),
     from: day('from'),
@@ -77,6 +103,8 @@ export function queryOfState(state: SeriesState, dims: readonly Dimension[]): UR
   const selected = writeDims(state.selected);
   const given = {
     dims: selected === byDefault ? null : selected,
+    frequency: state.frequency,
+    aggregate: state.frequency === null ? null : state.aggregate,
     transform: state.transform,
     base: state.transform === 'index' ? state.base : null,
     vintage: state.vintage,

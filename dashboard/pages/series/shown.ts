@@ -69,6 +69,8 @@ export function shownOf(
       ...(window.first === 0 && previewPoints === null ? {} : { from: periodParam(from, meta.frequency) }),
       ...(isLastShown ? {} : { to: periodParam(to, meta.frequency) }),
       ...dimsOf(dimsQuery(state.selected, entry.dims)),
+      ...(state.frequency === null || previewPoints !== null ? {} : { frequency: state.frequency }),
+      ...(state.aggregate === null || previewPoints !== null ? {} : { aggregate: state.aggregate }),
       ...(meta.transform === null ? {} : { transform: meta.transform }),
       ...(meta.transform === 'index' && base !== null ? { base } : {}),
       ...(meta.vintage === null ? {} : { vintage: meta.vintage }),
@@ -76,9 +78,9 @@ export function shownOf(
   };
 }
 
-/** Published values keep their digits; percentages and indices are computed, and two decimals tell them apart. */
+/** Published values keep their digits; means, percentages and indices are computed, and two decimals tell them apart. */
 function decimalsFor(meta: SeriesPoints['meta'], lines: readonly SeriesLine[]): number {
-  if (meta.transform !== null) return 2;
+  if (meta.transform !== null || meta.aggregate === 'avg') return 2;
   const values = lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
   return decimalsOf(values);
 }

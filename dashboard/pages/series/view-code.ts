@@ -1,12 +1,16 @@
 // What fetches a view from the API: the query of its points, whose window is written in periods.
 // Hides that a period is shorter than its last day: `2020-Q3`.
 
+import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
+
 /** What a view asks of the API. */
 export interface ViewQuery {
   from?: string;
   to?: string;
   /** As the API takes it: `side:buy|sell,city:Lahore`. */
   dims?: string;
+  frequency?: TargetFrequency;
+  aggregate?: Aggregate;
   transform?: string;
   base?: string;
   vintage?: string;
@@ -15,7 +19,9 @@ export interface ViewQuery {
 /** The query as parameters of a URL. */
 export function paramsOf(query: ViewQuery): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    Object.entries(query).flatMap(([name, value]: [string, string | undefined]) =>
+      value === undefined ? [] : [[name, value]],
+    ),
   );
 }
 

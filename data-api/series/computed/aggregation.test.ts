@@ -3,16 +3,13 @@ import fc from 'fast-check';
 import { addDays } from '../../../kernel/dates.ts';
 import {
   aggregates,
-  createAggregator,
   lowerFrequencies,
-  periodWith,
   sourcePerPeriod,
-  sourceWindow,
   targetFrequencies,
   type Aggregate,
-  type Aggregation,
   type TargetFrequency,
-} from './aggregation.ts';
+} from '../../../domain/aggregates.ts';
+import { createAggregator, periodWith, sourceWindow, type Aggregation } from './aggregation.ts';
 import { appendPoints, filterPoints, noPoints, reversePoints, type Points } from '../point-columns.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 

@@ -9,15 +9,10 @@ import {
   withinCalendar,
 } from '../../../kernel/dates.ts';
 import { entryAt } from '../../../kernel/entries.ts';
+import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../../domain/periods.ts';
 import { compareDecimals, decimal, mean, sum, type Decimal } from '../../decimal.ts';
 import { appendPoints, noPoints, type Points } from '../point-columns.ts';
-
-/** The frequencies that points are aggregated to, the highest first. */
-export const targetFrequencies = ['weekly', 'monthly', 'quarterly', 'semiannual', 'annual'] as const;
-export type TargetFrequency = (typeof targetFrequencies)[number];
-export const aggregates = ['avg', 'sum', 'last', 'first', 'min', 'max'] as const;
-export type Aggregate = (typeof aggregates)[number];
 
 /** How the points of a series become those of a lower frequency. */
 export interface Aggregation {
@@ -57,26 +52,6 @@ interface Group {
   /** The dates of the combination's points that passed just before and just after; null if none did. */
   before: string | null;
   after: string | null;
-}
-
-const perYear: Readonly<Record<Frequency, number>> = {
-  daily: 366,
-  weekly: 53,
-  monthly: 12,
-  quarterly: 4,
-  semiannual: 2,
-  annual: 1,
-  irregular: 366,
-};
-
-/** The target frequencies below a frequency. */
-export function lowerFrequencies(source: Frequency): readonly TargetFrequency[] {
-  return targetFrequencies.filter((target) => perYear[target] < perYear[source]);
-}
-
-/** About how many stored points a period has at most. */
-export function sourcePerPeriod(source: Frequency, target: TargetFrequency): number {
-  return Math.ceil(perYear[source] / perYear[target]);
 }
 
 /** The period that contains the date. Weeks are those of ISO 8601, from Monday to Sunday. */

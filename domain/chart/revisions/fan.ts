@@ -23,6 +23,8 @@ export interface FanOptions {
   marginLeft: number;
   /** `distance`: each vintage minus the newest, of the same periods. */
   shows: 'values' | 'distance';
+  /** Decides how large numbers are written at the axis. */
+  unit: string;
 }
 
 export interface Fan extends Axes {
@@ -55,7 +57,7 @@ export function layOutFan(table: RevisionTable, options: FanOptions): Fan {
     return runsOf(points, frequency, () => true);
   });
   const extent = linearExtent(extentOf(lines, shows), null);
-  const ticks = linearTicks(extent);
+  const ticks = linearTicks(extent, options.unit);
   const frame = frameOf(options, ticks);
   const days = daysOf(table, options);
   const x = scaleLinear().domain(days).range([frame.left, frame.right]);

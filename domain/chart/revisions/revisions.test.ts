@@ -314,6 +314,7 @@ const options: FanOptions = {
   marginLeft: 40,
   marginRight: 60,
   shows: 'values',
+  unit: '',
 };
 
 test('every value of every vintage has its place inside the frame, and a path for each vintage', (t) => {

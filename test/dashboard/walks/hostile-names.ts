@@ -9,6 +9,7 @@ import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';
 import { refreshSearch } from '../../migrations/search-entries.ts';
 import { addEndpoint, sendTestEvent, withReceiver } from '../endpoint-steps.ts';
+import { misfitsOf } from '../fitting.ts';
 import { assert, newPerson, signUp } from '../people.ts';
 import type { Stage } from '../stage.ts';
 import type { Walk } from '../walks.ts';
@@ -19,6 +20,7 @@ const rightToLeft = 'שלום עולם \u202e\u2066txt.exe';
 const longWord = 'W'.repeat(60);
 /** Where the API takes what it is given, and where a load does. */
 const hostile = `${markup}${script} ${rightToLeft} ${longWord}`;
+const longName = `${hostile} `.padEnd(300, 'Long name ').trim();
 /** A name of an account or a key: 100 characters, and no mark that turns the direction. */
 const hostileName = `<img data-hostile src=x onerror=alert(3)> שלום ${'N'.repeat(50)}`;
 const csvText = (text: string) => `"${text.replaceAll('"', '""')}"`;
@@ -35,7 +37,8 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
     visitor.report(`a dialog opened: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  const series = `WALK.HOSTILE.${width}`;
+  /** 120 characters without a break. */
+  const series = `WALK.HOSTILE.${width}`.padEnd(120, 'X');
   const person = newPerson();
   await signUp(stage, visitor, person);
   const own = await accounts.db.accounts.findOne({ where: { email: person.email } });
@@ -68,7 +71,12 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
     ['/dashboard/operator/sources', longWord, 'operator-sources'],
     [upload, longWord, 'operator-upload'],
     [`/series/${series}`, longWord, 'series'],
+    [`/series/${series}?view=table`, longWord, 'series-table'],
+    [`/series/${series}/revisions`, longWord, 'revisions'],
     [`/compare?s=${series}`, longWord, 'compare'],
+    [`/compare?s=${series}&view=table`, longWord, 'compare-table'],
+    ['/', series, 'home'],
+    ['/status', longWord, 'status'],
     [`/catalogue?q=${series}`, longWord, 'catalogue'],
     ['/calendar', longWord, 'calendar'],
   ]);
@@ -82,8 +90,8 @@ async function loadHostile(
   series: string,
   width: number,
 ): Promise<{ load: string; release: string }> {
-  const set = { name: hostile, unit: `${markup} ${longWord}`, source: hostile };
-  await ingest(`series_id,date,value,side\n${series},2024-01,1,${csvText(hostile)}\n${series},2024-02,2,${csvText(hostile)}\n`, { set }); // prettier-ignore
+  const set = { name: longName, unit: `${markup} ${longWord}`, source: hostile };
+  await ingest(`series_id,date,value,side\n${series},2024-01,1000000000000000,${csvText(hostile)}\n${series},2024-02,-2500000000000000.25,${csvText(hostile)}\n`, { set }); // prettier-ignore
   await database.query(`update data.series set description = $1 where series_id = $2`, [hostile, series]);
   await refreshSearch(database);
   const [load] = await database.query<{ load_no: string }>(
@@ -159,12 +167,9 @@ async function requireText(visitor: Visitor, text: string, name: string): Promis
   const { page } = visitor;
   await page.getByText(text).first().waitFor({ state: 'attached' });
   await visitor.look(`hostile-${name}`);
+  for (const misfit of await misfitsOf(page)) visitor.report(`${name}: ${misfit}`);
   const made = await page.locator('[data-hostile]').count();
   if (made > 0) visitor.report(`${made} elements that a text made on ${name}`);
-  const wide = await page.evaluate<number>(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  if (wide > 0) visitor.report(`${name} is ${wide} px wider than the window`);
 }
 
 /** Plans are the operator's own file: the API's answer is changed on its way. */

@@ -37,6 +37,7 @@ test('a chart is an SVG of the points that the series endpoint answers to the sa
     '?vintage=2024-05-20',
     '?release=first',
     '?transform=3ma',
+    '?last=2',
   ]) {
     const { json } = await call(`/v1/series/RATE${query}`);
     const values = (json as Envelope).data.map(({ value }) => value);

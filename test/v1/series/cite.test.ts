@@ -66,6 +66,8 @@ const selections = [
   '/v1/series/CPI/cite?transform=index&base=2024-01&include_missing=true&vintage=2024-04-10',
   '/v1/series/CPI/cite?release=first',
   '/v1/series/CPI/cite?release=first&vintage=2024-04-30',
+  '/v1/series/CPI/cite?last=2&transform=pct_change',
+  '/v1/series/FX/cite?last=1',
   '/v1/series/FX/cite',
   '/v1/series/FX/cite?dims=side:se%5C%2Cll',
   '/v1/series/EMPTY/cite',

@@ -54,7 +54,9 @@ function Sample({ rows }: { rows: Table['sample'] }) {
               <tr key={row}>
                 <th scope="row">{row + 1}</th>
                 {cells.map((cell, column) => (
-                  <td key={column}>{cell}</td>
+                  <td key={column} title={cell}>
+                    {cell}
+                  </td>
                 ))}
               </tr>
             ))}

@@ -1,0 +1,28 @@
+// Which lower frequencies a series can be read at, and what a period is of its points; docs/transforms.md has the rules.
+import type { Frequency } from './periods.ts';
+
+/** The frequencies that points are aggregated to, the highest first. */
+export const targetFrequencies = ['weekly', 'monthly', 'quarterly', 'semiannual', 'annual'] as const;
+export type TargetFrequency = (typeof targetFrequencies)[number];
+export const aggregates = ['avg', 'sum', 'last', 'first', 'min', 'max'] as const;
+export type Aggregate = (typeof aggregates)[number];
+
+const perYear: Readonly<Record<Frequency, number>> = {
+  daily: 366,
+  weekly: 53,
+  monthly: 12,
+  quarterly: 4,
+  semiannual: 2,
+  annual: 1,
+  irregular: 366,
+};
+
+/** The target frequencies below a frequency. */
+export function lowerFrequencies(source: Frequency): readonly TargetFrequency[] {
+  return targetFrequencies.filter((target) => perYear[target] < perYear[source]);
+}
+
+/** About how many stored points a period has at most. */
+export function sourcePerPeriod(source: Frequency, target: TargetFrequency): number {
+  return Math.ceil(perYear[source] / perYear[target]);
+}

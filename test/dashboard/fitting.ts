@@ -1,0 +1,42 @@
+// Whether everything on a page fits: the page is no wider than its window, and no text is cut unless its title gives it in full.
+// Hides how that is measured.
+import type { Page } from 'playwright-core';
+
+/**
+ * Runs in the page. A text is cut where it lies outside the window or outside an element that hides what overflows it. What scrolls by
+ * itself cuts nothing, charts cut their own labels, and what is hidden for the eye (`vh`) is meant for screen readers.
+ */
+const measure = `(() => {
+  const faults = [];
+  const { scrollWidth } = document.documentElement;
+  if (scrollWidth > innerWidth) faults.push('it is ' + scrollWidth + ' px wide in a window of ' + innerWidth + ' px');
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    const of = text.parentElement;
+    if (text.data.trim() === '' || of.closest('svg, .vh, select, script, style, [hidden], .skip') !== null) continue;
+    if (!of.checkVisibility({ visibilityProperty: true })) continue;
+    range.selectNodeContents(text);
+    const { left, right, top, bottom, width } = range.getBoundingClientRect();
+    if (width === 0) continue;
+    let isTitled = false, cutBy = null; // a title gives the text in full
+    for (let at = of; at !== null && cutBy === null; at = at.parentElement) {
+      isTitled ||= at.title !== '';
+      const { overflowX, overflowY, textOverflow } = getComputedStyle(at);
+      if (isTitled || overflowX === 'auto' || overflowX === 'scroll') { isTitled = true; break; }
+      if (overflowX !== 'hidden' && overflowX !== 'clip') continue;
+      const box = at.getBoundingClientRect();
+      if (box.height <= 1) { isTitled = true; break; } // for screen readers alone, as the heads of tables are on a phone
+      if (right > box.right + 2 || left < box.left - 2 || bottom > box.bottom + 4 || top < box.top - 4)
+        cutBy = at.tagName + '.' + at.className;
+    }
+    if (!isTitled && cutBy === null && (right > innerWidth + 1 || left < -1)) cutBy = 'the window';
+    if (cutBy !== null) faults.push('"' + text.data.trim().slice(0, 60) + '" is cut by ' + cutBy + ' in ' + of.outerHTML.slice(0, 120));
+  }
+  return faults;
+})()`;
+
+/** What does not fit in the page as it is now, each in a sentence. */
+export async function misfitsOf(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(measure);
+}
