@@ -4,7 +4,7 @@ import { fail } from '../../kernel/errors.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { byRelevance, catalogWhere } from '../discovery/discovery.sql.ts';
 import { endpoint } from '../endpoint.ts';
-import { Conditions, escapeLike, findDataState } from '../list.sql.ts';
+import { type Conditions, escapeLike, findDataState } from '../list.sql.ts';
 import { seriesWords } from '../search/series-words.ts';
 import { dayOf, searched } from '../search/state.ts';
 import { fileTypeParam, fileTypes, fredReply } from './answer.ts';

@@ -75,7 +75,7 @@ export function valuesAt(entry: Partial<TableDescription>, changes: readonly Ent
   const keys = new Set(changes.flatMap((change) => Object.keys(change)));
   return Object.fromEntries(
     [...keys].map((key) => {
-      let value: EntryValue = entry as EntryMap;
+      let value: EntryValue = entry;
       for (const part of placeOf(key)) value = (value as EntryMap | null)?.[part] ?? null;
       return [key, value];
     }),
