@@ -48,7 +48,9 @@ function hintOf({ sure, guesses }: Table, name: FactName): string {
   const isIt = ({ path }: { path: string }) => path === `series.${name}`;
   const [known, guess] = [sure.find(isIt), guesses.find(isIt)];
   if (known !== undefined) return `If empty: ${known.value}`;
-  return guess === undefined ? 'If empty: as in the entry below' : `If empty: ${guess.value} (a guess)`;
+  return guess === undefined
+    ? 'If empty: as in the entry below, or none'
+    : `If empty: ${guess.value} (a guess)`;
 }
 
 interface EntryTextProps {
