@@ -85,6 +85,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
     reason:
       'the gateway alone, in the process of the test, before services or a Redis that the test controls',
     files: [
+      'test/fred/errors.test.ts',
       'test/gateway/aborts.test.ts',
       'test/gateway/access-log.test.ts',
       'test/gateway/accounts-away.test.ts',
@@ -96,6 +97,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
       'test/gateway/dashboard.test.ts',
       'test/gateway/drain.test.ts',
       'test/gateway/failed-calls.test.ts',
+      'test/gateway/file-charges.test.ts',
       'test/gateway/forward.test.ts',
       'test/gateway/framing.test.ts',
       'test/gateway/held-keys.test.ts',
