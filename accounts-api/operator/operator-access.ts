@@ -117,7 +117,7 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
 
 /**
  * Removes the second factor of an account whose holder has lost the app and the recovery codes; the holder is notified by mail. Its sessions go on.
- * Where there is none, nothing changes. @throws Failure `not_found`.
+ * Nothing changes for an account without one. @throws Failure `not_found`.
  */
 export async function removeSecondFactor(
   deps: Deps & { jobs: Jobs },

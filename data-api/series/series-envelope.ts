@@ -44,7 +44,7 @@ export interface SeriesLines {
   lines(points: Points): string;
 }
 
-/** A series as NDJSON: each point on a line, as in the JSON. @param id the first member of each line; undefined: there is none. */
+/** A series as NDJSON: each point on a line, as in the JSON. @param id the first member of each line, if given. */
 export function seriesNdjson(series: Noted, fields: readonly PointField[], id?: string): SeriesLines {
   const write = jsonPointWriter(series, fields);
   const begin = id === undefined ? '{' : `{"series":${JSON.stringify(id)},`;
@@ -58,7 +58,7 @@ export function seriesNdjson(series: Noted, fields: readonly PointField[], id?: 
   };
 }
 
-/** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. @param id the first cell of each line; undefined: there is none. */
+/** A series as CSV (RFC 4180): date, value, one column per dimension; a missing value is an empty cell. @param id the first cell of each line, if given. */
 export function seriesCsv(
   series: Noted & Pick<Series, 'dimensions'>,
   fields: readonly PointField[],

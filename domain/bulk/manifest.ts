@@ -38,7 +38,7 @@ const keptFileSchema = bulkFileSchema.extend({ state: z.string() });
 export type KeptFile = z.output<typeof keptFileSchema>;
 
 const manifestSchema = z.object({
-  /** All files are as of this load: what has changed since their own is none of their series. */
+  /** All files are as of this load: none of their series has changed since the load that each is named by. */
   load: z.int(),
   created_at: z.iso.datetime(),
   files: z.array(keptFileSchema),

@@ -18,7 +18,7 @@ export async function readOneMoment(on: Transaction): Promise<void> {
   await on.query('set transaction isolation level repeatable read, read only');
 }
 
-/** The newest load; 0 if there is none. */
+/** The number of the newest load; 0 before the first. */
 export async function readNewestLoad(on: Queryable): Promise<number> {
   const [row] = await on.query<{ load: number }>('select coalesce(max(load_no), 0) as load from data.loads');
   return row?.load ?? 0;

@@ -345,12 +345,12 @@ function besideTable({ dates, titles }: Layout, rows: readonly string[][]): stri
       return span !== null && text !== (row[own] ?? '').trim();
     });
     if (other !== undefined)
-      return `the columns ${entryAt(titles, own)} and ${entryAt(titles, at)} have different dates on one line, such as "${(other[own] ?? '').trim()}" and "${(other[at] ?? '').trim()}": two tables stand side by side. Put each into a file or sheet of its own`;
+      return `the columns ${entryAt(titles, own)} and ${entryAt(titles, at)} have different dates on one line, such as "${(other[own] ?? '').trim()}" and "${(other[at] ?? '').trim()}": the sheet has two tables side by side. Put each into its own file or sheet`;
   }
   return null;
 }
 
-/** A second column of dates may belong to the values beside it, as where two tables stand side by side. */
+/** A second column of dates may belong to the values beside it, as where two tables are side by side. */
 function doubtDates(
   { evidence, guessed }: Draft,
   { dates, titles }: Layout,

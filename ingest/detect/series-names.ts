@@ -60,7 +60,7 @@ function tableName(
 }
 
 /**
- * @param parts the columns whose texts tell series apart.
+ * @param parts the columns whose texts distinguish the series.
  * @param isSeveral each column of values is a series of its own.
  * @param line the placeholder for the line of names above the data, if there is one.
  */

@@ -58,7 +58,7 @@ const asked = (key: string, question: string): Choice => ({ key, question, optio
 export const isMissing = ({ guessed = [] }: TableDescription, { key, options }: Choice): boolean =>
   options.length === 0 && !guessed.includes(key);
 
-/** A typed title with the placeholders that tell the series of the table apart, such as `{column}`, as the present name has them. */
+/** A typed title with the placeholders that distinguish the series of the table, such as `{column}`, as the present name has them. */
 export function titled({ series }: TableDescription, title: string): string {
   return title.includes('{') ? title : `${title}${titleIn(series?.name ?? '').placeholders}`;
 }

@@ -18,7 +18,7 @@ interface KnownPath<Entry> {
 
 /**
  * @param routes with paths such as `/v1/series/:id/latest`; a path may occur once per method.
- * @returns finds the match of a path without query: the first that has the method, otherwise the first; null if there is none. It throws
+ * @returns finds the match of a path without query: the first that has the method, otherwise the first; null if no route has the path. It throws
  * URIError if a parameter cannot be decoded.
  */
 export function createRouteTable<Entry extends { path: string; method: string }>(

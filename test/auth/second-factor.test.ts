@@ -121,7 +121,7 @@ test.serial(
 );
 
 test.serial(
-  'a clock may be off by one step and no more, and an earlier code is refused after a later one',
+  'a clock may be off by at most one step, and an earlier code is refused after a later one',
   async (t) => {
     const person = await newEnrolled();
     clock.advance(10 * stepMs);
@@ -271,7 +271,7 @@ test.serial('a new password by a mailed link leaves the second factor as it is',
 });
 
 test.serial(
-  'a mailed link that confirms an address signs nobody in without a code, except whoever is',
+  'a mailed link that confirms an address does not sign anybody in without a code, unless the visitor is',
   async (t) => {
     const { app, ...person } = await newEnrolled();
     const confirm = async (more: object, by?: SignedIn) => {

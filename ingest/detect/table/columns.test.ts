@@ -28,7 +28,7 @@ test('a column with the title of the dates is left out if it repeats them; with 
   t.deepEqual([values, ignore, skip], ['*', ['Year (2)'], undefined]);
   t.is(
     proposed(table((year) => String(Number(year) + 1))).skip,
-    'the columns Year and Year (2) have different dates on one line, such as "2018" and "2019": two tables stand side by side. Put each into a file or sheet of its own',
+    'the columns Year and Year (2) have different dates on one line, such as "2018" and "2019": the sheet has two tables side by side. Put each into its own file or sheet',
   );
 });
 
