@@ -141,7 +141,7 @@ for (const [what, change, expected] of [
   ['dimension values', `insert into data.series_dims values (2, 1, '{"city": "K"}')`, 'series A is found by what it was'],
   ['an earlier id', `insert into data.series_aliases (alias, series_no) values ('C', 1)`, 'series A is found by what it was'],
   ['words', `update data.search_entries set words = ''`, 'series A has other words'],
-  ['a count', `update data.facet_counts set series = 2 where facet = 'source'`, 'source Tests has another count'],
+  ['a count', `update data.facet_counts set series = 2 where facet = 'frequency'`, 'frequency monthly has another count'],
   ['a word', `delete from data.search_terms`, 'wheat is not corrected'],
 ] as const)
   test.serial(`${what} without a refresh is found by the check at the end of each test`, (t) =>
