@@ -239,8 +239,8 @@ export const getFredUpdates = endpoint({
     filter_value: oneOfParam(['all']).default('all').describe('Series are not divided into macro and regional.'),
     start_time: timeParam
       .optional()
-      .describe('`YYYYMMDDhhmm`, with `end_time`: points published on its day or later.'),
-    end_time: timeParam.optional().describe('The same: on its day or earlier.'),
+      .describe('`YYYYMMDDhhmm`, with `end_time`: points published on that day or later, whatever the hour.'),
+    end_time: timeParam.optional().describe('The same: on that day or earlier.'),
     ...pageParams,
   },
   formats: fileTypes,

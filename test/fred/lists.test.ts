@@ -249,7 +249,7 @@ test.serial('updates are the series by the day of their newest points, as the ca
   t.is(seriess[0]?.['last_updated'], '2026-06-12 00:00:00+00');
   const between = async (start: string, end: string) =>
     ids((await json(`/fred/series/updates?start_time=${start}&end_time=${end}`)).seriess);
-  t.deepEqual(await between('202606101530', '202606120000'), ['RATE', 'CPI'], 'whole days, in UTC');
+  t.deepEqual(await between('202606101530', '202606120000'), ['RATE', 'CPI'], 'days count whole');
   t.deepEqual(await between('202606110000', '202606112359'), []);
 });
 
