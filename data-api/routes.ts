@@ -29,7 +29,12 @@ import {
 } from './fred/releases.ts';
 import { getFredSearch, getFredUpdates } from './fred/series-lists.ts';
 import { getFredSeries } from './fred/series.ts';
-import { getFredReleaseSources, getFredSource, getFredSourceReleases, getFredSources } from './fred/sources.ts';
+import {
+  getFredReleaseSources,
+  getFredSource,
+  getFredSourceReleases,
+  getFredSources,
+} from './fred/sources.ts';
 import { getFredSeriesTags, getFredTags, getFredTagsSeries } from './fred/tags.ts';
 import { getFredReleaseObservations } from './fred/v2.ts';
 import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';

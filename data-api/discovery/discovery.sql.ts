@@ -126,7 +126,9 @@ export async function listCategories(database: Queryable): Promise<string[]> {
 
 /** The tags of all series, and how many series have each. It scans every series. */
 export function countTags(database: Queryable): Promise<{ name: string; count: number }[]> {
-  return database.query(`select tag as name, count(*) as count from ${servedSeries}, unnest(tags) tag group by tag`);
+  return database.query(
+    `select tag as name, count(*) as count from ${servedSeries}, unnest(tags) tag group by tag`,
+  );
 }
 
 export const relatedSchema = z.object({

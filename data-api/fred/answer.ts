@@ -53,10 +53,7 @@ const partLength = 65_536;
 /** A reply whose body is read when it is needed. */
 export function fredReply(
   format: FileType,
-  {
-    read,
-    ...reply
-  }: Omit<Reply, 'format' | 'read'> & { read: () => Promise<FredDocument> | FredDocument },
+  { read, ...reply }: Omit<Reply, 'format' | 'read'> & { read: () => Promise<FredDocument> | FredDocument },
 ): Reply {
   return { ...reply, format, read: async () => contentOf(await read(), format) };
 }

@@ -25,7 +25,12 @@ interface Category {
 function categoryOf(path: string): Category {
   const slash = path.lastIndexOf('/');
   const name = path.slice(slash + 1);
-  return { id: nameId(path), name: name === '' ? path : name, path, above: path.slice(0, Math.max(0, slash)) };
+  return {
+    id: nameId(path),
+    name: name === '' ? path : name,
+    path,
+    above: path.slice(0, Math.max(0, slash)),
+  };
 }
 
 const root: Category = { id: '', name: 'Categories', path: '', above: '' };

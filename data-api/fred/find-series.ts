@@ -134,9 +134,13 @@ export function requireNumbered<Row extends { id: string; name: string }>(
     return fail('not_found', `There is no ${what} ${number}. ${listedAt[what]} lists them.`, { param });
   if (others.length > 0) {
     const names = [found, ...others].map(({ name }) => `"${name}"`).join(' and ');
-    fail('conflict', `"${param}" ${number} is the number of ${names}. Ask for their series by name: GET /v1/catalog.`, {
-      param,
-    });
+    fail(
+      'conflict',
+      `"${param}" ${number} is the number of ${names}. Ask for their series by name: GET /v1/catalog.`,
+      {
+        param,
+      },
+    );
   }
   return found;
 }

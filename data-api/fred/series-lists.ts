@@ -143,9 +143,7 @@ export const getFredSearch = endpoint({
       .describe('`series_id`: ids with that part; `*` is any text.'),
     file_type: fileTypeParam,
     ...realtimeParams,
-    order_by: oneOfParam(rankedOrderNames)
-      .optional()
-      .describe('Default `search_rank`, of ids `series_id`.'),
+    order_by: oneOfParam(rankedOrderNames).optional().describe('Default `search_rank`, of ids `series_id`.'),
     sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `search_rank`, else `asc`.'),
     ...filterParams,
     ...pageParams,
@@ -188,10 +186,7 @@ export const getFredSearch = endpoint({
 /** The series whose id has a part, or is like a pattern with `*`. */
 function withIdLike(text: string): Conditions {
   const pattern = escapeLike(text).replaceAll('*', '%');
-  return catalogWhere({}).and(
-    text.includes('*') ? pattern : `%${pattern}%`,
-    (p) => `series_id ilike ${p}`,
-  );
+  return catalogWhere({}).and(text.includes('*') ? pattern : `%${pattern}%`, (p) => `series_id ilike ${p}`);
 }
 
 /** FRED's names of seasonal adjustment → what series state. */
@@ -236,7 +231,9 @@ export const getFredUpdates = endpoint({
   query: {
     file_type: fileTypeParam,
     ...realtimeParams,
-    filter_value: oneOfParam(['all']).default('all').describe('Series are not divided into macro and regional.'),
+    filter_value: oneOfParam(['all'])
+      .default('all')
+      .describe('Series are not divided into macro and regional.'),
     start_time: timeParam
       .optional()
       .describe('`YYYYMMDDhhmm`, with `end_time`: points published on that day or later, whatever the hour.'),
@@ -255,8 +252,7 @@ export const getFredUpdates = endpoint({
     async ({ query, call }) => {
       const realtime = realtimeOf(query, dependencies, call);
       const { filter_value, start_time, end_time } = query;
-      const refuse = (param: string, message: string) =>
-        fail('invalid_parameter', message, { param });
+      const refuse = (param: string, message: string) => fail('invalid_parameter', message, { param });
       if ((start_time === undefined) !== (end_time === undefined))
         refuse(
           start_time === undefined ? 'end_time' : 'start_time',

@@ -96,9 +96,11 @@ function tagsReply(
       head: { ...realtimeFacts(realtime), order_by, sort_order, count: tags.length, offset, limit },
       root: 'tags',
       item: 'tag',
-      rows: pageOf(tags, [orders[order_by], nameOf], { sort_order, offset, limit }).map(({ name, count }) => ({
-        ...{ name, group_id: group, notes: '', created: '', popularity: 0, series_count: count },
-      })),
+      rows: pageOf(tags, [orders[order_by], nameOf], { sort_order, offset, limit }).map(
+        ({ name, count }) => ({
+          ...{ name, group_id: group, notes: '', created: '', popularity: 0, series_count: count },
+        }),
+      ),
     }),
   });
 }
@@ -163,7 +165,12 @@ export const getFredSeriesTags = endpoint({
   },
 });
 
-const { filter_variable: _variable, filter_value: _value, tag_names: _names, ...listParams } = seriesListParams;
+const {
+  filter_variable: _variable,
+  filter_value: _value,
+  tag_names: _names,
+  ...listParams
+} = seriesListParams;
 
 export const getFredTagsSeries = endpoint({
   summary: 'The series that have some tags, in the form of FRED.',

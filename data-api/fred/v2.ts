@@ -53,7 +53,10 @@ export const getFredReleaseObservations = endpoint({
     format: oneOfParam(['json']).default('json'),
     limit: integerParam(1, limitMax)
       .default(limitMax)
-      .meta({ description: 'The most points of the answer, of all series.', override: { default: limitMax } }),
+      .meta({
+        description: 'The most points of the answer, of all series.',
+        override: { default: limitMax },
+      }),
     next_cursor: placeParam.optional().describe('That of the page before.'),
   },
   formats: ['json'],

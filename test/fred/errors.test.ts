@@ -68,7 +68,10 @@ test.serial(
       error_code: 404,
       error_message: 'There is no release 1. GET /fred/releases lists them.',
     });
-    const { error_code, error_message } = (await bearer(free)) as { error_code: number; error_message: string };
+    const { error_code, error_message } = (await bearer(free)) as {
+      error_code: number;
+      error_message: string;
+    };
     t.is(error_code, 403);
     t.regex(error_message, /This needs the Pro plan, which has bulk/);
     t.regex((await services.call('/v1/nothing')).text, /^\{"success":false/, 'elsewhere it is the envelope');
@@ -103,7 +106,10 @@ test.serial('a failure of a service is 500, 502 or 503 in the form of FRED', asy
   exempt(alone.url);
   const unknown = await fetch(`${alone.url}${path}&api_key=${key}`);
   t.is(unknown.status, 503);
-  t.regex(await unknown.text(), /^<\?xml version="1\.0" encoding="utf-8" \?>\n<error code="503" message="[^"]+"\/>\n$/);
+  t.regex(
+    await unknown.text(),
+    /^<\?xml version="1\.0" encoding="utf-8" \?>\n<error code="503" message="[^"]+"\/>\n$/,
+  );
 });
 
 test.serial('no log has the key of `api_key`', async (t) => {

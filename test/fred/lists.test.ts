@@ -37,7 +37,10 @@ const prices = numberOf('Prices', 'Office');
 const today = '2026-06-15';
 
 type Row = Readonly<Record<string, unknown>>;
-interface Body extends Record<'releases' | 'sources' | 'seriess' | 'categories' | 'tags' | 'release_dates', Row[]> {
+interface Body extends Record<
+  'releases' | 'sources' | 'seriess' | 'categories' | 'tags' | 'release_dates',
+  Row[]
+> {
   count: number;
 }
 const call = (path: string) => service.call(path, { identity: publicCaller });
@@ -101,50 +104,56 @@ test.serial('the series of a release are those of /v1, filtered, ordered and pag
 const datesOf = async (query: string) =>
   (await json(`/fred/release/dates?release_id=${prices}&${query}`)).release_dates.map(({ date }) => date);
 
-test.serial('the dates of a release are the days of the calendar: those that are released, and on request those that are scheduled', async (t) => {
-  t.is(
-    (await call(`/fred/release/dates?release_id=${prices}`)).text,
-    xml(
-      '<release_dates realtime_start="1776-07-04" realtime_end="9999-12-31" order_by="release_date" sort_order="asc" count="2" offset="0" limit="10000">',
-      `  <release_date release_id="${prices}">2026-05-10</release_date>`,
-      `  <release_date release_id="${prices}">2026-06-10</release_date>`,
-      '</release_dates>',
-    ),
-  );
-  const calendar = async (status: string) =>
-    (await v1(`/v1/calendar?source=Office&from=2000&to=2030&status=${status}`)).map(
-      ({ release_date: day }) => day,
+test.serial(
+  'the dates of a release are the days of the calendar: those that are released, and on request those that are scheduled',
+  async (t) => {
+    t.is(
+      (await call(`/fred/release/dates?release_id=${prices}`)).text,
+      xml(
+        '<release_dates realtime_start="1776-07-04" realtime_end="9999-12-31" order_by="release_date" sort_order="asc" count="2" offset="0" limit="10000">',
+        `  <release_date release_id="${prices}">2026-05-10</release_date>`,
+        `  <release_date release_id="${prices}">2026-06-10</release_date>`,
+        '</release_dates>',
+      ),
     );
-  const released = await calendar('released');
-  t.deepEqual(await datesOf(''), released);
-  t.deepEqual(await datesOf('include_release_dates_with_no_data=true'), [
-    ...released,
-    ...(await calendar('scheduled')),
-  ]);
-  t.deepEqual(await datesOf('sort_order=desc&limit=1&offset=1'), ['2026-05-10']);
-  t.deepEqual(await datesOf('realtime_start=2026-05-11&realtime_end=2026-06-10'), ['2026-06-10']);
-});
+    const calendar = async (status: string) =>
+      (await v1(`/v1/calendar?source=Office&from=2000&to=2030&status=${status}`)).map(
+        ({ release_date: day }) => day,
+      );
+    const released = await calendar('released');
+    t.deepEqual(await datesOf(''), released);
+    t.deepEqual(await datesOf('include_release_dates_with_no_data=true'), [
+      ...released,
+      ...(await calendar('scheduled')),
+    ]);
+    t.deepEqual(await datesOf('sort_order=desc&limit=1&offset=1'), ['2026-05-10']);
+    t.deepEqual(await datesOf('realtime_start=2026-05-11&realtime_end=2026-06-10'), ['2026-06-10']);
+  },
+);
 
-test.serial('the dates of all releases begin this year, the newest first, each the day of its publisher', async (t) => {
-  const dates = async (query: string) =>
-    (await json(`/fred/releases/dates?${query}`)).release_dates.map(
-      ({ release_name: name, date }) => `${String(date)} ${String(name)}`,
+test.serial(
+  'the dates of all releases begin this year, the newest first, each the day of its publisher',
+  async (t) => {
+    const dates = async (query: string) =>
+      (await json(`/fred/releases/dates?${query}`)).release_dates.map(
+        ({ release_name: name, date }) => `${String(date)} ${String(name)}`,
+      );
+    t.deepEqual(await dates(''), ['2026-06-10 Prices', '2026-05-10 Prices']);
+    t.deepEqual(await dates('include_release_dates_with_no_data=true&limit=2'), [
+      '2026-07-10 Prices',
+      '2026-06-20 Prices',
+    ]);
+    t.deepEqual(await dates('realtime_start=2020-01-01&order_by=release_name&sort_order=asc'), [
+      '2020-01-01 Old',
+      '2026-05-10 Prices',
+      '2026-06-10 Prices',
+    ]);
+    t.regex(
+      (await call('/fred/releases/dates?limit=1')).text,
+      /order_by="release_date" sort_order="desc" count="2" .*\n {2}<release_date release_id="\d+" release_name="Prices">2026-06-10<\/release_date>\n/,
     );
-  t.deepEqual(await dates(''), ['2026-06-10 Prices', '2026-05-10 Prices']);
-  t.deepEqual(await dates('include_release_dates_with_no_data=true&limit=2'), [
-    '2026-07-10 Prices',
-    '2026-06-20 Prices',
-  ]);
-  t.deepEqual(await dates('realtime_start=2020-01-01&order_by=release_name&sort_order=asc'), [
-    '2020-01-01 Old',
-    '2026-05-10 Prices',
-    '2026-06-10 Prices',
-  ]);
-  t.regex(
-    (await call('/fred/releases/dates?limit=1')).text,
-    /order_by="release_date" sort_order="desc" count="2" .*\n {2}<release_date release_id="\d+" release_name="Prices">2026-06-10<\/release_date>\n/,
-  );
-});
+  },
+);
 
 test.serial('a date is released from its second on', async (t) => {
   service.clock.set('2026-07-10T07:59:59Z');
@@ -238,20 +247,25 @@ test.serial('tags have the number of their series, and their series are those of
   );
 });
 
-test.serial('updates are the series by the day of their newest points, as the catalogue has it', async (t) => {
-  const { seriess, ...head } = await json('/fred/series/updates');
-  t.deepEqual(head as object, {
-    ...{ realtime_start: today, realtime_end: today, filter_variable: 'geography', filter_value: 'all' },
-    ...{ order_by: 'last_updated', sort_order: 'desc', count: 3, offset: 0, limit: 1_000 },
-  });
-  const updated = (await v1('/v1/catalog?sort=-last_updated')).filter((row) => row['last_updated'] !== null);
-  t.deepEqual(ids(seriess), ids(updated));
-  t.is(seriess[0]?.['last_updated'], '2026-06-12 00:00:00+00');
-  const between = async (start: string, end: string) =>
-    ids((await json(`/fred/series/updates?start_time=${start}&end_time=${end}`)).seriess);
-  t.deepEqual(await between('202606101530', '202606120000'), ['RATE', 'CPI'], 'days count whole');
-  t.deepEqual(await between('202606110000', '202606112359'), []);
-});
+test.serial(
+  'updates are the series by the day of their newest points, as the catalogue has it',
+  async (t) => {
+    const { seriess, ...head } = await json('/fred/series/updates');
+    t.deepEqual(head as object, {
+      ...{ realtime_start: today, realtime_end: today, filter_variable: 'geography', filter_value: 'all' },
+      ...{ order_by: 'last_updated', sort_order: 'desc', count: 3, offset: 0, limit: 1_000 },
+    });
+    const updated = (await v1('/v1/catalog?sort=-last_updated')).filter(
+      (row) => row['last_updated'] !== null,
+    );
+    t.deepEqual(ids(seriess), ids(updated));
+    t.is(seriess[0]?.['last_updated'], '2026-06-12 00:00:00+00');
+    const between = async (start: string, end: string) =>
+      ids((await json(`/fred/series/updates?start_time=${start}&end_time=${end}`)).seriess);
+    t.deepEqual(await between('202606101530', '202606120000'), ['RATE', 'CPI'], 'days count whole');
+    t.deepEqual(await between('202606110000', '202606112359'), []);
+  },
+);
 
 test.serial('what is wrong is refused by name', async (t) => {
   const refused = async (path: string, status: number, message: RegExp) => {
@@ -263,12 +277,24 @@ test.serial('what is wrong is refused by name', async (t) => {
   await refused('/fred/source?source_id=1', 404, /There is no source 1\./);
   await refused('/fred/category/series?category_id=1', 404, /There is no category 1\./);
   await refused('/fred/release', 400, /"release_id" is required/);
-  await refused('/fred/release?release_id=prices', 400, /"release_id" is "prices", but must be a whole number/);
+  await refused(
+    '/fred/release?release_id=prices',
+    400,
+    /"release_id" is "prices", but must be a whole number/,
+  );
   await refused('/fred/series/release?series_id=NOPE', 404, /There is no series "NOPE"/);
   await refused('/fred/series/updates?filter_value=macro', 400, /must be one of all/);
   await refused('/fred/series/updates?start_time=202606120000', 400, /belong together/);
-  await refused('/fred/series/updates?start_time=202602300000&end_time=202603010000', 400, /a time that exists/);
-  await refused('/fred/releases/dates?realtime_start=2026-02-02&realtime_end=2026-01-01', 400, /must not be after/);
+  await refused(
+    '/fred/series/updates?start_time=202602300000&end_time=202603010000',
+    400,
+    /a time that exists/,
+  );
+  await refused(
+    '/fred/releases/dates?realtime_start=2026-02-02&realtime_end=2026-01-01',
+    400,
+    /must not be after/,
+  );
   await refused('/fred/releases?realtime_start=2026-06-16', 400, /in the future/);
 });
 

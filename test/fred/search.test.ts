@@ -21,7 +21,12 @@ test.before(async () => {
     unit: 'Index',
     tags: ['output', 'prices'],
   });
-  await makeSeries(pool, { id: 'BASKET', name: 'A basket', unit: 'USD', description: 'At the prices of 2020.' });
+  await makeSeries(pool, {
+    id: 'BASKET',
+    name: 'A basket',
+    unit: 'USD',
+    description: 'At the prices of 2020.',
+  });
   await publish(pool, 'DEMO.GDP', '2024-01-30', [{ date: '2023-12-31', value: '26.10' }]);
   await publish(pool, 'DEMO.GDP', '2024-08-29', [
     { date: '2023-12-31', value: '26.30' },

@@ -627,7 +627,10 @@ export const endpoints: readonly Endpoint[] = [
   {
     route: '/fred/v2/release/observations',
     path: `/fred/v2/release/observations?release_id=${consumerPrices}`,
-    values: { release_id: [numberOfName('Rice', 'Price Office')], next_cursor: ['CPI,2024-02-01', 'A,2024-02-01'] },
+    values: {
+      release_id: [numberOfName('Rice', 'Price Office')],
+      next_cursor: ['CPI,2024-02-01', 'A,2024-02-01'],
+    },
   },
 ];
 
