@@ -6,7 +6,7 @@ import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { utc } from '../instants.sql.ts';
 import { presentId, rowVersion } from '../series/series.sql.ts';
-import { importances, releaseDate, releaseSchema, releaseStatuses, statusAt } from './calendar.sql.ts';
+import { importances, releaseDate, releaseSchema, statusAt, type releaseStatuses } from './calendar.sql.ts';
 import type { relatedSchema } from './discovery.sql.ts';
 
 const instant = z.iso.datetime().nullable();

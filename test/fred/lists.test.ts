@@ -89,7 +89,7 @@ test.serial('the series of a release are those of /v1, filtered, ordered and pag
     (await call(`${path}&limit=1`)).text,
     /^<\?xml .*\n<seriess realtime_start="2026-06-15" realtime_end="2026-06-15" order_by="series_id" sort_order="asc" count="2" offset="0" limit="1">\n {2}<series id="CORE" .*title="Core prices" .*popularity="0" group_popularity="0"\/>\n<\/seriess>\n$/,
   );
-  const { data } = (await call(`/v1/releases/${nameId('Prices', 'Office')}`)).json as unknown as {
+  const { data } = (await call(`/v1/releases/${nameId('Prices', 'Office')}`)).json as {
     data: { series: Row[] };
   };
   const found = async (query: string) => ids((await json(`${path}&${query}`)).seriess);

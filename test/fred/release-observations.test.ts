@@ -69,7 +69,7 @@ test('all series of the release have their points, those with dimensions one for
   );
   const { last_updated: updated, ...gdp } = series.at(-1) ?? { last_updated: '' };
   t.regex(updated, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-  t.deepEqual(gdp as object, {
+  t.deepEqual(gdp, {
     ...{ series_id: 'GDP', title: 'Gross domestic product', frequency: 'Quarterly', units: 'Billion' },
     ...{ seasonal_adjustment: 'Not Seasonally Adjusted', copyright_id: '', notes: 'A note, "quoted"' },
     observations: [
