@@ -11,10 +11,32 @@ import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
+import {
+  getFredCategory,
+  getFredCategoryChildren,
+  getFredCategorySeries,
+  getFredSeriesCategories,
+} from './fred/categories.ts';
 import { getFredObservations, getFredVintageDates } from './fred/observations.ts';
 import { getFredGraph } from './fred/graph.ts';
-import { getFredSearch } from './fred/search.ts';
+import {
+  getFredRelease,
+  getFredReleaseDates,
+  getFredReleases,
+  getFredReleasesDates,
+  getFredReleaseSeries,
+  getFredSeriesRelease,
+} from './fred/releases.ts';
+import { getFredSearch, getFredUpdates } from './fred/series-lists.ts';
 import { getFredSeries } from './fred/series.ts';
+import {
+  getFredReleaseSources,
+  getFredSource,
+  getFredSourceReleases,
+  getFredSources,
+} from './fred/sources.ts';
+import { getFredSeriesTags, getFredTags, getFredTagsSeries } from './fred/tags.ts';
+import { getFredReleaseObservations } from './fred/v2.ts';
 import { getFundAnalytics, getFundReturns } from './funds/fund-performance.ts';
 import { getFundPortfolio } from './funds/fund-portfolio.ts';
 import { getFundExpenses, getFundNavs, getFundPayouts } from './funds/fund-records.ts';
@@ -85,5 +107,24 @@ export const endpoints = {
   '/fred/series/search': getFredSearch,
   '/fred/series/observations': getFredObservations,
   '/fred/series/vintagedates': getFredVintageDates,
+  '/fred/series/release': getFredSeriesRelease,
+  '/fred/series/categories': getFredSeriesCategories,
+  '/fred/series/tags': getFredSeriesTags,
+  '/fred/series/updates': getFredUpdates,
+  '/fred/releases': getFredReleases,
+  '/fred/releases/dates': getFredReleasesDates,
+  '/fred/release': getFredRelease,
+  '/fred/release/series': getFredReleaseSeries,
+  '/fred/release/dates': getFredReleaseDates,
+  '/fred/release/sources': getFredReleaseSources,
+  '/fred/sources': getFredSources,
+  '/fred/source': getFredSource,
+  '/fred/source/releases': getFredSourceReleases,
+  '/fred/category': getFredCategory,
+  '/fred/category/children': getFredCategoryChildren,
+  '/fred/category/series': getFredCategorySeries,
+  '/fred/tags': getFredTags,
+  '/fred/tags/series': getFredTagsSeries,
+  '/fred/v2/release/observations': getFredReleaseObservations,
   '/graph/fredgraph.csv': getFredGraph,
 } as const satisfies Readonly<Record<string, Endpoint>>;

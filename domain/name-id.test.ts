@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { nameId } from './name-id.ts';
+import { nameId, numberOfNameId } from './name-id.ts';
 
 test('an id shows the words of its name, and tells names of the same words apart', (t) => {
   t.regex(nameId('Statistics Office (Île-de-France)'), /^statistics-office-ile-de-france-[0-9a-f]{8}$/);
@@ -17,4 +17,11 @@ test('an id needs no escape in a path', (t) => {
       t.true(nameId(name).length <= 69);
     }),
   );
+});
+
+test('the number of an id is its digits, below 2^31', (t) => {
+  t.is(numberOfNameId('consumer-prices-3f0c9a1e'), 1_057_790_494);
+  t.is(numberOfNameId('3f0c9a1e'), 1_057_790_494);
+  t.is(numberOfNameId('prices-ffffffff'), 2_147_483_647);
+  t.is(numberOfNameId('prices-80000000'), 0);
 });

@@ -19,3 +19,8 @@ export function nameId(name: string, within = ''): string {
   const digits = hash('sha256', `${within}\n${name}`).slice(0, 8);
   return words === '' ? digits : `${words}-${digits}`;
 }
+
+/** An id as a whole number below 2^31, for formats whose ids are numbers: its eight digits. Two names may have the same one. */
+export function numberOfNameId(id: string): number {
+  return Number.parseInt(id.slice(-8), 16) % 2_147_483_648;
+}

@@ -85,7 +85,10 @@ function assertEnvelope(
 ) {
   t.is(answer.status, errorTable[code].status, what);
   if (/(?:^| )\/(?:fred|graph)\//.test(what)) {
-    t.regex(answer.text, new RegExp(`<error code="${answer.status}" message="[^"]{11,}"/>`), what);
+    const form = what.includes('/fred/v2/')
+      ? `"error_code":${answer.status},"error_message":"[^]{11,}"`
+      : `<error code="${answer.status}" message="[^"]{11,}"/>`;
+    t.regex(answer.text, new RegExp(form), what);
     return;
   }
   t.like(answer.json, { success: false, error: { code } }, what);

@@ -146,6 +146,63 @@ export interface Paths {
   '/fred/series/vintagedates': {
     get: { data: Types.GetFredSeriesVintagedatesData; response: Types.GetFredSeriesVintagedatesResponse };
   };
+  '/fred/series/release': {
+    get: { data: Types.GetFredSeriesReleaseData; response: Types.GetFredSeriesReleaseResponse };
+  };
+  '/fred/series/categories': {
+    get: { data: Types.GetFredSeriesCategoriesData; response: Types.GetFredSeriesCategoriesResponse };
+  };
+  '/fred/series/tags': {
+    get: { data: Types.GetFredSeriesTagsData; response: Types.GetFredSeriesTagsResponse };
+  };
+  '/fred/series/updates': {
+    get: { data: Types.GetFredSeriesUpdatesData; response: Types.GetFredSeriesUpdatesResponse };
+  };
+  '/fred/releases': {
+    get: { data: Types.GetFredReleasesData; response: Types.GetFredReleasesResponse };
+  };
+  '/fred/releases/dates': {
+    get: { data: Types.GetFredReleasesDatesData; response: Types.GetFredReleasesDatesResponse };
+  };
+  '/fred/release': {
+    get: { data: Types.GetFredReleaseData; response: Types.GetFredReleaseResponse };
+  };
+  '/fred/release/series': {
+    get: { data: Types.GetFredReleaseSeriesData; response: Types.GetFredReleaseSeriesResponse };
+  };
+  '/fred/release/dates': {
+    get: { data: Types.GetFredReleaseDatesData; response: Types.GetFredReleaseDatesResponse };
+  };
+  '/fred/release/sources': {
+    get: { data: Types.GetFredReleaseSourcesData; response: Types.GetFredReleaseSourcesResponse };
+  };
+  '/fred/sources': {
+    get: { data: Types.GetFredSourcesData; response: Types.GetFredSourcesResponse };
+  };
+  '/fred/source': {
+    get: { data: Types.GetFredSourceData; response: Types.GetFredSourceResponse };
+  };
+  '/fred/source/releases': {
+    get: { data: Types.GetFredSourceReleasesData; response: Types.GetFredSourceReleasesResponse };
+  };
+  '/fred/category': {
+    get: { data: Types.GetFredCategoryData; response: Types.GetFredCategoryResponse };
+  };
+  '/fred/category/children': {
+    get: { data: Types.GetFredCategoryChildrenData; response: Types.GetFredCategoryChildrenResponse };
+  };
+  '/fred/category/series': {
+    get: { data: Types.GetFredCategorySeriesData; response: Types.GetFredCategorySeriesResponse };
+  };
+  '/fred/tags': {
+    get: { data: Types.GetFredTagsData; response: Types.GetFredTagsResponse };
+  };
+  '/fred/tags/series': {
+    get: { data: Types.GetFredTagsSeriesData; response: Types.GetFredTagsSeriesResponse };
+  };
+  '/fred/v2/release/observations': {
+    get: { data: Types.GetFredV2ReleaseObservationsData; response: Types.GetFredV2ReleaseObservationsResponse };
+  };
   '/graph/fredgraph.csv': {
     get: { data: Types.GetGraphFredgraphCsvData; response: Types.GetGraphFredgraphCsvResponse };
   };

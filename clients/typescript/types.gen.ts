@@ -520,6 +520,59 @@ export type FredError = {
     error_message: string;
 };
 
+export type FredRelease = {
+    id: number;
+    realtime_start: string;
+    realtime_end: string;
+    name: string;
+    /**
+     * Whether the calendar has an address for it.
+     */
+    press_release: boolean;
+    /**
+     * That address, or the release under /v1.
+     */
+    link: string;
+};
+
+export type FredCategory = {
+    id: number;
+    name: string;
+    /**
+     * 0: the root, whose own it is too.
+     */
+    parent_id: number;
+};
+
+export type FredTag = {
+    name: string;
+    group_id: 'gen';
+    /**
+     * Always empty.
+     */
+    notes: string;
+    /**
+     * Always empty.
+     */
+    created: string;
+    /**
+     * Always 0.
+     */
+    popularity: number;
+    series_count: number;
+};
+
+export type FredSource = {
+    id: number;
+    realtime_start: string;
+    realtime_end: string;
+    name: string;
+    /**
+     * The source under /v1.
+     */
+    link: string;
+};
+
 export type GetSeriesData = {
     body?: never;
     path?: never;
@@ -4972,6 +5025,1109 @@ export type GetFredSeriesVintagedatesResponses = {
 };
 
 export type GetFredSeriesVintagedatesResponse = GetFredSeriesVintagedatesResponses[keyof GetFredSeriesVintagedatesResponses];
+
+export type GetFredSeriesReleaseData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.
+         */
+        series_id: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/series/release';
+};
+
+export type GetFredSeriesReleaseResponses = {
+    /**
+     * The releases that bring a series, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        releases: Array<FredRelease>;
+    };
+};
+
+export type GetFredSeriesReleaseResponse = GetFredSeriesReleaseResponses[keyof GetFredSeriesReleaseResponses];
+
+export type GetFredSeriesCategoriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.
+         */
+        series_id: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/series/categories';
+};
+
+export type GetFredSeriesCategoriesResponses = {
+    /**
+     * The category of a series, in the form of FRED.
+     */
+    200: {
+        categories: Array<FredCategory>;
+    };
+};
+
+export type GetFredSeriesCategoriesResponse = GetFredSeriesCategoriesResponses[keyof GetFredSeriesCategoriesResponses];
+
+export type GetFredSeriesTagsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a series, or the same in lower case. Of a series with dimensions, also a value of each: `DEMO.FX~EUR~buy`.
+         */
+        series_id: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Those but `series_count` are by name.
+         */
+        order_by?: 'series_count' | 'popularity' | 'created' | 'name' | 'group_id';
+        /**
+         * Default `desc` for `series_count`, else `asc`.
+         */
+        sort_order?: 'asc' | 'desc';
+    };
+    url: '/fred/series/tags';
+};
+
+export type GetFredSeriesTagsResponses = {
+    /**
+     * The tags of a series, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'series_count' | 'popularity' | 'created' | 'name' | 'group_id';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        tags: Array<FredTag>;
+    };
+};
+
+export type GetFredSeriesTagsResponse = GetFredSeriesTagsResponses[keyof GetFredSeriesTagsResponses];
+
+export type GetFredSeriesUpdatesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Series are not divided into macro and regional.
+         */
+        filter_value?: 'all';
+        /**
+         * `YYYYMMDDhhmm`, with `end_time`: points published on that day or later, whatever the hour.
+         */
+        start_time?: string;
+        /**
+         * The same: on that day or earlier.
+         */
+        end_time?: string;
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/series/updates';
+};
+
+export type GetFredSeriesUpdatesResponses = {
+    /**
+     * The series by the day of their newest points, newest first, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        filter_variable: 'geography';
+        filter_value: 'all';
+        order_by: 'last_updated';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        seriess: Array<{
+            id: string;
+            realtime_start: string;
+            realtime_end: string;
+            title: string;
+            /**
+             * Empty: the series has no points.
+             */
+            observation_start: string;
+            observation_end: string;
+            frequency: string;
+            frequency_short: string;
+            units: string;
+            units_short: string;
+            seasonal_adjustment: string;
+            seasonal_adjustment_short: string;
+            /**
+             * In UTC: `2024-08-29 12:56:03+00`.
+             */
+            last_updated: string;
+            /**
+             * Always 0.
+             */
+            popularity: number;
+            notes?: string;
+            /**
+             * Always 0.
+             */
+            group_popularity: number;
+        }>;
+    };
+};
+
+export type GetFredSeriesUpdatesResponse = GetFredSeriesUpdatesResponses[keyof GetFredSeriesUpdatesResponses];
+
+export type GetFredReleasesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        order_by?: 'release_id' | 'name' | 'press_release' | 'realtime_start' | 'realtime_end';
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/releases';
+};
+
+export type GetFredReleasesResponses = {
+    /**
+     * The releases, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'release_id' | 'name' | 'press_release' | 'realtime_start' | 'realtime_end';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        releases: Array<FredRelease>;
+    };
+};
+
+export type GetFredReleasesResponse = GetFredReleasesResponses[keyof GetFredReleasesResponses];
+
+export type GetFredReleasesDatesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * Only dates from that day on; default the first of this year.
+         */
+        realtime_start?: string;
+        /**
+         * Only dates up to that day.
+         */
+        realtime_end?: string;
+        /**
+         * Also the dates that are scheduled.
+         */
+        include_release_dates_with_no_data?: boolean;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+        order_by?: 'release_date' | 'release_id' | 'release_name';
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+    };
+    url: '/fred/releases/dates';
+};
+
+export type GetFredReleasesDatesResponses = {
+    /**
+     * The dates of all releases, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'release_date' | 'release_id' | 'release_name';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        release_dates: Array<{
+            release_id: number;
+            date: string;
+            release_name: string;
+        }>;
+    };
+};
+
+export type GetFredReleasesDatesResponse = GetFredReleasesDatesResponses[keyof GetFredReleasesDatesResponses];
+
+export type GetFredReleaseData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a release: GET /fred/releases has it.
+         */
+        release_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/release';
+};
+
+export type GetFredReleaseResponses = {
+    /**
+     * A release, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        releases: Array<FredRelease>;
+    };
+};
+
+export type GetFredReleaseResponse = GetFredReleaseResponses[keyof GetFredReleaseResponses];
+
+export type GetFredReleaseSeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a release: GET /fred/releases has it.
+         */
+        release_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Those by real-time period and popularity are by id.
+         */
+        order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order?: 'asc' | 'desc';
+        filter_variable?: 'frequency' | 'units' | 'seasonal_adjustment';
+        /**
+         * Such as `Quarterly`, for `filter_variable`.
+         */
+        filter_value?: string;
+        /**
+         * Tags that a series has, all of them, with `;` between them.
+         */
+        tag_names?: string;
+        /**
+         * Tags of which it has none.
+         */
+        exclude_tag_names?: string;
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/release/series';
+};
+
+export type GetFredReleaseSeriesResponses = {
+    /**
+     * The series of a release, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        seriess: Array<{
+            id: string;
+            realtime_start: string;
+            realtime_end: string;
+            title: string;
+            /**
+             * Empty: the series has no points.
+             */
+            observation_start: string;
+            observation_end: string;
+            frequency: string;
+            frequency_short: string;
+            units: string;
+            units_short: string;
+            seasonal_adjustment: string;
+            seasonal_adjustment_short: string;
+            /**
+             * In UTC: `2024-08-29 12:56:03+00`.
+             */
+            last_updated: string;
+            /**
+             * Always 0.
+             */
+            popularity: number;
+            notes?: string;
+            /**
+             * Always 0.
+             */
+            group_popularity: number;
+        }>;
+    };
+};
+
+export type GetFredReleaseSeriesResponse = GetFredReleaseSeriesResponses[keyof GetFredReleaseSeriesResponses];
+
+export type GetFredReleaseDatesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a release: GET /fred/releases has it.
+         */
+        release_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * Only dates from that day on; default 1776-07-04.
+         */
+        realtime_start?: string;
+        /**
+         * Only dates up to that day.
+         */
+        realtime_end?: string;
+        /**
+         * Also the dates that are scheduled.
+         */
+        include_release_dates_with_no_data?: boolean;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+    };
+    url: '/fred/release/dates';
+};
+
+export type GetFredReleaseDatesResponses = {
+    /**
+     * The dates of a release, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'release_date';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        release_dates: Array<{
+            release_id: number;
+            date: string;
+        }>;
+    };
+};
+
+export type GetFredReleaseDatesResponse = GetFredReleaseDatesResponses[keyof GetFredReleaseDatesResponses];
+
+export type GetFredReleaseSourcesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a release: GET /fred/releases has it.
+         */
+        release_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/release/sources';
+};
+
+export type GetFredReleaseSourcesResponses = {
+    /**
+     * The source of a release, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        sources: Array<FredSource>;
+    };
+};
+
+export type GetFredReleaseSourcesResponse = GetFredReleaseSourcesResponses[keyof GetFredReleaseSourcesResponses];
+
+export type GetFredSourcesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        order_by?: 'source_id' | 'name' | 'realtime_start' | 'realtime_end';
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/sources';
+};
+
+export type GetFredSourcesResponses = {
+    /**
+     * The sources, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'source_id' | 'name' | 'realtime_start' | 'realtime_end';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        sources: Array<FredSource>;
+    };
+};
+
+export type GetFredSourcesResponse = GetFredSourcesResponses[keyof GetFredSourcesResponses];
+
+export type GetFredSourceData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a source: GET /fred/sources has it.
+         */
+        source_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/source';
+};
+
+export type GetFredSourceResponses = {
+    /**
+     * A source, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        sources: Array<FredSource>;
+    };
+};
+
+export type GetFredSourceResponse = GetFredSourceResponses[keyof GetFredSourceResponses];
+
+export type GetFredSourceReleasesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a source: GET /fred/sources has it.
+         */
+        source_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        order_by?: 'release_id' | 'name' | 'press_release' | 'realtime_start' | 'realtime_end';
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/source/releases';
+};
+
+export type GetFredSourceReleasesResponses = {
+    /**
+     * The releases of a source, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'release_id' | 'name' | 'press_release' | 'realtime_start' | 'realtime_end';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        releases: Array<FredRelease>;
+    };
+};
+
+export type GetFredSourceReleasesResponse = GetFredSourceReleasesResponses[keyof GetFredSourceReleasesResponses];
+
+export type GetFredCategoryData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The id of a category; 0 is the root.
+         */
+        category_id?: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/category';
+};
+
+export type GetFredCategoryResponses = {
+    /**
+     * A category, in the form of FRED.
+     */
+    200: {
+        categories: Array<FredCategory>;
+    };
+};
+
+export type GetFredCategoryResponse = GetFredCategoryResponses[keyof GetFredCategoryResponses];
+
+export type GetFredCategoryChildrenData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The id of a category; 0 is the root.
+         */
+        category_id?: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+    };
+    url: '/fred/category/children';
+};
+
+export type GetFredCategoryChildrenResponses = {
+    /**
+     * The categories below one, by name, in the form of FRED.
+     */
+    200: {
+        categories: Array<FredCategory>;
+    };
+};
+
+export type GetFredCategoryChildrenResponse = GetFredCategoryChildrenResponses[keyof GetFredCategoryChildrenResponses];
+
+export type GetFredCategorySeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a category: GET /fred/category/children has it.
+         */
+        category_id: number;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Those by real-time period and popularity are by id.
+         */
+        order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order?: 'asc' | 'desc';
+        filter_variable?: 'frequency' | 'units' | 'seasonal_adjustment';
+        /**
+         * Such as `Quarterly`, for `filter_variable`.
+         */
+        filter_value?: string;
+        /**
+         * Tags that a series has, all of them, with `;` between them.
+         */
+        tag_names?: string;
+        /**
+         * Tags of which it has none.
+         */
+        exclude_tag_names?: string;
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/category/series';
+};
+
+export type GetFredCategorySeriesResponses = {
+    /**
+     * The series of a category, without those of the categories below it, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        seriess: Array<{
+            id: string;
+            realtime_start: string;
+            realtime_end: string;
+            title: string;
+            /**
+             * Empty: the series has no points.
+             */
+            observation_start: string;
+            observation_end: string;
+            frequency: string;
+            frequency_short: string;
+            units: string;
+            units_short: string;
+            seasonal_adjustment: string;
+            seasonal_adjustment_short: string;
+            /**
+             * In UTC: `2024-08-29 12:56:03+00`.
+             */
+            last_updated: string;
+            /**
+             * Always 0.
+             */
+            popularity: number;
+            notes?: string;
+            /**
+             * Always 0.
+             */
+            group_popularity: number;
+        }>;
+    };
+};
+
+export type GetFredCategorySeriesResponse = GetFredCategorySeriesResponses[keyof GetFredCategorySeriesResponses];
+
+export type GetFredTagsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only these, with `;` between them.
+         */
+        tag_names?: string;
+        /**
+         * All tags are of `gen`.
+         */
+        tag_group_id?: 'freq' | 'gen' | 'geo' | 'geot' | 'rls' | 'seas' | 'src';
+        /**
+         * A part of the name.
+         */
+        search_text?: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Those but `series_count` are by name.
+         */
+        order_by?: 'series_count' | 'popularity' | 'created' | 'name' | 'group_id';
+        /**
+         * Default `desc` for `series_count`, else `asc`.
+         */
+        sort_order?: 'asc' | 'desc';
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/tags';
+};
+
+export type GetFredTagsResponses = {
+    /**
+     * The tags of the series, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'series_count' | 'popularity' | 'created' | 'name' | 'group_id';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        tags: Array<FredTag>;
+    };
+};
+
+export type GetFredTagsResponse = GetFredTagsResponses[keyof GetFredTagsResponses];
+
+export type GetFredTagsSeriesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The tags, all of which a series has, with `;` between them.
+         */
+        tag_names: string;
+        /**
+         * The format of the answer. The Accept header does not choose it.
+         */
+        file_type?: 'xml' | 'json';
+        /**
+         * The first day of the real-time period.
+         */
+        realtime_start?: string;
+        /**
+         * Its last day; `9999-12-31` has no end.
+         */
+        realtime_end?: string;
+        /**
+         * Those by real-time period and popularity are by id.
+         */
+        order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order?: 'asc' | 'desc';
+        /**
+         * Tags of which it has none.
+         */
+        exclude_tag_names?: string;
+        /**
+         * The most rows of the answer.
+         */
+        limit?: number;
+        /**
+         * How many rows are left out at the beginning.
+         */
+        offset?: number;
+    };
+    url: '/fred/tags/series';
+};
+
+export type GetFredTagsSeriesResponses = {
+    /**
+     * The series that have some tags, in the form of FRED.
+     */
+    200: {
+        realtime_start: string;
+        realtime_end: string;
+        order_by: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
+        sort_order: 'asc' | 'desc';
+        /**
+         * Of all rows.
+         */
+        count: number;
+        offset: number;
+        limit: number;
+        seriess: Array<{
+            id: string;
+            realtime_start: string;
+            realtime_end: string;
+            title: string;
+            /**
+             * Empty: the series has no points.
+             */
+            observation_start: string;
+            observation_end: string;
+            frequency: string;
+            frequency_short: string;
+            units: string;
+            units_short: string;
+            seasonal_adjustment: string;
+            seasonal_adjustment_short: string;
+            /**
+             * In UTC: `2024-08-29 12:56:03+00`.
+             */
+            last_updated: string;
+            /**
+             * Always 0.
+             */
+            popularity: number;
+            notes?: string;
+            /**
+             * Always 0.
+             */
+            group_popularity: number;
+        }>;
+    };
+};
+
+export type GetFredTagsSeriesResponse = GetFredTagsSeriesResponses[keyof GetFredTagsSeriesResponses];
+
+export type GetFredV2ReleaseObservationsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The id of a release: GET /fred/releases has it.
+         */
+        release_id: number;
+        format?: 'json';
+        /**
+         * The most points of the answer, of all series.
+         */
+        limit?: number;
+        /**
+         * That of the page before.
+         */
+        next_cursor?: string;
+    };
+    url: '/fred/v2/release/observations';
+};
+
+export type GetFredV2ReleaseObservationsResponses = {
+    /**
+     * The points of all series of a release, in the form of FRED. Feature `bulk`.
+     */
+    200: {
+        release: {
+            release_id: number;
+            name: string;
+            url: string;
+            sources: Array<{
+                name: string;
+                url: string;
+            }>;
+        };
+        /**
+         * By id. A series may go on in the next page.
+         */
+        series: Array<{
+            series_id: string;
+            title: string;
+            frequency: string;
+            units: string;
+            seasonal_adjustment: string;
+            last_updated: string;
+            /**
+             * Always empty.
+             */
+            copyright_id: string;
+            notes: string;
+            /**
+             * By date.
+             */
+            observations: Array<{
+                date: string;
+                value: string;
+            }>;
+        }>;
+        has_more: boolean;
+        /**
+         * `SERIES,DATE`: the first point of the next page.
+         */
+        next_cursor?: string;
+    };
+};
+
+export type GetFredV2ReleaseObservationsResponse = GetFredV2ReleaseObservationsResponses[keyof GetFredV2ReleaseObservationsResponses];
 
 export type GetGraphFredgraphCsvData = {
     body?: never;

@@ -116,6 +116,21 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
   );
 }
 
+/** The categories that series have; one above them only if a series has it too. */
+export async function listCategories(database: Queryable): Promise<string[]> {
+  const rows = await database.query<{ value: string }>(
+    `select value from data.facet_counts where facet = 'category'`,
+  );
+  return rows.map(({ value }) => value);
+}
+
+/** The tags of all series, and how many series have each. It scans every series. */
+export function countTags(database: Queryable): Promise<{ name: string; count: number }[]> {
+  return database.query(
+    `select tag as name, count(*) as count from ${servedSeries}, unnest(tags) tag group by tag`,
+  );
+}
+
 export const relatedSchema = z.object({
   id: z.string(),
   name: z.string(),

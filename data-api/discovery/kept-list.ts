@@ -15,7 +15,9 @@ export interface Computed<Value> {
 }
 
 export type Kept<Value> = Computed<Value> & {
-  /** When a load last changed one of its datasets. */
+  /** Rises with every load that changed something in its datasets. */
+  version: number;
+  /** When it last rose. */
   changedAt: Date | null;
 };
 
@@ -35,14 +37,14 @@ export function keptUntilChanged<Value>(
     const nowMs = now.getTime();
     if (kept?.version === version && nowMs >= kept.fromMs) {
       const computed = await kept.computing;
-      if (nowMs < computed.untilMs) return { ...computed, changedAt };
+      if (nowMs < computed.untilMs) return { ...computed, version, changedAt };
     }
     const next = { version, fromMs: nowMs, computing: compute(now) };
     kept = next;
     next.computing.catch(() => {
       if (kept === next) kept = undefined; // callers see the error; the next call tries again
     });
-    return { ...(await next.computing), changedAt };
+    return { ...(await next.computing), version, changedAt };
   };
 }
 
@@ -78,7 +80,7 @@ export function keptListReply(
     rows: readonly (Row & { id: string })[];
     filters: readonly unknown[];
     query: KeptListRequest;
-    kept: Kept<unknown>;
+    kept: Omit<Kept<unknown>, 'version'>;
   },
 ): Reply {
   const { name, query, kept } = list;

@@ -3,9 +3,10 @@
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { utc } from '../instants.sql.ts';
-import { presentId } from '../series/series.sql.ts';
-import { importances, releaseDate, releaseSchema, statusAt } from './calendar.sql.ts';
+import { presentId, rowVersion } from '../series/series.sql.ts';
+import { importances, releaseDate, releaseSchema, statusAt, type releaseStatuses } from './calendar.sql.ts';
 import type { relatedSchema } from './discovery.sql.ts';
 
 const instant = z.iso.datetime().nullable();
@@ -110,4 +111,75 @@ export async function listDatesOf(
     [source, named, now],
     `dates_of_publication_${which}`,
   );
+}
+
+/** The condition that a release brings a series. @param release the parameter of its source and name, an array. */
+export const isBroughtBy = (release: string): string =>
+  `series_id in (select unnest(series_ids) from data.releases where source = (${release}::text[])[1] and ${name} = (${release}::text[])[2])`;
+
+/** What identifies the state of a series. */
+export interface SeriesState {
+  id: string;
+  rowVersion: string;
+  changedAt: Date;
+}
+
+/** The existing series of a release and their states, in the order of the code units of their ids. */
+export async function listSeriesStatesOf(
+  database: Queryable,
+  { source, name: named }: PublicationName,
+): Promise<SeriesState[]> {
+  return database.query<SeriesState>(
+    `select series_id as id, ${rowVersion('s')} as "rowVersion",
+       greatest(s.updated_at, (select l.loaded_at from data.loads l where l.load_no = s.data_version)) as "changedAt"
+     from data.series s where deleted_on is null and ${isBroughtBy('$1')} order by series_id collate "C"`,
+    [[source, named]],
+    'series_states_of_publication',
+  );
+}
+
+/** A day on which a release comes out. */
+export interface ReleaseDay {
+  /** Of the release. */
+  number: number;
+  name: string;
+  date: string;
+}
+
+interface DaysQuery {
+  releases: readonly (PublicationName & { number: number })[];
+  /** Days of the publisher, inclusive. */
+  from: string;
+  to: string;
+  now: Date;
+  statuses: readonly (typeof releaseStatuses)[number][];
+  order: keyof ReleaseDay;
+  direction: 'asc' | 'desc';
+  offset: number;
+  limit: number;
+}
+
+/** A page of the days of some releases, and how many there are. */
+export async function listReleaseDays(
+  database: Queryable,
+  { releases, from, to, now, statuses, order, direction, offset, limit }: DaysQuery,
+): Promise<{ count: number; rows: ReleaseDay[] }> {
+  const rows = await database.query<{ count: number; rows: ReleaseDay[] }>(
+    `with days as materialized (
+       select distinct asked.number, asked.name, ${releaseDate} as date
+       from unnest($1::text[], $2::text[], $3::bigint[]) asked (source, name, number)
+       join data.releases r on r.source = asked.source and ${name} = asked.name
+       where release_at between $4::date - interval '1 day' and $5::date + interval '2 days'
+         and ${releaseDate} between $4 and $5 and ${statusAt('$6')} = any($7)
+     )
+     select (select count(*) from days) as count, (select coalesce(json_agg(page), '[]') from (
+       select * from days order by ${order} ${direction}, date ${direction}, number limit $8 offset $9) page) as rows`,
+    [
+      releases.map(({ source }) => source),
+      releases.map(({ name: named }) => named),
+      releases.map(({ number }) => number),
+      ...[from, to, now, statuses, limit, offset],
+    ],
+  );
+  return entryAt(rows, 0);
 }

@@ -28,7 +28,8 @@ export const publicationSchema = z.object({
 });
 export type PublicationRow = z.output<typeof publicationSchema>;
 
-const idOf = ({ source, name }: PublicationName): string => nameId(name, source);
+/** The id of a release. */
+export const releaseIdOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
 /** The releases, kept until the calendar, a deleted or restored series or the clock changes them. */
 export const keptReleases = sharedAmongEndpoints(({ database, clock }) =>
@@ -39,7 +40,7 @@ export const keptReleases = sharedAmongEndpoints(({ database, clock }) =>
       const found = await listPublications(database, now);
       return {
         value: found.map(({ changes_at: _changesAt, ...row }) => ({
-          id: idOf(row),
+          id: releaseIdOf(row),
           ...row,
           source_id: nameId(row.source),
         })),
@@ -79,7 +80,7 @@ export const getReleases = endpoint({
       const bringing =
         series === undefined
           ? null
-          : new Set((await findPublicationsOf(dependencies.database, series)).map(idOf));
+          : new Set((await findPublicationsOf(dependencies.database, series)).map(releaseIdOf));
       const rows = kept.value.filter(
         (row) =>
           (source === undefined || row.source === source) &&

@@ -18,10 +18,10 @@ const sourceSchema = z.object({
   ...currencyShape,
   licences: z.array(licenceSchema).describe('Of its series.'),
 });
-type SourceRow = z.output<typeof sourceSchema>;
+export type SourceRow = z.output<typeof sourceSchema>;
 
 /** The sources, kept until a load or the clock changes them: their series are scanned once a load, whatever is asked. */
-const keptSources = sharedAmongEndpoints(({ database, clock }) => {
+export const keptSources = sharedAmongEndpoints(({ database, clock }) => {
   const datasets = [...catalogList.datasets, 'calendar'];
   return keptUntilChanged({ database, clock }, datasets, async (now): Promise<Computed<SourceRow[]>> => {
     const found = await listSources(database, now, await readSourceTotals(database));

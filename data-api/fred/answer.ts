@@ -1,6 +1,8 @@
-// Answers in the form of FRED: one document with attributes and rows, as XML or JSON. Hides how a long one is sent in parts.
+// Answers in the form of FRED: one document with attributes and rows, as XML or JSON, and the parameters and pages of its lists.
+// Hides how a long one is sent in parts.
+import { z } from 'zod';
 import type { Content, Reply } from '../../kernel/http/answer.ts';
-import { oneOfParam } from '../../kernel/http/params.ts';
+import { integerParam, oneOfParam } from '../../kernel/http/params.ts';
 import { xmlAttributes, xmlHead, xmlText } from '../../kernel/wire/xml.ts';
 
 export const fileTypes = ['xml', 'json'] as const;
@@ -9,7 +11,27 @@ export const fileTypeParam = oneOfParam(fileTypes)
   .default('xml')
   .describe('The format of the answer. The Accept header does not choose it.');
 
-type Attributes = Readonly<Record<string, string | number>>;
+export const sortOrders = ['asc', 'desc'] as const;
+export type SortOrder = (typeof sortOrders)[number];
+export const sortOrderParam = oneOfParam(sortOrders).default('asc');
+export const offsetParam = integerParam(0, 999_999_999)
+  .default(0)
+  .meta({ description: 'How many rows are left out at the beginning.', override: { default: 0 } });
+export const limitParam = (most: number) =>
+  integerParam(1, most)
+    .default(most)
+    .meta({ description: 'The most rows of the answer.', override: { default: most } });
+
+/** The attributes of a list in pages. */
+export const pageShape = {
+  sort_order: z.enum(sortOrders),
+  count: z.int().describe('Of all rows.'),
+  offset: z.int(),
+  limit: z.int(),
+};
+export const realtimeShape = { realtime_start: z.iso.date(), realtime_end: z.iso.date() };
+
+type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A document of FRED. */
 export interface FredDocument {
@@ -21,6 +43,8 @@ export interface FredDocument {
   item: string;
   /** A row is its attributes, or its text. */
   rows: Iterable<Attributes | string>;
+  /** The attribute that is the text of a row's element in XML. */
+  text?: string;
 }
 
 /** Approximate, in characters. */
@@ -29,9 +53,31 @@ const partLength = 65_536;
 /** A reply whose body is read when it is needed. */
 export function fredReply(
   format: FileType,
-  { read, ...reply }: Omit<Reply, 'format' | 'read'> & { read: () => Promise<FredDocument> },
+  { read, ...reply }: Omit<Reply, 'format' | 'read'> & { read: () => Promise<FredDocument> | FredDocument },
 ): Reply {
   return { ...reply, format, read: async () => contentOf(await read(), format) };
+}
+
+interface PageQuery {
+  sort_order: SortOrder;
+  offset: number;
+  limit: number;
+}
+
+/** A page of rows in an order. @param orders what the rows are compared by, one after the other; only the first is reversed by `desc`. */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  orders: readonly ((row: Row) => string | number)[],
+  { sort_order, offset, limit }: PageQuery,
+): Row[] {
+  const compare = (a: Row, b: Row): number => {
+    for (const [i, keyOf] of orders.entries()) {
+      const [one, other] = [keyOf(a), keyOf(b)];
+      if (one !== other) return one < other === (i > 0 || sort_order === 'asc') ? -1 : 1;
+    }
+    return 0;
+  };
+  return rows.toSorted(compare).slice(offset, offset + limit);
 }
 
 function contentOf(document: FredDocument, format: FileType): Content {
@@ -67,11 +113,20 @@ function* jsonPieces({ head, root, rows }: FredDocument): Generator<string> {
   yield ']}\n';
 }
 
-function* xmlPieces({ head, root, item, rows }: FredDocument): Generator<string> {
+function* xmlPieces({ head, root, item, rows, text: textName }: FredDocument): Generator<string> {
   yield `${xmlHead}<${root}${xmlAttributes(head)}>\n`;
-  for (const row of rows)
-    yield typeof row === 'string'
-      ? `  <${item}>${xmlText(row)}</${item}>\n`
-      : `  <${item}${xmlAttributes(row)}/>\n`;
+  for (const row of rows) {
+    const { text, attributes } = elementOf(row, textName);
+    yield text === undefined
+      ? `  <${item}${xmlAttributes(attributes)}/>\n`
+      : `  <${item}${xmlAttributes(attributes)}>${xmlText(text)}</${item}>\n`;
+  }
   yield `</${root}>\n`;
+}
+
+function elementOf(row: Attributes | string, textName: string | undefined) {
+  if (typeof row === 'string') return { text: row, attributes: {} };
+  if (textName === undefined) return { text: undefined, attributes: row };
+  const { [textName]: text, ...attributes } = row;
+  return { text: String(text), attributes };
 }

@@ -1,6 +1,8 @@
-// Finds the series of a `series_id`. Hides that a series with dimensions has an id in FRED's form for each combination of their values:
-// DEMO.FX~EUR~buy, the values in the order of its dimensions.
+// Finds what an id names: the series of a `series_id`, or the release, source or category of a number. Hides that a series with dimensions
+// has an id in FRED's form for each combination of their values, DEMO.FX~EUR~buy, in the order of its dimensions; and where numbers come from.
+import { numberOfNameId } from '../../domain/name-id.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
+import { integerParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { z } from 'zod';
 import type { Dependencies } from '../dependencies.ts';
@@ -73,6 +75,15 @@ export function valuesOf({ combinations, dimensions }: Series): ReadonlyMap<stri
   );
 }
 
+/** What a series is in FRED's form: a series for each combination of its dimension values, in the order of these; itself if it has none. */
+export function combinationsOf(series: Series, askedId: string): FredSeries[] {
+  const all = [...valuesOf(series)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [only] = all;
+  if (only === undefined || series.dimensions.length === 0)
+    return [{ series, askedId, values: null, id: series.id, lineNo: only?.[1] ?? null }];
+  return all.map(([values, lineNo]) => ({ series, askedId, values, id: `${series.id}~${values}`, lineNo }));
+}
+
 function hintOf(series: Series): string {
   if (series.dimensions.length === 0) return `${series.id} has no dimensions.`;
   const some = [...valuesOf(series).keys()]
@@ -98,4 +109,38 @@ async function findByName(dependencies: Dependencies, call: ServiceCall, name: s
     }
     throw new Failure(error.code, error.message, { param: 'series_id', detail: error.detail });
   }
+}
+
+const listedAt = {
+  release: 'GET /fred/releases',
+  source: 'GET /fred/sources',
+  category: 'GET /fred/category/children',
+};
+type Numbered = keyof typeof listedAt;
+
+/** The number of a release, a source or a category. */
+export const numberParam = (what: Numbered) =>
+  integerParam(0, 2_147_483_647).describe(`The id of a ${what}: ${listedAt[what]} has it.`);
+
+/** The row that has a number. @throws Failure `not_found`; `conflict`, which names the rows, if several have it. */
+export function requireNumbered<Row extends { id: string; name: string }>(
+  rows: readonly Row[],
+  number: number,
+  what: Numbered,
+): Row {
+  const param = `${what}_id`;
+  const [found, ...others] = rows.filter(({ id }) => numberOfNameId(id) === number);
+  if (found === undefined)
+    return fail('not_found', `There is no ${what} ${number}. ${listedAt[what]} lists them.`, { param });
+  if (others.length > 0) {
+    const names = [found, ...others].map(({ name }) => `"${name}"`).join(' and ');
+    fail(
+      'conflict',
+      `"${param}" ${number} is the number of ${names}. Ask for their series by name: GET /v1/catalog.`,
+      {
+        param,
+      },
+    );
+  }
+  return found;
 }

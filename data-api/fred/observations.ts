@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
-import { dateParam, integerParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
+import { dateParam, oneOfParam, readParam } from '../../kernel/http/params.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { fredUnits } from '../../domain/transforms.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -13,7 +13,17 @@ import { requireVintages, type SeriesRequest } from '../series/series-request.ts
 import { seriesErrors } from '../series/series.ts';
 import { stateOf } from '../series/series-read.ts';
 import { readVintageDays } from '../triangle/revisions.sql.ts';
-import { fileTypeParam, fileTypes, fredReply, type FredDocument } from './answer.ts';
+import {
+  fileTypeParam,
+  fileTypes,
+  fredReply,
+  limitParam,
+  offsetParam,
+  pageShape,
+  realtimeShape,
+  sortOrderParam,
+  type FredDocument,
+} from './answer.ts';
 import { fredDate, storedWindow, type Dating } from './dates.ts';
 import { requireCombination, requireFredSeries, seriesIdParam, type FredSeries } from './find-series.ts';
 import { dayBefore, lastDay, realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
@@ -41,15 +51,6 @@ const frequencyNames = {
 } as const;
 const aggregations = { avg: 'avg', sum: 'sum', eop: 'last' } as const;
 const outputTypes = ['1', '2', '3', '4'] as const;
-
-const sortOrderParam = oneOfParam(['asc', 'desc']).default('asc');
-export const offsetParam = integerParam(0, 999_999_999)
-  .default(0)
-  .meta({ description: 'How many rows are left out at the beginning.', override: { default: 0 } });
-export const limitParam = (most: number) =>
-  integerParam(1, most)
-    .default(most)
-    .meta({ description: 'The most rows of the answer.', override: { default: most } });
 
 const daysRule = 'must be days that exist, YYYY-MM-DD, with a comma between them';
 const vintageDatesParam = readParam((text) => {
@@ -85,14 +86,6 @@ export const observationParams = {
   offset: offsetParam,
 };
 type Query = z.output<z.ZodObject<typeof observationParams>>;
-
-export const pageShape = {
-  sort_order: z.enum(['asc', 'desc']),
-  count: z.int().describe('Of all rows.'),
-  offset: z.int(),
-  limit: z.int(),
-};
-const realtimeShape = { realtime_start: z.iso.date(), realtime_end: z.iso.date() };
 
 export const getFredObservations = endpoint({
   summary: 'The points of a series, in the form of FRED.',

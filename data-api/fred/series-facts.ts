@@ -55,20 +55,31 @@ export const seriesSchema = z
 /** `2024-08-29 12:56:03+00` */
 export const instantOf = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')}+00`;
 
-/** The attributes of a series. */
-export function seriesRow(series: SeriesFacts, realtime: Realtime): Record<string, string | number> {
-  const { firstDate, lastDate, unit, unitMultiplier, description } = series;
+/** A series in FRED's words. */
+export function describedSeries(
+  series: Pick<SeriesFacts, 'name' | 'unit' | 'unitMultiplier' | 'frequency' | 'seasonalAdjustment'>,
+) {
+  const { name: title, unit, unitMultiplier } = series;
   const [frequency, frequency_short] = frequencies[series.frequency];
   const [seasonal_adjustment, seasonal_adjustment_short] = adjustmentOf(series.seasonalAdjustment);
   const units = unitName({ unit, unitMultiplier }, null);
   return {
+    ...{ title, frequency, frequency_short, units, units_short: units },
+    ...{ seasonal_adjustment, seasonal_adjustment_short },
+  };
+}
+
+/** The attributes of a series. */
+export function seriesRow(series: SeriesFacts, realtime: Realtime): Record<string, string | number> {
+  const { firstDate, lastDate, description } = series;
+  const { title, ...words } = describedSeries(series);
+  return {
     id: series.id,
     ...realtimeFacts(realtime),
-    title: series.name,
+    title,
     observation_start: firstDate === null ? '' : fredDate(firstDate, series),
     observation_end: lastDate === null ? '' : fredDate(lastDate, series),
-    ...{ frequency, frequency_short, units, units_short: units },
-    ...{ seasonal_adjustment, seasonal_adjustment_short },
+    ...words,
     last_updated: series.changedAt === null ? '' : instantOf(series.changedAt),
     popularity: 0,
     ...(description === null ? {} : { notes: description }),

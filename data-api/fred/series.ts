@@ -38,8 +38,7 @@ export const getFredSeries = endpoint({
       return fredReply(query.file_type, {
         identity: ['fred series', query, realtime, ...stateOf(series)],
         lastModified: series.changedAt,
-        // oxlint-disable-next-line require-await
-        read: async () => ({
+        read: () => ({
           head: realtimeFacts(realtime),
           root: 'seriess',
           item: 'series',

@@ -23,7 +23,7 @@ export function xmlText(text: string): string {
 }
 
 /** ` name="value"` for each. A character that no name can have becomes `_`. */
-export function xmlAttributes(values: Readonly<Record<string, string | number>>): string {
+export function xmlAttributes(values: Readonly<Record<string, string | number | boolean>>): string {
   let text = '';
   for (const [name, value] of Object.entries(values)) text += ` ${xmlName(name)}="${xmlText(String(value))}"`;
   return text;

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { createLog } from '../../kernel/log/log.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
+import { startDataService } from '../services/data-service.ts';
 import { silentLog } from '../services/harness.ts';
 import { projectPlans, startServices } from '../services/services.ts';
 import { exempt } from '../openapi/hold.ts';
@@ -59,22 +60,56 @@ test.serial(
       t.is(error_code, status, target);
       t.regex(error_message.replaceAll('"', '&quot;'), message, target);
     }
+    const bearer = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      return (await services.call('/fred/v2/release/observations?release_id=1', { headers })).json;
+    };
+    t.like(await bearer(await keyOf('pro')), {
+      error_code: 404,
+      error_message: 'There is no release 1. GET /fred/releases lists them.',
+    });
+    const { error_code, error_message } = (await bearer(free)) as {
+      error_code: number;
+      error_message: string;
+    };
+    t.is(error_code, 403);
+    t.regex(error_message, /This needs the Pro plan, which has bulk/);
     t.regex((await services.call('/v1/nothing')).text, /^\{"success":false/, 'elsewhere it is the envelope');
   },
 );
 
-test.serial('a service that fails is 500, 502 or 503 in the form of FRED', async (t) => {
+test.serial('a failure of a service is 500, 502 or 503 in the form of FRED', async (t) => {
+  const form = (status: number, message: string) =>
+    `<?xml version="1.0" encoding="utf-8" ?>\n<error code="${status}" message="${message}"/>\n`;
+  const path = '/fred/series/observations?series_id=A';
+  const data = await startDataService();
+  t.teardown(() => data.close());
+  await data.pool.query('alter table data.series rename to other_series');
+  const broken = await data.call(path);
+  t.is(broken.status, 500);
+  t.is(broken.text, form(500, 'Internal error. Quote the request id when you report it.'));
+
   const accounts = await startAccountsService(noon);
   t.teardown(() => accounts.close());
+  const { key } = await accounts.newClient('pro');
   const gateway = await startTestGateway({ accounts, log: silentLog });
   t.teardown(() => gateway.close());
   exempt(gateway.url);
-  const { key } = await accounts.newClient('pro');
   const cut: Upstream['answer'] = (_request, response) => void response.destroy();
   gateway.dataApi.answer = cut;
-  const answer = await fetch(`${gateway.url}/fred/series/observations?series_id=A&api_key=${key}`);
+  const answer = await fetch(`${gateway.url}${path}&api_key=${key}`);
   t.is(answer.status, 502);
-  t.regex(await answer.text(), /<error code="502" message="The service failed to respond\. Try again\."\/>/);
+  t.is(await answer.text(), form(502, 'The service failed to respond. Try again.'));
+
+  const alone = await startTestGateway({ log: silentLog });
+  t.teardown(() => alone.close());
+  exempt(alone.url);
+  const unknown = await fetch(`${alone.url}${path}&api_key=${key}`);
+  t.is(unknown.status, 503);
+  t.regex(
+    await unknown.text(),
+    /^<\?xml version="1\.0" encoding="utf-8" \?>\n<error code="503" message="[^"]+"\/>\n$/,
+  );
 });
 
 test.serial('no log has the key of `api_key`', async (t) => {

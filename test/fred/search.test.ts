@@ -21,6 +21,12 @@ test.before(async () => {
     unit: 'Index',
     tags: ['output', 'prices'],
   });
+  await makeSeries(pool, {
+    id: 'BASKET',
+    name: 'A basket',
+    unit: 'USD',
+    description: 'At the prices of 2020.',
+  });
   await publish(pool, 'DEMO.GDP', '2024-01-30', [{ date: '2023-12-31', value: '26.10' }]);
   await publish(pool, 'DEMO.GDP', '2024-08-29', [
     { date: '2023-12-31', value: '26.30' },
@@ -48,9 +54,16 @@ test('a search finds series by words, in the form of FRED, with empty pairs in i
 });
 
 test('the best match is first by rank, and last in ascending order', async (t) => {
-  const { ids } = await found('search_text=output');
-  t.is(ids.length, 2);
-  t.deepEqual((await found('search_text=output&order_by=search_rank&sort_order=asc')).ids.length, 2);
+  const ids = async (query: string) => (await found(`search_text=${query}`)).ids;
+  const byRank = ['DEMO.CPI', 'BASKET']; // a word of the name, and one of the description
+  t.deepEqual(await ids('prices'), byRank);
+  t.deepEqual(await ids('prices&order_by=search_rank&sort_order=desc'), byRank);
+  t.deepEqual(await ids('prices&order_by=search_rank&sort_order=asc'), byRank.toReversed());
+  t.deepEqual(await ids('prices&limit=1'), ['DEMO.CPI']);
+});
+
+test('other orders are by their field, and pages are cut from the whole', async (t) => {
+  t.deepEqual((await found('search_text=prices&order_by=series_id')).ids, ['BASKET', 'DEMO.CPI']);
   t.deepEqual((await found('search_text=output&order_by=series_id')).ids, ['DEMO.CPI', 'DEMO.GDP']);
   t.deepEqual((await found('search_text=output&order_by=title')).ids, ['DEMO.GDP', 'DEMO.CPI']);
   t.deepEqual(await found('search_text=output&order_by=series_id&limit=1&offset=1'), {

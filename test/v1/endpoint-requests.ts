@@ -1,6 +1,6 @@
 // Requests for every endpoint of the data-api: a table of parameters, compared with those that the service accepts.
 // Hides how `sort` and `fields` are learned: a wrong value is refused with the allowed ones.
-import { nameId } from '../../domain/name-id.ts';
+import { nameId, numberOfNameId } from '../../domain/name-id.ts';
 import type { DataService } from '../services/data-service.ts';
 
 export interface Endpoint {
@@ -77,6 +77,21 @@ const ofFred = {
 };
 
 const { series_id: _id, ...ofFoundSeries } = ofFred;
+
+const numberOfName = (name: string, within = '') => String(numberOfNameId(nameId(name, within)));
+const consumerPrices = numberOfName('Consumer prices', 'Office');
+
+const ofListedSeries = {
+  ...ofFoundSeries,
+  order_by: ['title', 'last_updated'],
+  sort_order: ['desc'],
+  filter_variable: ['frequency'],
+  filter_value: ['Monthly', 'Daily'],
+  tag_names: ['prices'],
+  exclude_tag_names: ['prices'],
+  offset: ['1'],
+};
+const ofFilters = { filter_variable: 'filter_value=Monthly', filter_value: 'filter_variable=frequency' };
 
 export const endpoints: readonly Endpoint[] = [
   {
@@ -451,19 +466,8 @@ export const endpoints: readonly Endpoint[] = [
   {
     route: '/fred/series/search',
     path: `/fred/series/search?search_text=prices&${asJson}`,
-    values: {
-      ...ofFoundSeries,
-      search_text: ['consumer'],
-      search_type: ['series_id'],
-      order_by: ['title', 'last_updated'],
-      sort_order: ['desc'],
-      filter_variable: ['frequency'],
-      filter_value: ['Monthly', 'Daily'],
-      tag_names: ['prices'],
-      exclude_tag_names: ['prices'],
-      offset: ['1'],
-    },
-    beside: { filter_variable: 'filter_value=Monthly', filter_value: 'filter_variable=frequency' },
+    values: { ...ofListedSeries, search_text: ['consumer'], search_type: ['series_id'] },
+    beside: ofFilters,
   },
   {
     route: '/graph/fredgraph.csv',
@@ -483,6 +487,150 @@ export const endpoints: readonly Endpoint[] = [
     route: '/fred/series/vintagedates',
     path: `/fred/series/vintagedates?series_id=CPI&${asJson}`,
     values: { ...ofFred, sort_order: ['desc'], offset: ['1'] },
+  },
+  {
+    route: '/fred/series/release',
+    path: `/fred/series/release?series_id=CPI&${asJson}`,
+    values: { ...ofFred, series_id: ['cpi', 'PRICES', 'BENCH'] },
+  },
+  {
+    route: '/fred/series/categories',
+    path: `/fred/series/categories?series_id=CPI&${asJson}`,
+    values: { ...ofFred, series_id: ['cpi', 'EMPTY', 'BENCH'] },
+  },
+  {
+    route: '/fred/series/tags',
+    path: `/fred/series/tags?series_id=CPI&${asJson}`,
+    values: { ...ofFred, series_id: ['cpi', 'BENCH'], order_by: ['name'], sort_order: ['asc', 'desc'] },
+  },
+  {
+    route: '/fred/series/updates',
+    path: `/fred/series/updates?${asJson}`,
+    values: {
+      ...ofFoundSeries,
+      filter_value: ['all'],
+      start_time: ['202405020000'],
+      end_time: ['202405022359'],
+      offset: ['1'],
+    },
+    beside: { start_time: 'end_time=202407010000', end_time: 'start_time=202401010000' },
+  },
+  {
+    route: '/fred/releases',
+    path: `/fred/releases?${asJson}`,
+    values: { ...ofFoundSeries, order_by: ['name', 'press_release'], sort_order: ['desc'], offset: ['1'] },
+  },
+  {
+    route: '/fred/releases/dates',
+    path: `/fred/releases/dates?${asJson}`,
+    values: {
+      file_type: ['xml'],
+      realtime_start: ['2024-07-01', '1776-07-04'],
+      realtime_end: ['2024-06-30', '2024-07-04'],
+      include_release_dates_with_no_data: ['true', 'false'],
+      order_by: ['release_id', 'release_name'],
+      sort_order: ['asc'],
+      offset: ['1'],
+    },
+  },
+  {
+    route: '/fred/release',
+    path: `/fred/release?release_id=${consumerPrices}&${asJson}`,
+    values: { ...ofFoundSeries, release_id: [numberOfName('Prices', 'Bureau')] },
+  },
+  {
+    route: '/fred/release/series',
+    path: `/fred/release/series?release_id=${consumerPrices}&${asJson}`,
+    values: { ...ofListedSeries, release_id: [numberOfName('Prices', 'Bureau')] },
+    beside: ofFilters,
+  },
+  {
+    route: '/fred/release/dates',
+    path: `/fred/release/dates?release_id=${consumerPrices}&${asJson}`,
+    values: {
+      release_id: [numberOfName('Old prices', 'Office')],
+      file_type: ['xml'],
+      realtime_start: ['2024-07-04'],
+      realtime_end: ['2024-07-04'],
+      include_release_dates_with_no_data: ['true', 'false'],
+      sort_order: ['desc'],
+      offset: ['1'],
+    },
+  },
+  {
+    route: '/fred/release/sources',
+    path: `/fred/release/sources?release_id=${consumerPrices}&${asJson}`,
+    values: { ...ofFoundSeries, release_id: [numberOfName('Prices', 'Bureau')] },
+  },
+  {
+    route: '/fred/sources',
+    path: `/fred/sources?${asJson}`,
+    values: { ...ofFoundSeries, order_by: ['name'], sort_order: ['desc'], offset: ['1'] },
+  },
+  {
+    route: '/fred/source',
+    path: `/fred/source?source_id=${numberOfName('Office')}&${asJson}`,
+    values: { ...ofFoundSeries, source_id: [numberOfName('Bureau')] },
+  },
+  {
+    route: '/fred/source/releases',
+    path: `/fred/source/releases?source_id=${numberOfName('Office')}&${asJson}`,
+    values: {
+      ...ofFoundSeries,
+      source_id: [numberOfName('Bureau')],
+      order_by: ['name'],
+      sort_order: ['desc'],
+      offset: ['1'],
+    },
+  },
+  {
+    route: '/fred/category',
+    path: `/fred/category?${asJson}`,
+    values: { ...ofFoundSeries, category_id: [numberOfName('prices'), numberOfName('prices/consumer')] },
+  },
+  {
+    route: '/fred/category/children',
+    path: `/fred/category/children?${asJson}`,
+    values: { ...ofFoundSeries, category_id: [numberOfName('prices'), numberOfName('prices/consumer')] },
+  },
+  {
+    route: '/fred/category/series',
+    path: `/fred/category/series?category_id=0&${asJson}`,
+    values: { ...ofListedSeries, category_id: [numberOfName('prices'), numberOfName('prices/consumer')] },
+    beside: ofFilters,
+  },
+  {
+    route: '/fred/tags',
+    path: `/fred/tags?${asJson}`,
+    values: {
+      ...ofFoundSeries,
+      tag_names: ['prices'],
+      tag_group_id: ['gen', 'geo'],
+      search_text: ['infl'],
+      order_by: ['name'],
+      sort_order: ['asc'],
+      offset: ['1'],
+    },
+  },
+  {
+    route: '/fred/tags/series',
+    path: `/fred/tags/series?tag_names=prices&${asJson}`,
+    values: {
+      ...ofFoundSeries,
+      tag_names: ['inflation', 'inflation;prices'],
+      exclude_tag_names: ['inflation'],
+      order_by: ['title'],
+      sort_order: ['desc'],
+      offset: ['1'],
+    },
+  },
+  {
+    route: '/fred/v2/release/observations',
+    path: `/fred/v2/release/observations?release_id=${consumerPrices}`,
+    values: {
+      release_id: [numberOfName('Rice', 'Price Office')],
+      next_cursor: ['CPI,2024-02-01', 'A,2024-02-01'],
+    },
   },
 ];
 

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
 import { renameSeries } from '../../../ingest/history/series/rename.ts';
+import { nameId, numberOfNameId } from '../../../domain/name-id.ts';
 import { openDatabase } from '../../../kernel/database.ts';
 import { fakeClock, silentLog } from '../../services/harness.ts';
 import { startListService } from '../../services/list-service.ts';
@@ -56,6 +57,14 @@ const lists = [
   '/v1/sources',
   '/v1/releases',
 ];
+const release = numberOfNameId(nameId('Prices', 'Office'));
+const ofFred = [
+  `/fred/release/series?release_id=${release}`,
+  `/fred/category/series?category_id=${numberOfNameId(nameId('prices'))}`,
+  '/fred/series/search?search_text=pk*&search_type=series_id',
+  '/fred/series/updates',
+  `/fred/v2/release/observations?release_id=${release}`,
+];
 const textsOf = async (paths: readonly string[]) =>
   Promise.all(paths.map(async (path) => (await service.call(path)).text));
 const sourcesOfStatus = async () => {
@@ -70,6 +79,7 @@ test.serial(
     const points = await textsOf(['/v1/series/PK.CPI?format=csv', '/v1/series/PK.CPI/triangle?format=csv']);
     for (const [path] of ofOne) t.is((await service.call(path)).status, 200, path);
 
+    for (const path of ofFred) t.true((await service.call(path)).text.includes('"PK.CPI"'), path);
     await deleteSeries(database, { ...how, id: 'PK.CPI' });
     for (const [path, id] of ofOne) {
       const { status, json } = await service.call(path);
@@ -88,6 +98,7 @@ test.serial(
       facets: { category: [{ value: 'prices', count: 2 }] },
     });
     t.false((await service.call('/v1/catalog/CORE')).text.includes('PK.CPI'));
+    for (const path of ofFred) t.false((await service.call(path)).text.includes('"PK.CPI"'), path);
     t.deepEqual(await service.column('/v1/releases', 'series_count'), [1]);
     t.regex(
       (await service.call('/v1/series/PK.CP')).text,

@@ -1,0 +1,327 @@
+// GET /fred/releases, /fred/release and what is below them, and /fred/series/release: what publishers bring out again and again.
+import { z } from 'zod';
+import { numberOfNameId } from '../../domain/name-id.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Reply } from '../../kernel/http/answer.ts';
+import { dateParam, flagParam, oneOfParam } from '../../kernel/http/params.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { catalogList, catalogWhere } from '../discovery/discovery.sql.ts';
+import type { Kept } from '../discovery/kept-list.ts';
+import {
+  findPublicationsOf,
+  isBroughtBy,
+  listReleaseDays,
+  type ReleaseDay,
+} from '../discovery/releases.sql.ts';
+import { keptReleases, releaseIdOf, type PublicationRow } from '../discovery/releases.ts';
+import { endpoint } from '../endpoint.ts';
+import { stateOf } from '../series/series-read.ts';
+import {
+  fileTypeParam,
+  fileTypes,
+  fredReply,
+  limitParam,
+  offsetParam,
+  pageOf,
+  pageShape,
+  realtimeShape,
+  sortOrderParam,
+  sortOrders,
+} from './answer.ts';
+import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';
+import { firstDay, lastDay, realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
+import { seriesListParams, seriesListReply, seriesListSchema } from './series-lists.ts';
+
+const releaseSchema = z
+  .object({
+    id: z.int(),
+    ...realtimeShape,
+    name: z.string(),
+    press_release: z.boolean().describe('Whether the calendar has an address for it.'),
+    link: z.string().describe('That address, or the release under /v1.'),
+  })
+  .meta({ id: 'FredRelease' });
+const someReleases = z.object({ ...realtimeShape, releases: z.array(releaseSchema) });
+
+const releaseRow = ({ id, name, url }: PublicationRow, realtime: Realtime, publicUrl: string) => ({
+  id: numberOfNameId(id),
+  ...realtimeFacts(realtime),
+  name,
+  press_release: url !== null,
+  link: url ?? `${publicUrl}/v1/releases/${id}`,
+});
+
+const numberOf = ({ id }: PublicationRow): number => numberOfNameId(id);
+const orders = {
+  release_id: numberOf,
+  name: ({ name }: PublicationRow) => name,
+  press_release: ({ url }: PublicationRow) => Number(url !== null),
+  realtime_start: numberOf,
+  realtime_end: numberOf,
+};
+const orderNames = Object.keys(orders) as [keyof typeof orders];
+
+/** The parameters of a list of releases. */
+export const releaseListParams = {
+  file_type: fileTypeParam,
+  ...realtimeParams,
+  order_by: oneOfParam(orderNames).default('release_id'),
+  sort_order: sortOrderParam,
+  limit: limitParam(1_000),
+  offset: offsetParam,
+};
+type ListQuery = z.output<z.ZodObject<typeof releaseListParams>>;
+/** The answer of such a list. */
+export const releaseListSchema = z.object({
+  ...realtimeShape,
+  order_by: z.enum(orderNames),
+  ...pageShape,
+  releases: z.array(releaseSchema),
+});
+
+/** A page of releases. @param list `name` tells it from other lists of the same query; `state` says whether it is the same. */
+export function releaseListReply(
+  dependencies: Dependencies,
+  call: ServiceCall,
+  list: {
+    name: string;
+    rows: readonly PublicationRow[];
+    query: ListQuery;
+    state: Pick<Kept<unknown>, 'version' | 'changedAt'>;
+  },
+): Reply {
+  const { name, rows, query, state } = list;
+  const realtime = realtimeOf(query, dependencies, call);
+  const { order_by, sort_order, offset, limit } = query;
+  return fredReply(query.file_type, {
+    identity: [name, query, realtime, state.version],
+    lastModified: state.changedAt,
+    read: () => ({
+      head: { ...realtimeFacts(realtime), order_by, sort_order, count: rows.length, offset, limit },
+      root: 'releases',
+      item: 'release',
+      rows: pageOf(rows, [orders[order_by], numberOf], query).map((row) =>
+        releaseRow(row, realtime, dependencies.publicUrl),
+      ),
+    }),
+  });
+}
+
+export const getFredReleases = endpoint({
+  summary: 'The releases, in the form of FRED.',
+  query: releaseListParams,
+  formats: fileTypes,
+  json: releaseListSchema,
+  caching: 'public',
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const kept = await call.stage('lookup', releases);
+      return releaseListReply(dependencies, call, {
+        ...{ name: 'fred releases', rows: kept.value, query, state: kept },
+      });
+    };
+  },
+});
+
+const releaseIdParam = numberParam('release');
+
+export const getFredRelease = endpoint({
+  summary: 'A release, in the form of FRED.',
+  query: { release_id: releaseIdParam, file_type: fileTypeParam, ...realtimeParams },
+  formats: fileTypes,
+  json: someReleases,
+  caching: 'public',
+  errors: ['not_found', 'conflict'],
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const realtime = realtimeOf(query, dependencies, call);
+      const kept = await call.stage('lookup', releases);
+      const release = requireNumbered(kept.value, query.release_id, 'release');
+      return fredReply(query.file_type, {
+        identity: ['fred release', query, realtime, kept.version],
+        lastModified: kept.changedAt,
+        read: () => ({
+          head: realtimeFacts(realtime),
+          root: 'releases',
+          item: 'release',
+          rows: [releaseRow(release, realtime, dependencies.publicUrl)],
+        }),
+      });
+    };
+  },
+});
+
+export const getFredSeriesRelease = endpoint({
+  summary: 'The releases that bring a series, in the form of FRED.',
+  query: { series_id: seriesIdParam, file_type: fileTypeParam, ...realtimeParams },
+  formats: fileTypes,
+  json: someReleases,
+  caching: 'public',
+  errors: ['not_found', 'gone'],
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const realtime = realtimeOf(query, dependencies, call);
+      const { kept, series, bringing } = await call.stage('lookup', async () => {
+        const { series } = await requireFredSeries(dependencies, call, query.series_id);
+        const found = await findPublicationsOf(dependencies.database, series.id);
+        return { kept: await releases(), series, bringing: new Set(found.map(releaseIdOf)) };
+      });
+      const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
+      return fredReply(query.file_type, {
+        identity: ['fred series release', query, realtime, ...stateOf(series), kept.version],
+        lastModified: kept.changedAt,
+        read: () => ({
+          head: realtimeFacts(realtime),
+          root: 'releases',
+          item: 'release',
+          rows: rows.map((row) => releaseRow(row, realtime, dependencies.publicUrl)),
+        }),
+      });
+    };
+  },
+});
+
+export const getFredReleaseSeries = endpoint({
+  summary: 'The series of a release, in the form of FRED.',
+  query: { release_id: releaseIdParam, ...seriesListParams },
+  formats: fileTypes,
+  json: seriesListSchema,
+  caching: 'public',
+  errors: ['not_found', 'conflict'],
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const kept = await call.stage('lookup', releases);
+      const { source, name } = requireNumbered(kept.value, query.release_id, 'release');
+      return seriesListReply(dependencies, call, {
+        ...{ name: 'fred release series', query, datasets: [...catalogList.datasets, 'calendar'] },
+        where: catalogWhere({}).and([source, name], isBroughtBy),
+      });
+    };
+  },
+});
+
+const datesParams = (start: string) => ({
+  file_type: fileTypeParam,
+  realtime_start: dateParam.optional().describe(`Only dates from that day on; default ${start}.`),
+  realtime_end: dateParam.default(lastDay).describe('Only dates up to that day.'),
+  include_release_dates_with_no_data: flagParam(false).describe('Also the dates that are scheduled.'),
+  offset: offsetParam,
+});
+type DatesQuery = z.output<z.ZodObject<ReturnType<typeof datesParams>>> & {
+  sort_order: (typeof sortOrders)[number];
+  limit: number;
+};
+const dateShape = { release_id: z.int(), date: z.iso.date() };
+
+export const getFredReleasesDates = endpoint({
+  summary: 'The dates of all releases, in the form of FRED.',
+  query: {
+    ...datesParams('the first of this year'),
+    order_by: oneOfParam(['release_date', 'release_id', 'release_name']).default('release_date'),
+    sort_order: oneOfParam(sortOrders).default('desc'),
+    limit: limitParam(1_000),
+  },
+  formats: fileTypes,
+  json: z.object({
+    ...realtimeShape,
+    order_by: z.enum(['release_date', 'release_id', 'release_name']),
+    ...pageShape,
+    release_dates: z.array(z.object({ ...dateShape, release_name: z.string() })),
+  }),
+  caching: 'public',
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const kept = await call.stage('lookup', releases);
+      const now = dependencies.clock.now();
+      const { today } = realtimeOf({}, dependencies, call);
+      return datesReply(dependencies, call, {
+        ...{ query, kept, now, releases: kept.value, start: `${today.slice(0, 4)}-01-01` },
+        row: ({ number, name, date }) => ({ release_id: number, release_name: name, date }),
+      });
+    };
+  },
+});
+
+export const getFredReleaseDates = endpoint({
+  summary: 'The dates of a release, in the form of FRED.',
+  query: {
+    release_id: releaseIdParam,
+    ...datesParams(firstDay),
+    sort_order: sortOrderParam,
+    limit: limitParam(10_000),
+  },
+  formats: fileTypes,
+  json: z.object({
+    ...realtimeShape,
+    order_by: z.literal('release_date'),
+    ...pageShape,
+    release_dates: z.array(z.object(dateShape)),
+  }),
+  caching: 'public',
+  errors: ['not_found', 'conflict'],
+  handler: (dependencies) => {
+    const releases = keptReleases(dependencies);
+    return async ({ query, call }) => {
+      const kept = await call.stage('lookup', releases);
+      const now = dependencies.clock.now();
+      const release = requireNumbered(kept.value, query.release_id, 'release');
+      return datesReply(dependencies, call, {
+        ...{ query: { ...query, order_by: 'release_date' as const }, kept, now, releases: [release] },
+        start: firstDay,
+        row: ({ number, date }) => ({ release_id: number, date }),
+      });
+    };
+  },
+});
+
+const dayOrders = { release_date: 'date', release_id: 'number', release_name: 'name' } as const;
+
+interface Dates {
+  query: DatesQuery & { order_by: keyof typeof dayOrders };
+  kept: Kept<unknown>;
+  /** After `kept`: what is scheduled then is no more than what it was valid for. */
+  now: Date;
+  releases: readonly PublicationRow[];
+  /** The first day, unless the query has one. */
+  start: string;
+  row: (day: ReleaseDay) => Record<string, string | number>;
+}
+
+/** A page of dates. They are read at once, as the clock changes them: the answer is identified by them. */
+async function datesReply(
+  { database }: Dependencies,
+  call: ServiceCall,
+  { query, kept, now, releases, start, row }: Dates,
+): Promise<Reply> {
+  const { order_by, sort_order, offset, limit } = query;
+  const [from, to] = [query.realtime_start ?? start, query.realtime_end];
+  if (from > to)
+    fail('invalid_parameter', '"realtime_start" must not be after "realtime_end".', {
+      param: 'realtime_start',
+    });
+  const { count, rows } = await call.stage('sql', () =>
+    listReleaseDays(database, {
+      releases: releases.map((release) => ({ ...release, number: numberOf(release) })),
+      ...{ from, to, now, order: dayOrders[order_by], direction: sort_order, offset, limit },
+      statuses: query.include_release_dates_with_no_data ? ['released', 'scheduled'] : ['released'],
+    }),
+  );
+  if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
+  return fredReply(query.file_type, {
+    identity: ['fred release dates', query, from, count, rows],
+    lastModified: kept.changedAt,
+    read: () => ({
+      head: { realtime_start: from, realtime_end: to, order_by, sort_order, count, offset, limit },
+      root: 'release_dates',
+      item: 'release_date',
+      text: 'date',
+      rows: rows.map(row),
+    }),
+  });
+}
