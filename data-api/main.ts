@@ -14,6 +14,7 @@ import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createPlaces } from './charts/places.ts';
+import { loadFrontPage } from './front-page/front-page-file.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
 import { loadsMetrics } from './observability/loads-metrics.ts';
 import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
@@ -45,6 +46,8 @@ export interface DataApiOptions {
   bulkDirectory?: string | undefined;
   /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;
+  /** What the front page shows, absolute; undefined: `config/front-page.yml`. */
+  frontPageFile?: string | undefined;
   host: string;
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
@@ -144,11 +147,14 @@ function sharedDependencies(options: DataApiOptions, clock: Clock) {
   const { previewPoints = 0, openRevisionsSeries, bulkDirectory } = options;
   const cursors = createCursors(identitySecret);
   const vocabulary = loadVocabulary(options.synonymsFile);
+  const frontPage = loadFrontPage(options.frontPageFile);
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret seals cursors.
-  const edition = editionOf({ ...settings, identitySecret, vocabulary: vocabulary.text });
-  return { ...{ cursors, vocabulary, chartPlaces, clock, log, edition, bulkDirectory }, ...settings };
+  const shaping = { vocabulary: vocabulary.text, frontPage: frontPage.edition };
+  const edition = editionOf({ ...settings, identitySecret, ...shaping });
+  const loaded = { vocabulary, frontPage, cursors, chartPlaces };
+  return { ...loaded, ...{ clock, log, edition, bulkDirectory }, ...settings };
 }
 
 function openServer(

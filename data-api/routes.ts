@@ -11,6 +11,7 @@ import { getCommoditiesByCity } from './commodities/commodities-by-city.ts';
 import { getCommodities, getCommodityCities, getCommodityItems } from './commodities/commodities.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getCatalog, getCatalogEntry, getStatus } from './discovery/discovery.ts';
+import { getFrontPage } from './front-page/front-page.ts';
 import { getFredObservations, getFredVintageDates } from './fred/observations.ts';
 import { getFredGraph } from './fred/graph.ts';
 import { getFredSearch } from './fred/search.ts';
@@ -73,6 +74,7 @@ export const endpoints = {
   '/v1/catalog/:id/triangle': getOpenTriangle,
   '/v1/previews': getPreviews,
   '/v1/catalog/:id/chart.svg': getPreviewChart,
+  '/v1/front-page': getFrontPage,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
   '/v1/releases': getReleases,
