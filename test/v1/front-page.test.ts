@@ -39,16 +39,15 @@ const readPage = async () =>
 const newest = async () =>
   (await readPage()).newest.map(({ id, new_data_on: on }) => [id, on] as const);
 
-const facts = (id: string, frequency: string) => `${id},${id},Index,${frequency},Office`;
+const frequencies: Readonly<Record<string, string>> = { GDP: 'quarterly', POP: 'annual', RATE: 'daily' };
+const facts = (id: string) => `${id},${id},Index,${frequencies[id] ?? 'monthly'},Office`;
 const points = (lines: readonly string[], vintage: string) =>
   service.load('observations', ['series_id,date,value', ...lines], { vintage });
 
 test.before(async () => {
   await service.load('series', [
     'series_id,name,unit,frequency,source',
-    ...['CPI', 'GDP', 'POP', 'RATE', 'OLD', 'EMPTY', 'GONE'].map((id) =>
-      facts(id, { GDP: 'quarterly', POP: 'annual', RATE: 'daily' }[id] ?? 'monthly'),
-    ),
+    ...['CPI', 'GDP', 'POP', 'RATE', 'OLD', 'EMPTY', 'GONE'].map(facts),
   ]);
   await points(['POP,2025,1'], '2026-03-01');
   await points(['CPI,2026-04,1', 'GDP,2026-Q1,1', 'GONE,2026-05,1'], '2026-05-20');
