@@ -49,7 +49,11 @@ export function readChosenSeries(database: Queryable, ids: readonly string[]): P
       (select a.series_no from data.series_aliases a where a.alias = w.asked),
       (select o.series_no from data.series o where o.series_id = w.asked))
     where s.deleted_on is null) series`;
-  const list: List = { ...catalogList, from, fields: { ...catalogList.fields, place: filled(number('place')) } };
+  const list: List = {
+    ...catalogList,
+    from,
+    fields: { ...catalogList.fields, place: filled(number('place')) },
+  };
   const fields = Object.keys(catalogList.fields);
   return readRows(database, list, where, { sort: 'place', limit: ids.length, fields });
 }

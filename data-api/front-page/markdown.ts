@@ -29,7 +29,9 @@ export function htmlOf(markdown: string): string {
 function isLink(href: string): boolean {
   if (/^\/(?![/\\])/.test(href)) return true;
   const url = URL.parse(href);
-  return url !== null && /^(?:https?|mailto):$/.test(url.protocol) && url.username === '' && url.password === '';
+  return (
+    url !== null && /^(?:https?|mailto):$/.test(url.protocol) && url.username === '' && url.password === ''
+  );
 }
 
 function escaped(text: string): string {

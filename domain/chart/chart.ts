@@ -65,7 +65,10 @@ function surroundings({ chart }: ChartLayout, palette: Palette, caption: string,
 function legend({ legend: entries, lines }: ChartLayout, palette: Palette): string {
   return entries
     .map(({ lineNo, text: name, x, y }) => {
-      return swatch(lines[lineNo], { x, y }, palette) + svgText({ x: x + 15, y, of: 'legend', fill: palette.ink2 }, name);
+      return (
+        swatch(lines[lineNo], { x, y }, palette) +
+        svgText({ x: x + 15, y, of: 'legend', fill: palette.ink2 }, name)
+      );
     })
     .join('');
 }

@@ -160,9 +160,7 @@ test.serial('a file without a column id, with two, or without rows is refused', 
 test.serial('a dry run says what would be changed, and stores nothing', async (t) => {
   const before = await stored();
   const tried = await setFrom(['id,name', 'B,Third'], { dryRun: true });
-  t.deepEqual(tried.changed, [
-    { series: 'B', changes: [{ fact: 'name', from: 'Second', to: 'Third' }] },
-  ]);
+  t.deepEqual(tried.changed, [{ series: 'B', changes: [{ fact: 'name', from: 'Second', to: 'Third' }] }]);
   t.deepEqual(await stored(), before);
 });
 

@@ -36,8 +36,7 @@ interface FrontPage {
 
 const readPage = async () =>
   ((await service.call('/v1/front-page', { identity: publicCaller })).json as { data: FrontPage }).data;
-const newest = async () =>
-  (await readPage()).newest.map(({ id, new_data_on: on }) => [id, on] as const);
+const newest = async () => (await readPage()).newest.map(({ id, new_data_on: on }) => [id, on] as const);
 
 const frequencies: Readonly<Record<string, string>> = { GDP: 'quarterly', POP: 'annual', RATE: 'daily' };
 const facts = (id: string) => `${id},${id},Index,${frequencies[id] ?? 'monthly'},Office`;

@@ -152,12 +152,7 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
               ? `At most ${linesMax} lines`
               : undefined;
           return (
-            <label
-              key={value}
-              class="chip"
-              style={isColoured ? { '--colour': colour } : {}}
-              title={why}
-            >
+            <label key={value} class="chip" style={isColoured ? { '--colour': colour } : {}} title={why}>
               <input
                 type="checkbox"
                 checked={isOn}

@@ -58,7 +58,11 @@ export async function setManyFacts(
       await updateFacts(on, loadNo, changed.map(toWish));
       return {
         result: changed.map(({ id: series, changes }) => ({ series, changes })),
-        changed: changed.map(({ seriesNo, id, changes }) => ({ seriesNo, subject: id, details: { changes } })),
+        changed: changed.map(({ seriesNo, id, changes }) => ({
+          seriesNo,
+          subject: id,
+          details: { changes },
+        })),
       };
     },
   });
@@ -103,8 +107,7 @@ function notFoundBecause(
   series: { id: string; deletedOn: string | null } | undefined,
 ): string | null {
   if (series === undefined) return `There is no series "${id}".`;
-  if (series.id !== id)
-    return `"${id}" is an earlier id of the series "${series.id}": give its present one.`;
+  if (series.id !== id) return `"${id}" is an earlier id of the series "${series.id}": give its present one.`;
   if (series.deletedOn === null) return null;
   return `"${id}" was deleted on ${series.deletedOn}. almanac series restore brings it back.`;
 }
@@ -114,7 +117,8 @@ async function unchangeable(on: Transaction, rows: readonly Row[]): Promise<Fact
   const published = await findPublished(on, dated);
   return rows.flatMap((row) => {
     const { line, seriesNo, changes } = row;
-    const because = ofItemBecause(row, changes) ?? (published.has(seriesNo) ? datedBecause(row, changes) : null);
+    const because =
+      ofItemBecause(row, changes) ?? (published.has(seriesNo) ? datedBecause(row, changes) : null);
     return because === null ? [] : [{ line, text: because }];
   });
 }

@@ -46,19 +46,17 @@ async function toggle(visitor: Visitor): Promise<void> {
 }
 
 /** How many different styles the lines of the chart have. */
-async function styles({ page }: Visitor): Promise<number> {
-  const lines = page.locator('.chart-area .chart-line');
-  const all = await lines.evaluateAll<string[]>(
-    `(lines) => lines.map((line) => [line.getAttribute('stroke'), line.getAttribute('stroke-dasharray')].join())`,
-  );
-  return new Set(all).size;
+async function styles(visitor: Visitor): Promise<number> {
+  return new Set(await stylesOf(visitor)).size;
 }
 
-async function styleOf({ page }: Visitor, position: number): Promise<string> {
-  return page
-    .locator('.chart-area .chart-line')
-    .nth(position)
-    .evaluate<string>(
-      `(line) => [line.getAttribute('stroke'), line.getAttribute('stroke-dasharray')].join()`,
-    );
+async function styleOf(visitor: Visitor, position: number): Promise<string | undefined> {
+  return (await stylesOf(visitor))[position];
+}
+
+function stylesOf({ page }: Visitor): Promise<string[]> {
+  return page.evaluate<string[]>(
+    `[...document.querySelectorAll('.chart-area .chart-line')].map((line) =>
+      [line.getAttribute('stroke'), line.getAttribute('stroke-dasharray')].join())`,
+  );
 }
