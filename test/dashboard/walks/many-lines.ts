@@ -1,4 +1,5 @@
 // Tell the lines of a series with many of them apart, and hide and show them by the legend.
+import { until } from '../../run/until.ts';
 import type { Walk } from '../walks.ts';
 import { assertSame } from '../people.ts';
 import type { Visitor } from '../browser.ts';
@@ -19,7 +20,7 @@ export const manyLines: Walk = {
     assertSame(await styles(visitor), 8, 'the lines by default');
     for (const city of cities.slice(8)) await page.locator('.chip', { hasText: city }).click();
     await page.waitForURL(/dims=/);
-    await page.waitForFunction(`document.querySelectorAll('.chart-area .chart-line').length === 12`);
+    await until('all lines are drawn', async () => (await stylesOf(visitor)).length === cities.length);
     assertSame(await styles(visitor), 12, 'the styles of twelve lines');
     await visitor.look('series-many-lines');
     if (width < 720) await toggle(visitor);
