@@ -79,7 +79,7 @@ export const commands: readonly TableEntry[] = [
   },
   {
     name: 'series',
-    summary: 'rename a series, delete it, restore it',
+    summary: 'set facts of series, declare a break; rename, merge, delete or restore a series',
     load: async () => (await import('./commands/history/series.ts')).series,
   },
   {

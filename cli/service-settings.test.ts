@@ -44,6 +44,7 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   previewPoints: ['PREVIEW_POINTS'],
   openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
   synonymsFile: ['SYNONYMS_FILE'],
+  frontPageFile: ['FRONT_PAGE_FILE'],
   plansFile: ['PLANS_FILE'],
   trustedProxyHops: ['TRUSTED_PROXY_HOPS'],
   publicCallsPerSecond: ['PUBLIC_CALLS_SECOND'],

@@ -46,6 +46,7 @@ export const readBy: Readonly<Record<SettingName, readonly ProcessName[]>> = {
   PREVIEW_POINTS: [dataApi],
   OPEN_REVISIONS_SERIES: [dataApi],
   SYNONYMS_FILE: [dataApi],
+  FRONT_PAGE_FILE: [dataApi],
   PLANS_FILE: [...services, commands],
   TRUSTED_PROXY_HOPS: [gateway],
   PUBLIC_CALLS_SECOND: [gateway],

@@ -39,7 +39,7 @@ const ForgotPassword = lazyPage(
 );
 const SetPassword = lazyPage(async () => (await import('./pages/sign-in/set-password.tsx')).SetPassword);
 const VerifyEmail = lazyPage(async () => (await import('./pages/sign-in/verify-email.tsx')).VerifyEmail);
-const Home = lazyPage(async () => (await import('./pages/home.tsx')).Home);
+const Home = lazyPage(async () => (await import('./pages/home/home.tsx')).Home);
 const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
 const Compare = lazyPage(async () => (await import('./pages/compare/compare.tsx')).Compare);
 const Revisions = lazyPage(async () => (await import('./pages/revisions/revisions.tsx')).RevisionsPage);

@@ -4,6 +4,7 @@ import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Places } from './charts/places.ts';
+import type { FrontPage } from './front-page/front-page-file.ts';
 import type { Loads } from './loads.ts';
 import type { Vocabulary } from './search/vocabulary.ts';
 import type { SeriesFacts } from './series/series-facts.ts';
@@ -18,6 +19,8 @@ export interface Dependencies {
   /** What answers depend on besides the data: see `editionOf`. */
   edition: string;
   vocabulary: Vocabulary;
+  /** As the operator has configured it. */
+  frontPage: FrontPage;
   chartPlaces: Places;
   clock: Clock;
   /** The publisher's time zone, an IANA name: vintages are days in it. */

@@ -222,10 +222,21 @@ async function withDerived(
 
 /** The only record that matches, with the fields of the list. @throws Error if there is none. */
 export async function readRecord(database: Queryable, list: List, where: Conditions): Promise<Row> {
-  const asked = { where, fields: Object.keys(list.fields), sort: list.sort, after: null, limit: 1 };
-  const [row] = (await readListPage(database, list, asked)).rows;
+  const asked = { fields: Object.keys(list.fields), sort: list.sort, limit: 1 };
+  const [row] = await readRows(database, list, where, asked);
   if (row === undefined) throw new Error(`no row of ${list.name}`);
-  return shownRow(list, row);
+  return row;
+}
+
+/** The first rows that match, as they are sent. */
+export async function readRows(
+  database: Queryable,
+  list: List,
+  where: Conditions,
+  asked: { sort: string; limit: number; fields: readonly string[] },
+): Promise<Row[]> {
+  const { rows } = await readListPage(database, list, { ...asked, where, after: null });
+  return rows.map((row) => shownRow(list, row));
 }
 
 interface RecordAnswer {

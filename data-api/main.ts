@@ -14,6 +14,8 @@ import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
 import { createPlaces } from './charts/places.ts';
+import { loadFrontPage } from './front-page/front-page-file.ts';
+import type { Dependencies } from './dependencies.ts';
 import { createLoads, editionOf, newestLoad, type Loads } from './loads.ts';
 import { loadsMetrics } from './observability/loads-metrics.ts';
 import { routesOfEither, watchReplica, type ServerName, type WatchedServer } from './replica.ts';
@@ -45,6 +47,8 @@ export interface DataApiOptions {
   bulkDirectory?: string | undefined;
   /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;
+  /** What the front page shows, absolute; undefined: `config/front-page.yml`. */
+  frontPageFile?: string | undefined;
   host: string;
   port: number;
   /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
@@ -78,11 +82,15 @@ export async function start(
   options: DataApiOptions,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {
   const { identitySecret, host, port, log } = options;
+  const files = {
+    vocabulary: loadVocabulary(options.synonymsFile),
+    frontPage: loadFrontPage(options.frontPageFile),
+  };
   const forClock = openDatabase(options.databaseUrl, log, {
     ...{ applicationName: 'almanac data-api clock', connectionsMax: 1, cutsAtClose: true },
   });
   const ownClock = await openServiceClock(options.clock, (text) => forClock.query(text), log);
-  const shared = sharedDependencies(options, ownClock.clock);
+  const shared = sharedDependencies(options, files, ownClock.clock);
   const primary = openServer('primary', options.databaseUrl, options, shared);
   const replica = options.replica && openServer('replica', options.replica.url, options, shared);
   const watch =
@@ -139,16 +147,21 @@ export async function start(
 type Shared = ReturnType<typeof sharedDependencies>;
 
 /** What does not depend on the server that is read. */
-function sharedDependencies(options: DataApiOptions, clock: Clock) {
+function sharedDependencies(
+  options: DataApiOptions,
+  { vocabulary, frontPage }: Pick<Dependencies, 'vocabulary' | 'frontPage'>,
+  clock: Clock,
+) {
   const { identitySecret, seriesTimeZone, log, publicUrl } = options;
   const { previewPoints = 0, openRevisionsSeries, bulkDirectory } = options;
   const cursors = createCursors(identitySecret);
-  const vocabulary = loadVocabulary(options.synonymsFile);
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
   // The secret seals cursors.
-  const edition = editionOf({ ...settings, identitySecret, vocabulary: vocabulary.text });
-  return { ...{ cursors, vocabulary, chartPlaces, clock, log, edition, bulkDirectory }, ...settings };
+  const shaping = { vocabulary: vocabulary.text, frontPage: frontPage.edition };
+  const edition = editionOf({ ...settings, identitySecret, ...shaping });
+  const loaded = { vocabulary, frontPage, cursors, chartPlaces };
+  return { ...loaded, ...{ clock, log, edition, bulkDirectory }, ...settings };
 }
 
 function openServer(

@@ -17,6 +17,7 @@ import {
   getFredCategorySeries,
   getFredSeriesCategories,
 } from './fred/categories.ts';
+import { getFrontPage } from './front-page/front-page.ts';
 import { getFredObservations, getFredVintageDates } from './fred/observations.ts';
 import { getFredGraph } from './fred/graph.ts';
 import {
@@ -95,6 +96,7 @@ export const endpoints = {
   '/v1/catalog/:id/triangle': getOpenTriangle,
   '/v1/previews': getPreviews,
   '/v1/catalog/:id/chart.svg': getPreviewChart,
+  '/v1/front-page': getFrontPage,
   '/v1/search': getSearch,
   '/v1/calendar': getCalendar,
   '/v1/releases': getReleases,

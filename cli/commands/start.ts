@@ -257,13 +257,14 @@ function dataApiOptions(installation: Installation, plans: Plans) {
   const { dataApiDatabaseUrl, settings } = installation;
   const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
   const { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile } = settings;
-  const { bulkDir: bulkDirectory } = settings;
+  const { bulkDir: bulkDirectory, frontPageFile } = settings;
   return {
     ...sharedOptions(installation, plans),
     databaseUrl: dataApiDatabaseUrl,
     // The embedded database has none.
     replica: databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs },
-    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile, bulkDirectory },
+    ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile },
+    ...{ frontPageFile, bulkDirectory },
   };
 }
 

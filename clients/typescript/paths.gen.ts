@@ -113,6 +113,9 @@ export interface Paths {
   '/v1/catalog/{id}/chart.svg': {
     get: { data: Types.GetCatalogByIdChartSvgData; response: Types.GetCatalogByIdChartSvgResponse };
   };
+  '/v1/front-page': {
+    get: { data: Types.GetFrontPageData; response: Types.GetFrontPageResponse };
+  };
   '/v1/search': {
     get: { data: Types.GetSearchData; response: Types.GetSearchResponse };
   };

@@ -4155,6 +4155,87 @@ export type GetCatalogByIdChartSvgResponses = {
 
 export type GetCatalogByIdChartSvgResponse = GetCatalogByIdChartSvgResponses[keyof GetCatalogByIdChartSvgResponses];
 
+export type GetFrontPageData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/front-page';
+};
+
+export type GetFrontPageResponses = {
+    /**
+     * What the front page of the dashboard shows.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * The heading; null: the one of Almanac.
+             */
+            title: string | null;
+            /**
+             * The text below it, as HTML without scripts, styles and images; null as above.
+             */
+            text_html: string | null;
+            /**
+             * Null if there is none.
+             */
+            logo: {
+                /**
+                 * A data: URL.
+                 */
+                src: string;
+                alt: string;
+            } | null;
+            /**
+             * Those that are shown.
+             */
+            blocks: Array<'chart' | 'figures' | 'series' | 'newest' | 'releases' | 'areas' | 'calls'>;
+            /**
+             * The heading of `series`.
+             */
+            series_title: string | null;
+            /**
+             * Those that the operator has chosen, in that order, as in `/v1/catalog`.
+             */
+            series: Array<{
+                id: string;
+                name: string;
+                unit: string | null;
+                frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+                source: string | null;
+                category: string | null;
+                geography: string | null;
+                tags: Array<string>;
+                first_date: string | null;
+                last_date: string | null;
+                last_updated: string | null;
+                observation_count: number | null;
+            }>;
+            /**
+             * The twelve whose newest publication with new points, `new_data_on`, is the latest. Series whose last observation is old for their frequency are left out.
+             */
+            newest: Array<{
+                id: string;
+                name: string;
+                unit: string | null;
+                frequency: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+                source: string | null;
+                category: string | null;
+                geography: string | null;
+                tags: Array<string>;
+                first_date: string | null;
+                last_date: string | null;
+                last_updated: string | null;
+                observation_count: number | null;
+                new_data_on: string;
+            }>;
+        };
+    };
+};
+
+export type GetFrontPageResponse = GetFrontPageResponses[keyof GetFrontPageResponses];
+
 export type GetSearchData = {
     body?: never;
     path?: never;

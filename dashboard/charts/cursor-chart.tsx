@@ -59,8 +59,9 @@ function datesOf({ lines, chart }: ChartLayout): string[] {
 }
 
 function valuesAt({ lines }: ChartLayout, date: string) {
-  return lines.map(({ line, colourNo }) => ({
+  return lines.map(({ line, colourNo, dashNo }) => ({
     name: line.name,
+    dashNo,
     colour: palettes.page.series[colourNo] ?? palettes.page.ink,
     value: line.points.find((point) => point.date === date)?.value ?? null,
   }));
@@ -98,10 +99,10 @@ function Cursor({ layout, date, decimals }: CursorChartProps & { date: string })
         <b>{periodName(date, chart.frequency)}</b>
         <table>
           <tbody>
-            {values.map(({ name, value, colour }, i) => (
+            {values.map(({ name, value, colour, dashNo }, i) => (
               <tr key={i}>
                 <td>
-                  <Swatch colour={colour} />
+                  <Swatch colour={colour} dashNo={dashNo} />
                   <span>{name === '' ? chart.unit || 'Value' : name}</span>
                 </td>
                 <td>{value === null ? '–' : formatNumber(value, decimals)}</td>

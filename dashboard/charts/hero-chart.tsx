@@ -1,9 +1,9 @@
 // The chart of the front page: a series as each of its newest vintages showed it or, where none is open to visitors, the newest points of
-// the series that was released last.
+// the series with the newest data.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { useLoad } from '../api/load.ts';
 import type { PreviewPoint } from '../api/previews.ts';
+import type { CatalogRow } from '../components/series-table.tsx';
 import { Waiting } from '../components/states.tsx';
 import { FanPreview } from '../pages/revisions/fan-preview.tsx';
 import { FiguresTable } from '../pages/revisions/figures-table.tsx';
@@ -19,8 +19,7 @@ const monthsShown = 14;
 interface HeroChartProps {
   /** Undefined: not known yet. Null: there is none. */
   openSeries: string | null | undefined;
-  newest:
-    { catalog: AnswerOf<'get', '/v1/catalog'>; previews: ReadonlyMap<string, PreviewPoint[]> } | undefined;
+  newest: { rows: readonly CatalogRow[]; previews: ReadonlyMap<string, PreviewPoint[]> } | undefined;
 }
 
 export function HeroChart({ openSeries, newest }: HeroChartProps) {
@@ -62,7 +61,7 @@ function Fan({ revisions }: { revisions: Revisions }) {
 }
 
 function NewestPoints({ newest }: Pick<HeroChartProps, 'newest'>) {
-  const row = newest?.catalog.data.find(({ id }) => (newest.previews.get(id) ?? []).length > 2);
+  const row = newest?.rows.find(({ id }) => (newest.previews.get(id) ?? []).length > 2);
   if (row === undefined) return <div class="hero-chart" />;
   return (
     <figure class="fig hero-chart">
@@ -75,7 +74,7 @@ function NewestPoints({ newest }: Pick<HeroChartProps, 'newest'>) {
         narrowHeight={260}
       />
       <figcaption>
-        {row.name}, the series released last.{' '}
+        {row.name}, the series with the newest data.{' '}
         <Link href={`/series/${encodeURIComponent(row.id)}`}>All of it</Link>
       </figcaption>
     </figure>

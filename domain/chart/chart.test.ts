@@ -8,7 +8,7 @@ import { unitAt, unitBreaks } from './captions.ts';
 import { chartSvg, layoutSvg } from './chart.ts';
 import { labelGap } from './end-labels.ts';
 import { findingOf } from './finding.ts';
-import { layOut, nearestDate, type Chart, type ChartLine } from './layout.ts';
+import { layOut, linesMax, nearestDate, type Chart, type ChartLine } from './layout.ts';
 import { overviewOf } from './overview.ts';
 import { runsOf, sampled, type ChartPoint } from './line-points.ts';
 import { decimalsOf, escapeXml, formatNumber, periodName } from './text.ts';
@@ -301,6 +301,43 @@ test('a narrow file names its lines above the frame, a wide one at their ends', 
   t.deepEqual([wide.labels.length, wide.legend.length], [2, 0]);
   const narrow = layOut(chartOf(lines, { standalone, width: 400 }));
   t.deepEqual([narrow.labels.length, narrow.legend.length], [0, 2]);
+});
+
+test('each of sixteen lines has a style of its own: from the ninth on the colours come again, dashed', (t) => {
+  const lines = Array.from({ length: linesMax }, (_, i) => ({
+    name: `L${i}`,
+    points: [1, 2].map((value, month) => ({ date: entryAt(months(2), month), value: value + i })),
+  }));
+  t.is(linesMax, 16);
+  const styleOf = (line: string) =>
+    [/stroke="([^"]*)"/, /stroke-dasharray="([^"]*)"/].map((style) => style.exec(line)?.[1]).join();
+  const svg = chartSvg(chartOf(lines));
+  const styles = [...svg.matchAll(/<path class="chart-line[^>]*>/g)].map(([line]) => styleOf(line));
+  t.is(new Set(styles).size, linesMax);
+  t.deepEqual(
+    styles.map((style) => style.endsWith(',')),
+    lines.map((_, i) => i < 8),
+  );
+  const swatches = chartSvg(chartOf(lines, { standalone: { caption: '' }, width: 400 })).match(
+    /<(?:rect|path) class="chart-swatch[^>]*>/g,
+  );
+  t.deepEqual(
+    swatches?.map((swatch) => swatch.startsWith('<path')),
+    lines.slice(0, swatches?.length ?? 0).map((_, i) => i >= 8),
+  );
+  t.true((swatches?.length ?? 0) > 8);
+});
+
+test('a line that is left out gives its style to no other', (t) => {
+  const points = [{ date: '2024-01-31', value: 1 }];
+  const { lines } = layOut(chartOf([9, 3].map((styleNo) => ({ name: `L${styleNo}`, points, styleNo }))));
+  t.deepEqual(
+    lines.map(({ colourNo, dashNo }) => [colourNo, dashNo]),
+    [
+      [1, 1],
+      [3, 0],
+    ],
+  );
 });
 
 test('a log scale says how many values it cannot show', (t) => {

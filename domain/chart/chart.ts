@@ -5,7 +5,7 @@ import { axesSvg, rounded, svgText } from './axes.ts';
 import { findingOf } from './finding.ts';
 import { layOut, type Chart, type ChartLayout, type LaidOutLine } from './layout.ts';
 import type { PlacedPoint } from './line-points.ts';
-import { palettes, type Palette } from './palette.ts';
+import { dashes, palettes, type Palette } from './palette.ts';
 import { escapeXml, fitted, formatNumber } from './text.ts';
 
 const fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', 'DejaVu Sans', Arial, sans-serif"; // prettier-ignore
@@ -65,11 +65,26 @@ function surroundings({ chart }: ChartLayout, palette: Palette, caption: string,
 function legend({ legend: entries, lines }: ChartLayout, palette: Palette): string {
   return entries
     .map(({ lineNo, text: name, x, y }) => {
-      const colourNo = lines[lineNo]?.colourNo ?? 0;
-      const swatch = `<rect class="chart-swatch s${colourNo + 1}" x="${x}" y="${y - 9}" width="9" height="9" rx="2" fill="${palette.series[colourNo]}"/>`;
-      return swatch + svgText({ x: x + 15, y, of: 'legend', fill: palette.ink2 }, name);
+      return (
+        swatch(lines[lineNo], { x, y }, palette) +
+        svgText({ x: x + 15, y, of: 'legend', fill: palette.ink2 }, name)
+      );
     })
     .join('');
+}
+
+/** A square; a piece of the line if it is dashed. */
+function swatch(
+  line: LaidOutLine | undefined,
+  { x, y }: { x: number; y: number },
+  { series, ink }: Palette,
+): string {
+  const { colourNo = 0, dashNo = 0 } = line ?? {};
+  const [of, colour] = [`class="chart-swatch s${colourNo + 1}"`, series[colourNo] ?? ink];
+  const dash = dashes[dashNo] ?? null;
+  if (dash === null)
+    return `<rect ${of} x="${x}" y="${y - 9}" width="9" height="9" rx="2" fill="${colour}"/>`;
+  return `<path ${of} d="M${x},${y - 4}h10" stroke="${colour}" stroke-width="2" stroke-dasharray="4 2" fill="none"/>`;
 }
 
 /** Upright where the values go over to another unit. */
@@ -83,7 +98,11 @@ function breakMarks({ breaks, frame: { top, bottom }, x }: ChartLayout, { ink3 }
 }
 
 /** Straight from point to point; a point alone between two gaps becomes a dot. */
-function linePath({ x, y }: ChartLayout, { line, colourNo, runs }: LaidOutLine, palette: Palette): string {
+function linePath(
+  { x, y }: ChartLayout,
+  { line, colourNo, dashNo, runs }: LaidOutLine,
+  palette: Palette,
+): string {
   const path = lineOf<PlacedPoint>(
     ({ day }) => x(day),
     ({ value }) => y(value),
@@ -96,8 +115,9 @@ function linePath({ x, y }: ChartLayout, { line, colourNo, runs }: LaidOutLine, 
       ({ day, value }) =>
         `<circle class="chart-point s${colourNo + 1}" cx="${rounded(x(day))}" cy="${rounded(y(value))}" r="1.5" fill="${colour}"/>`,
     );
-  const dotted = line.isDotted === true ? ' stroke-dasharray="2 4"' : '';
-  const stroked = d === '' ? '' : `<path class="chart-line s${colourNo + 1}" d="${d}" stroke="${colour}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" fill="none"${dotted}/>`; // prettier-ignore
+  const dash = line.isDotted === true ? '2 4' : (dashes[dashNo] ?? null);
+  const dashed = dash === null ? '' : ` stroke-dasharray="${dash}"`;
+  const stroked = d === '' ? '' : `<path class="chart-line s${colourNo + 1}" d="${d}" stroke="${colour}" stroke-width="2" stroke-linejoin="round" stroke-linecap="round" fill="none"${dashed}/>`; // prettier-ignore
   return stroked + dots.join('');
 }
 

@@ -5,7 +5,7 @@ import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';
 import { placeLabels, type EndLabel } from './end-labels.ts';
 import { placeOf, runsOf, sampled, segmentsOf, type ChartPoint, type PlacedPoint } from './line-points.ts';
-import type { Theme } from './palette.ts';
+import { lineStyle, stylesCount, type LineStyle, type Theme } from './palette.ts';
 import { fitted, widthOf } from './text.ts';
 import {
   dateTicks,
@@ -22,8 +22,8 @@ export interface ChartLine {
   name: string;
   /** By date. */
   points: readonly ChartPoint[];
-  /** The position of its colour in the palette; by default its own position. */
-  colourNo?: number;
+  /** The position of its colour and dash, see `lineStyle`; by default its own position. */
+  styleNo?: number;
   /** An earlier vintage of another line. */
   isDotted?: boolean;
   /** By default that of the chart. */
@@ -37,7 +37,7 @@ export interface Chart {
   title: string;
   unit: string;
   frequency: Frequency;
-  /** At most eight. */
+  /** At most `linesMax`. */
   lines: readonly ChartLine[];
   width: number;
   height: number;
@@ -58,9 +58,8 @@ export interface Frame {
   bottom: number;
 }
 
-export interface LaidOutLine {
+export interface LaidOutLine extends LineStyle {
   line: ChartLine;
-  colourNo: number;
   /** What is drawn: connected points. */
   runs: PlacedPoint[][];
   /** The newest point with a value. */
@@ -88,7 +87,8 @@ export interface ChartLayout {
   y(value: number): number;
 }
 
-export const linesMax = 8;
+/** Each line of a chart has a style of its own. */
+export const linesMax = stylesCount;
 /** Far below anything measured: what is smaller counts as zero. */
 const logLeast = 1e-100;
 const labelWidthMax = 162;
@@ -113,7 +113,7 @@ export function layOut(chart: Chart): ChartLayout {
   const x = scaleLinear().domain([days.low, days.high]).range([frame.left, frame.right]);
   const lines = chart.lines.map((line, lineNo) => ({
     line,
-    colourNo: (line.colourNo ?? lineNo) % linesMax,
+    ...lineStyle(line.styleNo ?? lineNo),
     // Each segment by itself: the points of a column of pixels are connected otherwise.
     runs: entryAt(segments, lineNo).flatMap((segment) => sampled(segment, x)),
     last: entryAt(runs, lineNo).at(-1)?.at(-1),

@@ -57,3 +57,22 @@ export const palettes: Readonly<Record<Theme | 'page', Palette>> = {
     ],
   },
 };
+
+/** How lines are drawn, as `stroke-dasharray`; null: through. With the eighth colour the colours begin again, with the next of these. */
+export const dashes: readonly (string | null)[] = [null, '7 6'];
+const coloursCount = palettes.page.series.length;
+/** As many lines can be told apart. */
+export const stylesCount = coloursCount * dashes.length;
+
+export interface LineStyle {
+  /** The position in the colours of a palette. */
+  colourNo: number;
+  /** The position in `dashes`. */
+  dashNo: number;
+}
+
+/** The style at a position among all, which begin again behind the last. */
+export function lineStyle(styleNo: number): LineStyle {
+  const no = styleNo % stylesCount;
+  return { colourNo: no % coloursCount, dashNo: Math.floor(no / coloursCount) };
+}

@@ -182,6 +182,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     previewPoints: 120,
     openRevisionsSeries: 'DEMO.PAYROLLS',
     synonymsFile: undefined,
+    frontPageFile: undefined,
     trustedProxyHops: 0,
     publicCallsPerSecond: 20,
     managementCallsPerSecond: 20,
@@ -211,7 +212,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
 
 test('what is set reaches the setting of its name, and no other', (t) => {
   const secret = (letter: string) => letter.repeat(32);
-  const { dataDir, plansFile, synonymsFile, journalDir, inboxDir, bulkDir, ...settings } = readSettings({
+  const { dataDir, plansFile, synonymsFile, frontPageFile, ...others } = readSettings({
     ...{ HOST: '0.0.0.0', PORT: '1', DATA_API_PORT: '2', ACCOUNTS_API_PORT: '3', DATA_DIR: 'data' },
     PUBLISHER_PORT: '4',
     ...{ DATABASE_URL: 'postgres://h/a', DATABASE_READ_URL: 'postgres://h/b', REDIS_URL: 'redis://h' },
@@ -229,6 +230,7 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{
       PLANS_FILE: 'plans.yml',
       SYNONYMS_FILE: 'words.yml',
+      FRONT_PAGE_FILE: 'page.yml',
       FISCAL_YEAR_FIRST_MONTH: '10',
       INBOX_DIR: 'put-here',
       BULK_DIR: 'files',
@@ -264,9 +266,11 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b' },
     ...{ STRIPE_API_URL: 'http://s:1', BILLING_GRACE_DAYS: '3' },
   });
+  const { journalDir, inboxDir, bulkDir, ...settings } = others;
   t.is(dataDir, path.join(projectRoot, 'data'));
   t.is(plansFile, path.join(projectRoot, 'plans.yml'));
   t.is(synonymsFile, path.join(projectRoot, 'words.yml'));
+  t.is(frontPageFile, path.join(projectRoot, 'page.yml'));
   t.is(journalDir, path.join(projectRoot, 'kept'));
   t.is(inboxDir, path.join(projectRoot, 'put-here'));
   t.is(bulkDir, path.join(projectRoot, 'files'));

@@ -46,6 +46,8 @@ export type Settings = Readonly<{
   openRevisionsSeries: string | undefined;
   /** The absolute path of the operator's own synonyms of search; undefined if the operator has no such file. */
   synonymsFile: string | undefined;
+  /** The absolute path of the operator's own front page; undefined: that of the project. */
+  frontPageFile: string | undefined;
   /** Absolute. */
   plansFile: string;
   trustedProxyHops: number;
@@ -211,6 +213,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     previewPoints: s.PREVIEW_POINTS,
     openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,
     synonymsFile: s.SYNONYMS_FILE === undefined ? undefined : inProject(s.SYNONYMS_FILE),
+    frontPageFile: s.FRONT_PAGE_FILE === undefined ? undefined : inProject(s.FRONT_PAGE_FILE),
     plansFile: plansFileOf(env),
     trustedProxyHops: s.TRUSTED_PROXY_HOPS,
     publicCallsPerSecond: s.PUBLIC_CALLS_SECOND,

@@ -109,6 +109,7 @@ export const variables = z.object({
     .regex(/^(?:none|[A-Za-z0-9][A-Za-z0-9._-]{0,127})$/, 'must be the id of a series, or none')
     .default('DEMO.PAYROLLS'),
   SYNONYMS_FILE: z.string().min(1).optional(),
+  FRONT_PAGE_FILE: z.string().min(1).optional(),
   PLANS_FILE: z.string().min(1).optional(),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 0, 10),
   PUBLIC_CALLS_SECOND: wholeNumber(20, 1, 100_000),

@@ -106,6 +106,34 @@ test.serial('facts of a series are set, as text and with --json as one document'
   }
 });
 
+test.serial(
+  'facts of many series are set from a file, as text and with --json as one document',
+  async (t) => {
+    const csv = path.join(folder, 'facts.csv');
+    writeFileSync(csv, 'id,name,decimals\nBEFORE,Prices,1\n');
+    const tried = await almanac(['series', 'set', '--from', csv, '--dry-run']);
+    t.is(
+      tried.stdout,
+      'nothing kept (--dry-run): 1 series changed, 0 unchanged\nBEFORE name: "A = B" → "Prices"\nBEFORE decimals: none → 1\n',
+    );
+    const done = await almanac(['series', 'set', '--from', csv, '--reason', 'a test']);
+    t.regex(done.stdout, /^1 series changed, 0 unchanged, by load \d+\nBEFORE name: /);
+    const cleared = { stdin: 'id,decimals\nBEFORE,-\n' };
+    t.like(documentOf(t, await almanac(['series', 'set', '--from', '-', '--json'], cleared)), {
+      ...{ dry_run: false, series_changed: 1, series_unchanged: 0 },
+      series: [{ series: 'BEFORE', changes: [{ fact: 'decimals', from: 1, to: null }] }],
+    });
+    const refused = await almanac(['series', 'set', '--from', '-'], { stdin: 'id,name\nNONE,N\n' });
+    t.is(refused.code, 1);
+    t.is(
+      refused.stderr,
+      'almanac: standard input has a fault; nothing was changed.\n  line 2: There is no series "NONE".\n',
+    );
+    for (const words of [[], ['BEFORE'], ['BEFORE', '--from', csv]])
+      t.is((await almanac(['series', 'set', ...words])).code, 2, words.join(' '));
+  },
+);
+
 test.serial('a series is merged into another, as text and with --json as one document', async (t) => {
   const csv = path.join(folder, 'merged.csv');
   writeFileSync(

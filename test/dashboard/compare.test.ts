@@ -114,7 +114,7 @@ test('the same series at an older vintage has the same colour, dotted, and its d
   ];
   const { chart } = comparisonOf({ series: [], mode: 'rebased', base: null, years: null }, all);
   t.deepEqual(
-    chart.lines.map(({ name, colourNo, isDotted }) => [name, colourNo, isDotted]),
+    chart.lines.map(({ name, styleNo, isDotted }) => [name, styleNo, isDotted]),
     [
       ['Series A', 0, false],
       ['Series B', 1, false],

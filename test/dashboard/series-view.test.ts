@@ -7,7 +7,7 @@ import {
   defaultSelection,
   dimsQuery,
   lineCount,
-  linesMax,
+  linesByDefault,
   queryOfState,
   stateOf,
   type Dimension,
@@ -18,6 +18,7 @@ import { samplesOf } from '../../dashboard/text/samples.ts';
 import { combinationsThatPass, parseDims } from '../../data-api/series/dims.ts';
 import { parsePeriod } from '../../kernel/dates.ts';
 import { aggregates } from '../../domain/aggregates.ts';
+import { linesMax } from '../../domain/chart/layout.ts';
 import { transforms } from '../../domain/transforms.ts';
 import { periodEnd, type Frequency } from '../../domain/periods.ts';
 import type { findSeries } from '../../data-api/series/series.sql.ts';
@@ -88,7 +89,7 @@ test('the state by default has an empty URL, and at most eight lines', (t) => {
     fc.property(anyDims, (dims) => {
       const state = stateOf(new URLSearchParams(), dims, 'daily');
       t.is(queryOfState(state, dims).toString(), '');
-      t.true(lineCount(state.selected) >= 1 && lineCount(state.selected) <= linesMax);
+      t.true(lineCount(state.selected) >= 1 && lineCount(state.selected) <= linesByDefault);
     }),
   );
 });

@@ -4,7 +4,9 @@ import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/billing.ts';
 import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
+import { configuredFrontPage } from './walks/front-page.ts';
 import { google } from './walks/google.ts';
+import { manyLines } from './walks/many-lines.ts';
 import { pace } from './walks/pace.ts';
 import { operatorLoads } from './walks/operator/loads.ts';
 import { operatorPublish } from './walks/operator/publish.ts';
@@ -30,8 +32,10 @@ export interface Walk {
 
 export const walks: readonly Walk[] = [
   openPages,
+  configuredFrontPage,
   oneSeries,
   continuedSeries,
+  manyLines,
   revisions,
   lockedRevisions,
   compare,

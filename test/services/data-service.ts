@@ -52,13 +52,14 @@ interface OwnSettings {
   previewPoints?: number;
   openRevisionsSeries?: string;
   bulkDirectory?: string;
+  frontPageFile?: string;
 }
 
 /** @param now the service's clock, which stands still. */
 export async function startDataService(
   now = '2026-06-15T12:00:00Z',
   seriesTimeZone = 'UTC',
-  { previewPoints = 120, openRevisionsSeries = '', bulkDirectory }: OwnSettings = {},
+  { previewPoints = 120, openRevisionsSeries = '', bulkDirectory, frontPageFile }: OwnSettings = {},
 ): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
@@ -68,6 +69,7 @@ export async function startDataService(
     ? (await import('../../data-api/main.ts')).start({
         ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
         ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl, bulkDirectory },
+        frontPageFile,
       })
     : startDataApis(
         testDatabase.url,
@@ -77,6 +79,7 @@ export async function startDataService(
             OPEN_REVISIONS_SERIES: openRevisionsSeries,
             PUBLIC_URL: publicUrl,
             BULK_DIR: bulkDirectory ?? '',
+            FRONT_PAGE_FILE: frontPageFile ?? '',
           },
         },
         clock,

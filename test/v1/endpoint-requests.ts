@@ -444,6 +444,7 @@ export const endpoints: readonly Endpoint[] = [
     values: { source: ['Office', 'Nobody'], frequency: ['monthly', 'daily'], series: ['CPI', 'NONE'] },
   },
   { route: '/v1/releases/:id', path: `/v1/releases/${nameId('Consumer prices', 'Office')}`, values: {} },
+  { route: '/v1/front-page', path: '/v1/front-page', values: {} },
   { route: '/v1/status', path: '/v1/status', values: {} },
   { route: '/fred/series', path: `/fred/series?series_id=CPI&${asJson}`, values: { ...ofFred } },
   {

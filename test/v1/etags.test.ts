@@ -1,6 +1,7 @@
 // ETags and the caches of the data-api and of a gateway in front of it, over every parameter of every endpoint and every kind of load.
 // The reference is a second data-api on the same database with empty caches.
 import test, { type ExecutionContext } from 'ava';
+import { loadFrontPage } from '../../data-api/front-page/front-page-file.ts';
 import { loadVocabulary } from '../../data-api/search/vocabulary.ts';
 import { createCursors } from '../../kernel/http/cursor.ts';
 import type { Dependencies } from '../../data-api/dependencies.ts';
@@ -77,6 +78,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
     loads: createLoads(database, edition),
     edition,
     vocabulary: loadVocabulary(),
+    frontPage: loadFrontPage(),
     chartPlaces: { drawn: (_image, draw) => draw() },
     clock,
     seriesTimeZone: 'UTC',

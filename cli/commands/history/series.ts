@@ -1,4 +1,5 @@
 // almanac series: sets facts of a series; declares breaks; renames, merges, deletes and restores it.
+import path from 'node:path';
 import { interruptionsToJson } from '../../../ingest/load/store/interruptible.ts';
 import type { ChangeOptions, SeriesChange } from '../../../ingest/history/series/change.ts';
 import { deleteSeries, restoreSeries } from '../../../ingest/history/series/delete.ts';
@@ -9,6 +10,8 @@ import {
   declareContinuation,
   type ContinuationOptions,
 } from '../../../ingest/history/series/continuation.ts';
+import { readFactsFile } from '../../../ingest/history/series/facts-file.ts';
+import { setManyFacts, type ManyFactsChange } from '../../../ingest/history/series/set-many.ts';
 import { setFacts, type FactsChange } from '../../../ingest/history/series/set.ts';
 import type { FactChange } from '../../../ingest/history/series/set.sql.ts';
 import { systemClock } from '../../../kernel/clock.ts';
@@ -38,17 +41,31 @@ export const series: DeclareCommand = (command, terminal) => {
   command.description('A change of a series is a load of its own, and on record: almanac loads list.');
   command
     .command('set')
-    .summary('change facts of a series, such as its name, unit, source or licence')
-    .argument(...aSeries)
-    .argument('<fact=value...>', 'a column of the dataset series; an empty value clears it')
+    .summary('change facts of a series, such as its name, unit, source or licence; or of many, by a file')
+    .argument('[series]', 'its id, exact case')
+    .argument('[fact=value...]', 'a column of the dataset series; an empty value clears it')
+    .option(
+      '--from <file>',
+      'a CSV file, or - for standard input: a column id, and a column for each fact; an empty cell leaves the fact as it is, and - clears it',
+    )
     .option(...reasonFlag)
     .option(...dryRunFlag)
     .option(...jsonFlag)
     .addHelpText(
       'after',
-      examples('almanac series set CPI.M name="Consumer prices" licence="CC BY 4.0" --dry-run'),
+      examples(
+        'almanac series set CPI.M name="Consumer prices" licence="CC BY 4.0" --dry-run',
+        'almanac series set --from facts.csv --dry-run',
+      ),
     )
-    .action(async (id, given, flags) => {
+    .action(async (id, given, { from, ...flags }) => {
+      if (from !== undefined) {
+        if (id !== undefined)
+          throw new UsageError('--from has the ids and the facts: give no series and no fact beside it.');
+        return setFromFile(terminal, flags, from);
+      }
+      if (id === undefined || given.length === 0)
+        throw new UsageError('Give a series and its facts, or the facts of many series in a file by --from.');
       const facts = factsOf(given);
       const changed = await runChange(terminal, flags, (database, options) =>
         setFacts(database, { ...options, id, facts }),
@@ -172,6 +189,38 @@ export const series: DeclareCommand = (command, terminal) => {
     );
 };
 
+/** @param from the path of a file, or - for standard input. */
+async function setFromFile(terminal: Terminal, flags: Flags, from: string): Promise<void> {
+  const file = await readFactsFile(from === '-' ? terminal.stdin : from);
+  const fileName = from === '-' ? 'standard input' : path.basename(from);
+  const done = await runChange(terminal, flags, (database, options) =>
+    setManyFacts(database, { ...options, ...file, fileName }),
+  );
+  printManyFacts(terminal, flags, done);
+}
+
+function printManyFacts(
+  terminal: Terminal,
+  { dryRun = false, json = false }: Flags,
+  { changed, unchanged, loadNo, interruptions }: ManyFactsChange,
+): void {
+  if (json)
+    return printJson(terminal, {
+      dry_run: dryRun,
+      ...(dryRun ? {} : { load: loadNo }),
+      series_changed: changed.length,
+      series_unchanged: unchanged,
+      series: changed,
+      ...interruptionsToJson(interruptions),
+    });
+  printInterruptions(terminal, { interruptions });
+  const what = `${changed.length} series changed, ${unchanged} unchanged`;
+  terminal.stdout.write(dryRun ? `nothing kept (--dry-run): ${what}\n` : `${what}, by load ${loadNo}\n`);
+  for (const { series: id, changes } of changed)
+    for (const { fact, from, to } of changes)
+      terminal.stdout.write(`${id} ${fact}: ${factText(from)} → ${factText(to)}\n`);
+}
+
 async function unitBreak(
   terminal: Terminal,
   flags: Flags,
@@ -229,7 +278,7 @@ async function change(
   printChange(terminal, flags, await runChange(terminal, flags, work), what);
 }
 
-function runChange<Change extends SeriesChange>(
+function runChange<Change>(
   terminal: Terminal,
   { reason, dryRun = false }: Flags,
   work: (database: Database, options: Omit<ChangeOptions, 'id'>) => Promise<Change>,

@@ -109,7 +109,7 @@ function Name({ at, outcome, row, replace }: CellProps) {
     <span class="compared">
       <i
         class={isDotted ? 'line-sample dotted' : 'line-sample'}
-        style={{ borderColor: palettes.page.series[row?.line.colourNo ?? 0] }}
+        style={{ borderColor: palettes.page.series[row?.line.styleNo ?? 0] }}
       />
       <span>
         <Link href={`/series/${encodeURIComponent(compared.id)}`}>

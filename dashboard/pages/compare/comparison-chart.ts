@@ -13,7 +13,7 @@ type Frequency = SizelessChart['frequency'];
 
 export interface Row {
   loaded: Loaded;
-  line: ChartLine & { colourNo: number };
+  line: ChartLine & { styleNo: number };
   /** Why it has no line. */
   missing: string | null;
   /** Of the published values since the base, in per cent. */
@@ -137,7 +137,7 @@ function rowOf(
       name,
       points: drawn ?? [],
       frequency: meta.frequency,
-      colourNo: distinctIds(all).indexOf(idOf(loaded)),
+      styleNo: distinctIds(all).indexOf(idOf(loaded)),
       isDotted: isOlder(loaded, all),
       breaks: mode === 'ratio' && first !== undefined ? [...breaks, ...breaksOf(first)].sort() : breaks,
     },

@@ -1,49 +1,57 @@
-// The chart of a series at the width of the page, and the small chart in which its window is chosen.
-import { useMemo } from 'preact/hooks';
-import { layOut } from '../../../domain/chart/layout.ts';
-import { palettes } from '../../../domain/chart/palette.ts';
+// The chart of a series at the width of the page, the legend that shows and hides its lines, and the small chart in which its window is chosen.
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { layOut, type ChartLine } from '../../../domain/chart/layout.ts';
+import { lineStyle, palettes } from '../../../domain/chart/palette.ts';
 import { Brush } from '../../charts/brush.tsx';
 import type { Window } from '../../charts/window.ts';
 import { CursorChart } from '../../charts/cursor-chart.tsx';
-import { Legend } from '../../charts/legend.tsx';
+import { LegendToggles } from '../../charts/legend.tsx';
 import { useWidth } from '../../charts/use-width.ts';
 import type { Shown } from './shown.ts';
 
 interface ChartPanelProps {
   shown: Shown;
   onWindow: (window: Window, isDone: boolean) => void;
-  /** Whether no chip has the colour of a line. */
-  isLegendNeeded: boolean;
 }
 
 /** Below it a chart has no names at the ends of its lines. */
 const narrow = 560;
 
-export function ChartPanel({ shown, onWindow, isLegendNeeded }: ChartPanelProps) {
+export function ChartPanel({ shown, onWindow }: ChartPanelProps) {
   const [holder, width] = useWidth<HTMLDivElement>();
   const { chart, all, dates, window, decimals } = shown;
-  const layout = useMemo(
-    () =>
-      width === 0
-        ? undefined
-        : layOut({ ...chart, width, height: width < narrow ? 300 : 420, theme: 'page' }),
-    [chart, width],
+  const [isHidden, toggle] = useHidden(chart.lines);
+  const layout = useMemo(() => {
+    if (width === 0) return undefined;
+    // A line that is hidden gives its style to no other.
+    const lines = chart.lines
+      .map((line, i) => ({ ...line, styleNo: line.styleNo ?? i }))
+      .filter((line) => !isHidden(line));
+    return layOut({ ...chart, lines, width, height: width < narrow ? 300 : 420, theme: 'page' });
+  }, [chart, isHidden, width]);
+  const past = useMemo(
+    () => all.filter((_points, i) => !isHidden(chart.lines[i])),
+    [all, chart.lines, isHidden],
   );
+  const drawn = layout?.lines.filter(({ last }) => last !== undefined).length;
+  const isNamed = layout?.labels.length === drawn && layout?.lines.length === chart.lines.length;
   return (
     <div ref={holder} class="chart-holder">
       {layout !== undefined && (
         <>
-          {width < narrow && isLegendNeeded && chart.lines.length > 1 && (
-            <Legend
-              entries={chart.lines.map(({ name, colourNo = 0 }) => ({
-                name,
-                colour: palettes.page.series[colourNo] ?? palettes.page.ink,
-              }))}
+          {chart.lines.length > 1 && !isNamed && (
+            <LegendToggles
+              entries={chart.lines.map((line, i) => {
+                const { colourNo, dashNo } = lineStyle(line.styleNo ?? i);
+                const colour = palettes.page.series[colourNo] ?? palettes.page.ink;
+                return { name: line.name, colour, dashNo, isShown: !isHidden(line) };
+              })}
+              onToggle={toggle}
             />
           )}
           <CursorChart layout={layout} decimals={decimals} />
           <Brush
-            lines={all}
+            lines={past}
             breaks={chart.lines[0]?.breaks}
             dates={dates}
             frequency={chart.frequency}
@@ -58,4 +66,27 @@ export function ChartPanel({ shown, onWindow, isLegendNeeded }: ChartPanelProps)
       )}
     </div>
   );
+}
+
+/** The lines that the legend has hidden, by name. All are shown again when other lines are chosen without one of them. */
+function useHidden(
+  lines: readonly ChartLine[],
+): [isHidden: (line: ChartLine | undefined) => boolean, toggle: (position: number) => void] {
+  const [hidden, setHidden] = useState<readonly string[]>([]);
+  const names = lines.map(({ name }) => name);
+  useEffect(() => {
+    setHidden((before) => (before.every((name) => names.includes(name)) ? before : []));
+  }, [names.join('\n')]);
+  const isAnyShown = names.some((name) => !hidden.includes(name));
+  const isHidden = useMemo(
+    () => (line: ChartLine | undefined) => isAnyShown && line !== undefined && hidden.includes(line.name),
+    [hidden, isAnyShown],
+  );
+  function toggle(position: number) {
+    const name = names[position] ?? '';
+    setHidden((before) =>
+      before.includes(name) ? before.filter((each) => each !== name) : [...before, name],
+    );
+  }
+  return [isHidden, toggle];
 }

@@ -1,14 +1,16 @@
 // What changes the view of a series: dimension values, chart or table, transform, vintage, scale.
 import { labelOf, transformNames } from '../../../domain/chart/captions.ts';
-import { palettes } from '../../../domain/chart/palette.ts';
+import { linesMax } from '../../../domain/chart/layout.ts';
+import { lineStyle, palettes } from '../../../domain/chart/palette.ts';
 import { Link } from 'wouter-preact';
+import { Swatch } from '../../charts/legend.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { Pick } from '../../components/pick.tsx';
 import { dayText } from '../../text/times.ts';
 import type { SeriesEntry } from './series-points.ts';
 import { aggregates, type Aggregate } from '../../../domain/aggregates.ts';
 import { isApplicable, transforms, unitKept, type Transform } from '../../../domain/transforms.ts';
-import { frequenciesOffered, lineCount, linesMax, type Dimension, type SeriesState } from './series-state.ts';
+import { frequenciesOffered, lineCount, type Dimension, type SeriesState } from './series-state.ts';
 import { VintagePick } from './vintage-pick.tsx';
 import type { Vintages } from './vintages.ts';
 
@@ -121,7 +123,7 @@ function transformLabel(transform: Transform): string {
 
 interface ChipsProps extends Pick<ControlsProps, 'state' | 'change'> {
   dimension: Dimension;
-  /** Whether each value is one line, whose colour its chip shows. */
+  /** Whether each value is one line, whose colour and dash its chip shows. */
   isColoured: boolean;
   isNamed: boolean;
 }
@@ -142,18 +144,15 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
         {values.map((value, i) => {
           const isOn = selected.includes(value);
           const isLast = isOn && selected.length === 1;
+          const { colourNo, dashNo } = lineStyle(i);
+          const colour = palettes.page.series[colourNo] ?? palettes.page.ink;
           const why = isLast
             ? 'At least one stays'
             : !isOn && isFull
               ? `At most ${linesMax} lines`
               : undefined;
           return (
-            <label
-              key={value}
-              class="chip"
-              style={isColoured ? { '--colour': palettes.page.series[i] } : {}}
-              title={why}
-            >
+            <label key={value} class="chip" style={isColoured ? { '--colour': colour } : {}} title={why}>
               <input
                 type="checkbox"
                 checked={isOn}
@@ -164,7 +163,7 @@ function Chips({ dimension: { name, values, labels }, state, change, isColoured,
                 }}
               />
               <span>
-                <i />
+                {isColoured && dashNo > 0 ? <Swatch colour={colour} dashNo={dashNo} /> : <i />}
                 {labelOf({ [name]: labels }, name, value)}
               </span>
             </label>

@@ -14,7 +14,7 @@ import { Actions } from './actions.tsx';
 import { Controls } from './controls.tsx';
 import { SeriesFacts, SourceAndLicence } from './facts.tsx';
 import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points.ts';
-import { dimsQuery, linesMax, queryOfState, stateOf, type SeriesState } from './series-state.ts';
+import { dimsQuery, linesByDefault, queryOfState, stateOf, type SeriesState } from './series-state.ts';
 import { shownOf, yearsBefore } from './shown.ts';
 import { ValuesTable } from './values-table.tsx';
 import { samplesOf } from '../../text/samples.ts';
@@ -28,7 +28,7 @@ export function Explorer({ entry }: { entry: SeriesEntry }) {
   const state = useMemo(() => stateOf(search, entry.dims, entry.frequency), [search.toString(), entry]);
   const vintages = useVintages(entry.id);
   const key = accessKey.value;
-  const isWhole = entry.dims.reduce((product, { values }) => product * values.length, 1) <= linesMax;
+  const isWhole = entry.dims.reduce((product, { values }) => product * values.length, 1) <= linesByDefault;
   const dims = isWhole ? [] : dimsQuery(state.selected, entry.dims);
   const base = state.transform === 'index' ? (state.base ?? state.from ?? yearsBefore(entry)) : null;
   const { frequency, aggregate, transform, vintage } = state;
@@ -100,7 +100,7 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
           <Controls {...{ entry, state, change, vintages }} isPreview={points.previewPoints !== null} />
           <figure class="fig">
             {state.view === 'chart' ? (
-              <ChartPanel shown={shown} onWindow={onWindow} isLegendNeeded={entry.dims.length !== 1} />
+              <ChartPanel shown={shown} onWindow={onWindow} />
             ) : (
               <ValuesTable shown={shown} rowsMax={100} />
             )}

@@ -7,6 +7,7 @@ import {
   type Aggregate,
   type TargetFrequency,
 } from '../../../domain/aggregates.ts';
+import { linesMax } from '../../../domain/chart/layout.ts';
 import { isApplicable, transforms, type Transform } from '../../../domain/transforms.ts';
 
 type Frequency = Parameters<typeof lowerFrequencies>[0];
@@ -40,17 +41,17 @@ export interface SeriesState {
   language: string | null;
 }
 
-/** A chart has no more lines than colours. */
-export const linesMax = 8;
+/** With more lines a chart is read by looking for one of them: as many are shown unless more are chosen. */
+export const linesByDefault = 8;
 
 /** The number of lines of a selection. */
 export function lineCount(selected: Selection): number {
   return Object.values(selected).reduce((product, values) => product * values.length, 1);
 }
 
-/** All values if they make no more than eight lines; else the first few of each dimension. */
+/** All values if they make no more lines than are shown by default; else the first few of each dimension. */
 export function defaultSelection(dims: readonly Dimension[]): Selection {
-  let room = linesMax;
+  let room = linesByDefault;
   return Object.fromEntries(
     dims.map(({ name, values }) => {
       const some = values.slice(

@@ -1,10 +1,10 @@
 // What of the loaded points is on screen: the selected lines in the window, the chart of them, and the call that fetches the same.
 import { lineNames, unitAt, unitBreaks, unitName } from '../../../domain/chart/captions.ts';
-import type { Chart } from '../../../domain/chart/layout.ts';
+import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
-import { dimsQuery, linesMax, type SeriesState } from './series-state.ts';
+import { dimsQuery, type SeriesState } from './series-state.ts';
 import { periodParam, type ViewQuery } from './view-code.ts';
 
 /** A chart without the size, which depends on the page. */
@@ -54,7 +54,7 @@ export function shownOf(
       lines: selected.map((line, i) => ({
         name: names[i] ?? '',
         points: line.points.filter(({ date }) => date >= from && date <= to),
-        colourNo: colourOf(entry, line, i),
+        styleNo: styleOf(entry, line, i),
         breaks: unitBreaks(meta.breaks).map(({ date }) => date),
       })),
       isLog: state.isLog,
@@ -85,11 +85,12 @@ function decimalsFor(meta: SeriesPoints['meta'], lines: readonly SeriesLine[]): 
   return decimalsOf(values);
 }
 
-/** The colour of a dimension value stays the same, whichever others are selected. */
-function colourOf({ dims }: SeriesEntry, line: SeriesLine, position: number): number {
-  const [only] = dims;
-  if (dims.length !== 1 || only === undefined || only.values.length > linesMax) return position;
-  return only.values.indexOf(line.dims[only.name] ?? '');
+/** The style of a combination stays the same, whichever others are selected, as long as there is one for each combination of the series. */
+function styleOf({ dims }: SeriesEntry, line: SeriesLine, position: number): number {
+  const places = dims.map(({ name, values }) => values.indexOf(line.dims[name] ?? ''));
+  const count = dims.reduce((product, { values }) => product * values.length, 1);
+  if (count > linesMax || places.includes(-1)) return position;
+  return dims.reduce((sum, { values }, i) => sum * values.length + (places[i] ?? 0), 0);
 }
 
 /** The positions of a window; without one, the newest fifteen years. */

@@ -21,10 +21,26 @@ export interface AuditEvent {
 
 /** Records the change as that of the program and the role that are connected, and of the operator's account that they act for. */
 export async function insertAuditEvent(on: Transaction, event: AuditEvent): Promise<void> {
+  await insertAuditEvents(on, event, [event]);
+}
+
+/** Records one event for each subject, in their order, as `insertAuditEvent` does. */
+export async function insertAuditEvents(
+  on: Transaction,
+  { action, loadNo, reason }: Pick<AuditEvent, 'action' | 'loadNo' | 'reason'>,
+  changed: readonly Pick<AuditEvent, 'subject' | 'details'>[],
+): Promise<void> {
   await on.query(
     `insert into data.audit_events (actor, action, subject, load_no, reason, details)
-     values (concat_ws(', ', nullif(current_setting('application_name'), ''), session_user,
-       nullif(current_setting('almanac.account', true), '')), $1, $2, $3, $4, $5)`,
-    [event.action, event.subject, event.loadNo, event.reason, JSON.stringify(event.details)],
+     select concat_ws(', ', nullif(current_setting('application_name'), ''), session_user,
+       nullif(current_setting('almanac.account', true), '')), $1, c.subject, $3, $4, c.details
+     from unnest($2::text[], $5::jsonb[]) with ordinality as c (subject, details, place) order by c.place`,
+    [
+      action,
+      changed.map(({ subject }) => subject),
+      loadNo,
+      reason,
+      changed.map(({ details }) => JSON.stringify(details)),
+    ],
   );
 }

@@ -51,7 +51,7 @@ export async function declareBreak(
     },
     async apply({ on, series: { seriesNo, id }, loadNo, today }) {
       await insertBreak(on, { seriesNo, date, note: told, declaredOn: today, loadNo });
-      await updateFacts(on, { seriesNo, values, loadNo });
+      await updateFacts(on, loadNo, [{ seriesNo, values }]);
       return { series: id, details: { date, note: note ?? null, changes } };
     },
   });

@@ -35,6 +35,23 @@ export async function findById(on: Transaction, id: string): Promise<FoundSeries
   return found;
 }
 
+/** The series with the ids, now or earlier, by the id asked for. */
+export async function findByIds(
+  on: Transaction,
+  ids: readonly string[],
+): Promise<Map<string, Omit<FoundSeries, 'byMergedId' | 'mergedInto'>>> {
+  const rows = await on.query<Omit<FoundSeries, 'byMergedId' | 'mergedInto'> & { asked: string }>(
+    `select w.asked, s.series_no as "seriesNo", s.series_id as id, s.deleted_on as "deletedOn",
+       exists (select from data.commodity_items i where i.series_no = s.series_no) as "isOfItem"
+     from unnest($1::text[]) as w (asked)
+     join data.series s on s.series_no = coalesce(
+       (select a.series_no from data.series_aliases a where a.alias = w.asked),
+       (select o.series_no from data.series o where o.series_id = w.asked))`,
+    [ids],
+  );
+  return new Map(rows.map(({ asked, ...series }) => [asked, series]));
+}
+
 /** The series that was merged into another and had the id until then. */
 export async function findMerged(on: Transaction, id: string): Promise<FoundSeries | undefined> {
   const [found] = await on.query<FoundSeries>(

@@ -1,4 +1,4 @@
-// A change of one series by the command line: a load of its own, recorded and told of like a load of metadata.
+// A change of series by the command line: a load of its own, recorded and told of like a load of metadata.
 // Hides the transaction, the lock of the loads, and when the change is in force.
 import { onOneDay, type Clock } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../load/store/interruptible.ts';
 import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
 import { finishLoads } from '../../load/store/statements.sql.ts';
-import { insertAuditEvent, type AuditEvent } from '../retract/audit.sql.ts';
+import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';
 import { findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 
 export interface ChangeOptions extends LockOptions {
@@ -66,27 +66,75 @@ export async function changeSeries(
     apply: (change: ChangeUnderWay) => Promise<Changed>;
   },
 ): Promise<SeriesChange> {
-  const { id, dryRun = false, reason = null, clock } = options;
-  const result = await startingAgain(database, options, (interruptions, onWaiting) =>
+  const { id } = options;
+  const { result, ...load } = await changeByLoad(database, { action, sourceName: action }, options, {
+    async find(on) {
+      const series = await (work.find ?? requireById)(on, id);
+      await work.refuse(series, on);
+      return series;
+    },
+    async apply(series, change) {
+      const { series: after, details } = await work.apply({ ...change, series });
+      return { result: after, changed: [{ seriesNo: series.seriesNo, subject: id, details }] };
+    },
+  });
+  return { ...load, series: result };
+}
+
+const unchangedRows = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
+
+/** A series that was changed, for the record. */
+interface ChangedSeries {
+  seriesNo: number;
+  /** Its id before. */
+  subject: string;
+  details: Readonly<Record<string, unknown>>;
+}
+
+/** The change of any number of series as one load. */
+export interface LoadOfChanges<Found, Result> {
+  /** Runs before anything is written. */
+  find: (on: Transaction) => Promise<Found>;
+  apply: (
+    found: Found,
+    change: Omit<ChangeUnderWay, 'series'>,
+  ) => Promise<{ result: Result; changed: readonly ChangedSeries[] }>;
+}
+
+/**
+ * Changes series by one load, in one transaction; when it resolves, no call that begins later is answered from before.
+ * @param record.sourceName of the load. @throws what `find` and `apply` throw; then nothing is changed.
+ */
+export async function changeByLoad<Found, Result>(
+  database: Transacting,
+  record: { action: AuditEvent['action']; sourceName: string },
+  options: Omit<ChangeOptions, 'id'>,
+  { find, apply }: LoadOfChanges<Found, Result>,
+): Promise<Pick<SeriesChange, 'loadNo' | 'interruptions'> & { result: Result }> {
+  const { dryRun = false, reason = null, clock } = options;
+  const { action, sourceName } = record;
+  const done = await startingAgain(database, options, (interruptions, onWaiting) =>
     onOneDay(options, (dated) =>
       underLoadLock(database, { dryRun, onWaiting }, async (on) => {
-        const series = await (work.find ?? requireById)(on, id);
-        await work.refuse(series, on);
+        const found = await find(on);
         const today = dated.begin();
-        const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName: action, reason });
-        const changed = await work.apply({ on, series, loadNo, today });
-        await refreshSearch(on, [series.seriesNo]);
-        const counts = { pointsNew: 0, pointsRevised: 1, pointsUnchanged: 0, pointsDeleted: 0 };
+        const loadNo = await insertSeriesLoad(on, { vintage: today, sourceName, reason });
+        const { result, changed } = await apply(found, { on, loadNo, today });
+        await refreshSearch(
+          on,
+          changed.map(({ seriesNo }) => seriesNo),
+        );
+        const counts = { ...unchangedRows, pointsRevised: changed.length };
         await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
         await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
-        await insertAuditEvent(on, { action, subject: id, loadNo, reason, details: changed.details });
+        await insertAuditEvents(on, { action, loadNo, reason }, changed);
         if (!dryRun) dated.end();
-        return { loadNo, series: changed.series, interruptions };
+        return { loadNo, result, interruptions };
       }),
     ),
   );
   if (!dryRun && options.noGateway !== true) await inForce();
-  return result;
+  return done;
 }
 
 /** @throws Failure `not_found`; `conflict` for an earlier id, as whoever changes a series should know what it is called. */

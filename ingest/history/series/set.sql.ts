@@ -9,45 +9,85 @@ export interface FactChange {
   to: unknown;
 }
 
-/** The facts that the values would change, in their order. @param values column of data.series → its text, as PostgreSQL reads it. */
-export function findFactChanges(
+/** Facts that a series is to have. */
+export interface WishedFacts {
+  seriesNo: number;
+  /** Column of data.series → its text, as PostgreSQL reads it. */
+  values: Readonly<Record<string, string | null>>;
+}
+
+const numbersAndFacts = (wished: readonly WishedFacts[]) => [
+  wished.map(({ seriesNo }) => seriesNo),
+  wished.map(({ values }) => JSON.stringify(values)),
+];
+
+/** The facts that the values would change, in their order. */
+export async function findFactChanges(
   on: Transaction,
   seriesNo: number,
-  values: Readonly<Record<string, string | null>>,
+  values: WishedFacts['values'],
 ): Promise<FactChange[]> {
-  return on.query<FactChange>(
-    `select k.fact, to_jsonb(s) -> k.fact as "from", to_jsonb(n) -> k.fact as "to"
-     from data.series s, jsonb_populate_record(s, $2) n, unnest($3::text[]) with ordinality as k (fact, place)
-     where s.series_no = $1 and to_jsonb(s) -> k.fact is distinct from to_jsonb(n) -> k.fact
-     order by k.place`,
-    [seriesNo, JSON.stringify(values), Object.keys(values)],
+  const found = await findManyFactChanges(on, [{ seriesNo, values }], Object.keys(values));
+  return found.get(seriesNo) ?? [];
+}
+
+/** As `findFactChanges`, by the number of the series; one of which nothing would change is not there. @param order of the facts. */
+export async function findManyFactChanges(
+  on: Transaction,
+  wished: readonly WishedFacts[],
+  order: readonly string[],
+): Promise<Map<number, FactChange[]>> {
+  const rows = await on.query<FactChange & { seriesNo: number }>(
+    `select s.series_no as "seriesNo", k.fact, to_jsonb(s) -> k.fact as "from", to_jsonb(n) -> k.fact as "to"
+     from unnest($1::int[], $2::jsonb[]) as w (series_no, facts)
+     join data.series s on s.series_no = w.series_no
+     cross join lateral jsonb_populate_record(s, w.facts) n
+     join unnest($3::text[]) with ordinality as k (fact, place) on w.facts ? k.fact
+     where to_jsonb(s) -> k.fact is distinct from to_jsonb(n) -> k.fact
+     order by s.series_no, k.place`,
+    [...numbersAndFacts(wished), order],
   );
+  const changes = new Map<number, FactChange[]>();
+  for (const { seriesNo, ...change } of rows) {
+    const others = changes.get(seriesNo);
+    if (others === undefined) changes.set(seriesNo, [change]);
+    else others.push(change);
+  }
+  return changes;
 }
 
 /** Changes the facts; readers' caches depend on the version, so it is that of the load. */
 export async function updateFacts(
   on: Transaction,
-  {
-    seriesNo,
-    values,
-    loadNo,
-  }: { seriesNo: number; values: Readonly<Record<string, string | null>>; loadNo: number },
+  loadNo: number,
+  wished: readonly WishedFacts[],
 ): Promise<void> {
   await on.query(
     `update data.series s set (name, unit, frequency, source, description, geography, seasonal_adjustment, unit_multiplier,
          decimals, licence, licence_url, attribution, fiscal_year_end, tags, category, methodology_url) = (
        select n.name, n.unit, n.frequency, n.source, n.description, n.geography, n.seasonal_adjustment, n.unit_multiplier,
          n.decimals, n.licence, n.licence_url, n.attribution, n.fiscal_year_end, n.tags, n.category, n.methodology_url
-       from jsonb_populate_record(s, $2) n),
+       from jsonb_populate_record(s, w.facts) n),
        data_version = $3, row_version = s.row_version + 1, updated_at = now()
-     where series_no = $1`,
-    [seriesNo, JSON.stringify(values), loadNo],
+     from unnest($1::int[], $2::jsonb[]) as w (series_no, facts)
+     where s.series_no = w.series_no`,
+    [...numbersAndFacts(wished), loadNo],
   );
-  if (values['frequency'] !== undefined) await changeNeighbours(on, seriesNo);
+  for (const { seriesNo, values } of wished)
+    if (values['frequency'] !== undefined) await changeNeighbours(on, seriesNo);
 }
 
 /** Whether a point of the series was ever published. */
 export async function hasVintages(on: Transaction, seriesNo: number): Promise<boolean> {
-  const rows = await on.query('select from data.vintages where series_no = $1 limit 1', [seriesNo]);
-  return rows.length > 0;
+  return (await findPublished(on, [seriesNo])).has(seriesNo);
+}
+
+/** The series among the numbers of which a point was ever published. */
+export async function findPublished(on: Transaction, seriesNos: readonly number[]): Promise<Set<number>> {
+  const rows = await on.query<{ seriesNo: number }>(
+    `select n.series_no as "seriesNo" from unnest($1::int[]) as n (series_no)
+     where exists (select from data.vintages v where v.series_no = n.series_no)`,
+    [seriesNos],
+  );
+  return new Set(rows.map(({ seriesNo }) => seriesNo));
 }

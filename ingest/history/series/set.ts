@@ -1,8 +1,8 @@
-// Sets facts of a series, such as its name: checked as the cells of the dataset `series` are. Hides how facts are compared and typed.
+// Sets facts of a series, such as its name: checked as the cells of the dataset `series` are. Hides how facts are typed, and which are not free.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
-import { plainCells } from '../../cells/cells.ts';
+import { plainCells, type Column } from '../../cells/cells.ts';
 import { changeSeries, refuseDeleted, type ChangeOptions, type SeriesChange } from './change.ts';
 import type { FoundSeries } from './change.sql.ts';
 import { findFactChanges, hasVintages, updateFacts, type FactChange } from './set.sql.ts';
@@ -17,7 +17,10 @@ export interface FactsChange extends SeriesChange {
   changes: FactChange[];
 }
 
-const columns = datasetNamed('series').columns.filter(({ name }) => name !== 'series_id');
+/** The facts of a series, as columns of the dataset `series`. */
+export const factColumns: readonly Column[] = datasetNamed('series').columns.filter(
+  ({ name }) => name !== 'series_id',
+);
 /** Facts that the item of a series of prices gives it. */
 const factsOfItem: ReadonlySet<string> = new Set(['name', 'unit', 'frequency', 'source', 'category']);
 /** The dates of points are the ends of periods, which depend on these. */
@@ -41,7 +44,7 @@ export async function setFacts(
       await refuseChanges(on, series, changes);
     },
     async apply({ on, series, loadNo }) {
-      await updateFacts(on, { seriesNo: series.seriesNo, values, loadNo });
+      await updateFacts(on, loadNo, [{ seriesNo: series.seriesNo, values }]);
       return { series: series.id, details: { changes } };
     },
   });
@@ -50,43 +53,62 @@ export async function setFacts(
 
 /** The facts as PostgreSQL reads them, in the order of the columns. @throws Failure `invalid_parameter`. */
 export function readFacts(facts: Readonly<Record<string, string>>): Record<string, string | null> {
-  const unknown = Object.keys(facts).filter((fact) => !columns.some(({ name }) => name === fact));
+  const unknown = Object.keys(facts).filter((fact) => !factColumns.some(({ name }) => name === fact));
   if (unknown.includes('series_id'))
     fail('invalid_parameter', 'series_id is changed by: almanac series rename');
   if (unknown.length > 0)
-    fail(
-      'invalid_parameter',
-      `${unknown.join(', ')} cannot be set; a series has ${columns.map(({ name }) => name).join(', ')}.`,
-    );
+    fail('invalid_parameter', `${unknown.join(', ')} cannot be set; a series has ${factNames}.`);
   const values: Record<string, string | null> = {};
-  for (const column of columns) {
+  for (const column of factColumns) {
     const text = facts[column.name];
     if (text === undefined) continue;
-    const value = plainCells.read(column, text.trim());
-    if (value === undefined || (value === null && column.required))
+    const value = readFact(column, text);
+    if (value === undefined)
       fail('invalid_parameter', `${column.name}="${text}": ${plainCells.expected(column)} is expected.`);
-    values[column.name] = column.type === 'list' ? (value ?? '{}') : value;
+    values[column.name] = value;
   }
   return values;
 }
 
+/** For messages. */
+export const factNames = factColumns.map(({ name }) => name).join(', ');
+
+/** The fact as PostgreSQL reads it; null if the series is to have none, undefined if it cannot be this. */
+export function readFact(column: Column, text: string): string | null | undefined {
+  const value = plainCells.read(column, text.trim());
+  if (value !== null) return value;
+  if (column.required) return undefined;
+  return column.type === 'list' ? '{}' : null;
+}
+
 async function refuseChanges(
   on: Transaction,
-  { id, seriesNo, isOfItem }: FoundSeries,
+  series: FoundSeries,
   changes: readonly FactChange[],
 ): Promise<void> {
-  if (changes.length === 0) fail('conflict', `"${id}" has these facts already.`);
-  const names = changes.map(({ fact }) => fact);
-  const ofItem = names.filter((name) => isOfItem && factsOfItem.has(name));
-  if (ofItem.length > 0)
-    fail(
-      'conflict',
-      `"${id}" has the prices of an item, which gives it its ${ofItem.join(', ')}: load the dataset commodity-items.`,
-    );
-  const dating = names.filter((name) => datingFacts.has(name));
-  if (dating.length > 0 && (await hasVintages(on, seriesNo)))
-    fail(
-      'conflict',
-      `"${id}" has observations, which are dated by its ${dating.join(' and ')}: load them as another series.`,
-    );
+  if (changes.length === 0) fail('conflict', `"${series.id}" has these facts already.`);
+  const ofItem = ofItemBecause(series, changes);
+  if (ofItem !== null) fail('conflict', ofItem);
+  if (isDated(changes) && (await hasVintages(on, series.seriesNo)))
+    fail('conflict', datedBecause(series, changes));
+}
+
+/** Why the facts cannot be changed if the series has the prices of an item; null if they can. */
+export function ofItemBecause(
+  { id, isOfItem }: Pick<FoundSeries, 'id' | 'isOfItem'>,
+  changes: readonly FactChange[],
+): string | null {
+  const ofItem = changes.map(({ fact }) => fact).filter((fact) => isOfItem && factsOfItem.has(fact));
+  if (ofItem.length === 0) return null;
+  return `"${id}" has the prices of an item, which gives it its ${ofItem.join(', ')}: load the dataset commodity-items.`;
+}
+
+/** Whether the dates of points depend on one of the facts. */
+export const isDated = (changes: readonly FactChange[]): boolean =>
+  changes.some(({ fact }) => datingFacts.has(fact));
+
+/** Why a series with observations cannot have other facts that date them. */
+export function datedBecause({ id }: Pick<FoundSeries, 'id'>, changes: readonly FactChange[]): string {
+  const dating = changes.map(({ fact }) => fact).filter((fact) => datingFacts.has(fact));
+  return `"${id}" has observations, which are dated by its ${dating.join(' and ')}: load them as another series.`;
 }

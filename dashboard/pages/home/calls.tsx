@@ -1,17 +1,17 @@
 // How to call the API, with the address of this installation and an answer of it.
 import { Link } from 'wouter-preact';
-import type { AnswerOf } from '../../clients/typescript/client.ts';
-import { api } from '../api/clients.ts';
-import { shownIn, useLoad, type Loaded } from '../api/load.ts';
-import { CodePanel, CodeTabs } from '../components/code-panel.tsx';
-import { numberText } from '../text/numbers.ts';
-import { samplesOf } from '../text/samples.ts';
-import type { Newest } from './home.tsx';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import { api } from '../../api/clients.ts';
+import { shownIn, useLoad, type Loaded } from '../../api/load.ts';
+import { CodePanel, CodeTabs } from '../../components/code-panel.tsx';
+import { numberText } from '../../text/numbers.ts';
+import { samplesOf } from '../../text/samples.ts';
+import type { Home } from './load-home.ts';
 
-export function HowToCall({ newest }: { newest: Loaded<Newest> }) {
+export function HowToCall({ home }: { home: Loaded<Home> }) {
   const plans = useLoad((signal) => api.get('/v1/plans', { signal }), []);
-  const loaded = shownIn(newest);
-  const series = loaded?.catalog.data[0];
+  const loaded = shownIn(home);
+  const series = loaded?.rows[0];
   const points = series === undefined ? [] : (loaded?.previews.get(series.id) ?? []).slice(-3);
   const from = points[0]?.date ?? series?.last_date ?? undefined;
   return (

@@ -1,0 +1,113 @@
+// The front page in figures: how much it holds and how fresh that is, and the areas or sources of its series.
+import { Link } from 'wouter-preact';
+import type { AnswerOf } from '../../../clients/typescript/client.ts';
+import type { Loaded } from '../../api/load.ts';
+import { DataTable } from '../../components/data-table.tsx';
+import { countText, numberText } from '../../text/numbers.ts';
+import { dayText, recentText, shortDayText, timeText } from '../../text/times.ts';
+import type { Home } from './load-home.ts';
+
+type Facets = Readonly<Record<string, readonly { value: string; count: number }[]>> | undefined;
+
+function total(facets: Facets, name: string): number {
+  return (facets?.[name] ?? []).reduce((sum, { count }) => sum + count, 0);
+}
+
+export function Figures({
+  home,
+  status,
+}: {
+  home: Loaded<Home>;
+  status: Loaded<AnswerOf<'get', '/v1/status'>>;
+}) {
+  const facets = home.phase === 'ready' ? home.value.catalog.meta?.facets : undefined;
+  const sources = status.phase === 'ready' ? status.value.data.sources : undefined;
+  const loads = (sources ?? []).flatMap(({ last_success_at: at }) => at ?? []).sort();
+  const dates = (sources ?? []).flatMap(({ last_data_date: date }) => date ?? []).sort();
+  const nextAt = (sources ?? []).flatMap(({ next_release_at: at }) => at ?? []).sort()[0];
+  const [lastLoad, newestDate] = [loads.at(-1), dates.at(-1)];
+  const wait = '–';
+  return (
+    <dl class="figures" aria-label="In short">
+      <Figure name="Series" value={facets === undefined ? wait : numberText(total(facets, 'frequency'))}>
+        {facets === undefined
+          ? ''
+          : `${countText((facets['source'] ?? []).length, 'source', 'sources')}, ${frequenciesText(facets)}`}
+      </Figure>
+      <Figure name="Newest data" value={newestDate === undefined ? wait : dayText(newestDate)}>
+        {newestDate === undefined ? '' : 'the newest date of any series'}
+      </Figure>
+      <Figure
+        name="Next release"
+        value={nextAt === undefined ? wait : `${shortDayText(nextAt)}, ${timeText(nextAt)}`}
+      >
+        {sources === undefined ? '' : nextAt === undefined ? 'none is announced' : 'as the calendar says'}
+      </Figure>
+      <Figure name="Last load" value={lastLoad === undefined ? wait : capital(recentText(lastLoad))}>
+        {status.phase === 'ready' && status.value.data.state === 'operational'
+          ? 'all services are up'
+          : status.phase === 'ready'
+            ? 'a service is down'
+            : ''}
+      </Figure>
+    </dl>
+  );
+}
+
+function Figure({ name, value, children }: { name: string; value: string; children: string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {value}
+        <small>{children}</small>
+      </dd>
+    </div>
+  );
+}
+
+const capital = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase());
+
+const byLength = ['daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual'];
+
+function frequenciesText(facets: Facets): string {
+  const held = new Set((facets?.['frequency'] ?? []).map(({ value }) => value));
+  const known = byLength.filter((name) => held.has(name));
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined) return 'irregular';
+  return first === last ? first : `${first} to ${last}`;
+}
+
+/** The categories at the top: `Food/Cereals` counts under `Food`. Where most series have none, the sources. */
+export function Areas({ facets }: { facets: Facets }) {
+  const by = total(facets, 'category') * 2 >= total(facets, 'frequency') ? 'category' : 'source';
+  const counts = new Map<string, number>();
+  for (const { value, count } of facets?.[by] ?? []) {
+    if (by === 'source') {
+      counts.set(value, count);
+      continue;
+    }
+    const [area = value] = value.split('/');
+    counts.set(area, (counts.get(area) ?? 0) + count);
+  }
+  const areas = [...counts].sort(([, a], [, b]) => b - a).slice(0, 10);
+  if (areas.length === 0) return <p class="sm dim">The series have neither categories nor sources.</p>;
+  return (
+    <DataTable
+      caption={by === 'category' ? 'Series by area' : 'Series by source'}
+      dense
+      cards={false}
+      rows={areas}
+      keyOf={([area]) => area}
+      columns={[
+        {
+          label: by === 'category' ? 'Area' : 'Source',
+          cell: ([area]) => (
+            <Link href={`/catalogue?${new URLSearchParams({ [by]: area }).toString()}`}>{area}</Link>
+          ),
+        },
+        { label: 'Series', right: true, cell: ([, count]) => numberText(count) },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,44 @@
+// Renders Markdown of the operator as HTML that a page can show: no HTML of its own, no images, links to the web alone.
+// Hides Markdown.
+import { Marked, type Tokens } from 'marked';
+
+const marked = new Marked({
+  renderer: {
+    html: () => '',
+    image: ({ text }: Tokens.Image) => escaped(text),
+    // The page has one heading of the first level, and its blocks those of the second.
+    heading({ tokens }: Tokens.Heading) {
+      return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>\n`;
+    },
+    link({ href, tokens }: Tokens.Link) {
+      const inner = this.parser.parseInline(tokens);
+      return isLink(href) ? `<a href="${escaped(href)}">${inner}</a>` : inner;
+    },
+    code: ({ text }: Tokens.Code) => `<pre><code>${escaped(text)}</code></pre>\n`,
+    codespan: ({ text }: Tokens.Codespan) => `<code>${escaped(text)}</code>`,
+    checkbox: () => '',
+  },
+});
+
+/** The HTML of a text. Its own HTML is left out, an image is its description, and a link that leads nowhere safe is its words. */
+export function htmlOf(markdown: string): string {
+  return marked.parse(markdown, { async: false }).trim();
+}
+
+/** Whether a link leads to the web, to a mailbox, or to a page of this site. */
+function isLink(href: string): boolean {
+  if (/^\/(?![/\\])/.test(href)) return true;
+  const url = URL.parse(href);
+  return (
+    url !== null && /^(?:https?|mailto):$/.test(url.protocol) && url.username === '' && url.password === ''
+  );
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}

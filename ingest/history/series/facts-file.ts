@@ -1,0 +1,100 @@
+// Reads a file of facts of series: a column `id`, and columns of the dataset `series`. An empty cell leaves a fact as it is.
+// Hides how the cells are typed. All that is wrong with the file is found at once.
+import type { Readable } from 'node:stream';
+import { plainCells } from '../../cells/cells.ts';
+import { sourceColumns, type SourceColumn } from '../../datasets/columns.ts';
+import { IngestFailure } from '../../failure.ts';
+import { readCsv } from '../../read/csv.ts';
+import { factColumns, factNames, readFact } from './set.ts';
+
+/** What is wrong with a row, or on line 1 with a column. */
+export interface FactsFault {
+  line: number;
+  /** A sentence. */
+  text: string;
+}
+
+/** The facts that a series is to have. */
+export interface FactsOfRow {
+  line: number;
+  /** As in the file. */
+  id: string;
+  /** Column of data.series → its text, as PostgreSQL reads it; without those of empty cells. */
+  values: Record<string, string | null>;
+}
+
+export interface FactsFile {
+  rows: FactsOfRow[];
+  faults: FactsFault[];
+}
+
+/** A cell that clears the fact, as `unit=` does on the command line: an empty one leaves it. */
+const clearing = '-';
+const idNames: ReadonlySet<string> = new Set(['id', 'series_id']);
+const known: ReadonlySet<string> = new Set([...idNames, ...factColumns.map(({ name }) => name)]);
+
+/**
+ * @param input a path, or a stream of bytes.
+ * @throws IngestFailure if the file cannot be read or has no column `id`; any other fault is one of `faults`.
+ */
+export async function readFactsFile(input: Readable | string): Promise<FactsFile> {
+  const file: FactsFile = { rows: [], faults: [] };
+  const lineOfId = new Map<string, number>();
+  let columns: SourceColumn[] | undefined;
+  for await (const { rows, lines } of readCsv(input, {}))
+    for (const [at, cells] of rows.entries()) {
+      if (columns === undefined) {
+        columns = columnsOf(cells, file.faults);
+        continue;
+      }
+      if (cells.every((cell) => cell.trim() === '')) continue;
+      readRow(file, { cells, line: lines[at] ?? 0, columns, lineOfId });
+    }
+  if (file.rows.length === 0 && file.faults.length === 0)
+    throw new IngestFailure('invalid_file', 'The file has no rows below its header.');
+  return file;
+}
+
+/** The columns of ids and facts. */
+function columnsOf(header: readonly string[], faults: FactsFault[]): SourceColumn[] {
+  const columns = sourceColumns(header, {}, known);
+  if (columns.filter(({ target }) => idNames.has(target)).length !== 1)
+    throw new IngestFailure(
+      'invalid_file',
+      `A file of facts has one column id, with the ids of series; this one has ${columns.map(({ title }) => title).join(', ')}.`,
+    );
+  const unknown = columns.filter(({ target }) => !known.has(target));
+  for (const { title } of unknown)
+    faults.push({ line: 1, text: `"${title}" is not a fact of a series, which has ${factNames}.` });
+  return columns.filter(({ target }) => known.has(target));
+}
+
+interface Row {
+  cells: readonly string[];
+  line: number;
+  columns: readonly SourceColumn[];
+  /** The line on which each id was found. */
+  lineOfId: Map<string, number>;
+}
+
+function readRow({ rows, faults }: FactsFile, { cells, line, columns, lineOfId }: Row): void {
+  const values: FactsOfRow['values'] = {};
+  let id = '';
+  for (const { target, index } of columns) {
+    const text = (cells[index] ?? '').trim();
+    if (idNames.has(target)) id = text;
+    const column = factColumns.find(({ name }) => name === target);
+    if (column === undefined || text === '') continue;
+    const value = readFact(column, text === clearing ? '' : text);
+    if (value === undefined)
+      faults.push({ line, text: `${target}="${text}": ${plainCells.expected(column)} is expected.` });
+    else values[target] = value;
+  }
+  const before = lineOfId.get(id);
+  if (id === '') faults.push({ line, text: 'The row has no id.' });
+  else if (before !== undefined) faults.push({ line, text: `"${id}" is on line ${before} already.` });
+  else {
+    lineOfId.set(id, line);
+    rows.push({ line, id, values });
+  }
+}

@@ -1,0 +1,139 @@
+// Sets facts of many series from a file, all or none, as one load. Hides how the faults of all rows are found before any is written.
+import type { Database, Transaction } from '../../../kernel/database.ts';
+import { fail } from '../../../kernel/errors.ts';
+import { IngestFailure } from '../../failure.ts';
+import { changeByLoad, type ChangeOptions, type SeriesChange } from './change.ts';
+import { findByIds } from './change.sql.ts';
+import type { FactsFault, FactsFile, FactsOfRow } from './facts-file.ts';
+import { datedBecause, factColumns, isDated, ofItemBecause } from './set.ts';
+import {
+  findManyFactChanges,
+  findPublished,
+  updateFacts,
+  type FactChange,
+  type WishedFacts,
+} from './set.sql.ts';
+
+export interface SetManyOptions extends Omit<ChangeOptions, 'id'>, FactsFile {
+  /** Of the file, for messages and the record. */
+  fileName: string;
+}
+
+export interface FactsOfSeries {
+  series: string;
+  /** Those that differed, in the order of the dataset's columns. */
+  changes: FactChange[];
+}
+
+export interface ManyFactsChange extends Pick<SeriesChange, 'loadNo' | 'interruptions'> {
+  /** The series that changed, in the order of the file. */
+  changed: FactsOfSeries[];
+  /** How many have the facts of the file already. */
+  unchanged: number;
+}
+
+type Row = FactsOfRow & Pick<WishedFacts, 'seriesNo'> & { isOfItem: boolean; changes: FactChange[] };
+
+const faultsShown = 10;
+
+/**
+ * Facts have no vintages: readers of every vintage see the new ones, and the record has those of before.
+ * @throws IngestFailure with the first faults of the file; Failure `conflict` if nothing would be changed. Nothing is stored then.
+ */
+export async function setManyFacts(
+  database: Pick<Database, 'transaction'>,
+  { rows, faults, fileName, ...options }: SetManyOptions,
+): Promise<ManyFactsChange> {
+  const record = { action: 'series.changed', sourceName: `series.changed ${fileName}` } as const;
+  const { result, ...load } = await changeByLoad(database, record, options, {
+    async find(on) {
+      const found = await findRows(on, rows);
+      const all = [...faults, ...found.faults];
+      if (all.length > 0) throw refused(fileName, all);
+      const changed = found.rows.filter(({ changes }) => changes.length > 0);
+      if (changed.length === 0) fail('conflict', `All series of ${fileName} have these facts already.`);
+      return changed;
+    },
+    async apply(changed, { on, loadNo }) {
+      await updateFacts(on, loadNo, changed.map(toWish));
+      return {
+        result: changed.map(({ id: series, changes }) => ({ series, changes })),
+        changed: changed.map(({ seriesNo, id, changes }) => ({
+          seriesNo,
+          subject: id,
+          details: { changes },
+        })),
+      };
+    },
+  });
+  return { ...load, changed: result, unchanged: rows.length - result.length };
+}
+
+/** The facts that differ. */
+const toWish = ({ seriesNo, values, changes }: Row): WishedFacts => ({
+  seriesNo,
+  values: Object.fromEntries(changes.map(({ fact }) => [fact, values[fact] ?? null])),
+});
+
+/** The rows with what they would change, and why some cannot. */
+async function findRows(
+  on: Transaction,
+  given: readonly FactsOfRow[],
+): Promise<{ rows: Row[]; faults: FactsFault[] }> {
+  const faults: FactsFault[] = [];
+  const found = await findByIds(
+    on,
+    given.map(({ id }) => id),
+  );
+  const rows = given.flatMap((row): Row[] => {
+    const series = found.get(row.id);
+    const because = notFoundBecause(row.id, series);
+    if (series !== undefined && because === null) return [{ ...row, ...series, changes: [] }];
+    faults.push({ line: row.line, text: because ?? '' });
+    return [];
+  });
+  const changes = await findManyFactChanges(
+    on,
+    rows,
+    factColumns.map(({ name }) => name),
+  );
+  for (const row of rows) row.changes = changes.get(row.seriesNo) ?? [];
+  return { rows, faults: [...faults, ...(await unchangeable(on, rows))] };
+}
+
+/** Why no series can be changed by the id; null if one can. */
+function notFoundBecause(
+  id: string,
+  series: { id: string; deletedOn: string | null } | undefined,
+): string | null {
+  if (series === undefined) return `There is no series "${id}".`;
+  if (series.id !== id) return `"${id}" is an earlier id of the series "${series.id}": give its present one.`;
+  if (series.deletedOn === null) return null;
+  return `"${id}" was deleted on ${series.deletedOn}. almanac series restore brings it back.`;
+}
+
+async function unchangeable(on: Transaction, rows: readonly Row[]): Promise<FactsFault[]> {
+  const dated = rows.filter(({ changes }) => isDated(changes)).map(({ seriesNo }) => seriesNo);
+  const published = await findPublished(on, dated);
+  return rows.flatMap((row) => {
+    const { line, seriesNo, changes } = row;
+    const because =
+      ofItemBecause(row, changes) ?? (published.has(seriesNo) ? datedBecause(row, changes) : null);
+    return because === null ? [] : [{ line, text: because }];
+  });
+}
+
+function refused(fileName: string, faults: readonly FactsFault[]): IngestFailure {
+  const inOrder = faults.toSorted((a, b) => a.line - b.line);
+  const shown = inOrder.slice(0, faultsShown).map(({ line, text }) => `line ${line}: ${text}`);
+  const more = faults.length - shown.length;
+  const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+  return new IngestFailure(
+    'invalid_rows',
+    [
+      `${fileName} has ${count}; nothing was changed.`,
+      ...shown.map((text) => `  ${text}`),
+      ...(more === 0 ? [] : [`  and ${more} more`]),
+    ].join('\n'),
+  );
+}
