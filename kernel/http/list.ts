@@ -60,9 +60,10 @@ export function listJson(
   });
 }
 
-/** The list envelope with the number of all rows alone. */
-export function countJson(count: number): string {
-  return JSON.stringify({ success: true, data: [], count, pagination: { next_cursor: null, count: 0 } });
+/** The list envelope with the number of all rows alone. @param extra further members. */
+export function countJson(count: number, extra: object = {}): string {
+  const pagination = { next_cursor: null, count: 0 };
+  return JSON.stringify({ success: true, data: [], count, pagination, ...extra });
 }
 
 interface Rendering {
