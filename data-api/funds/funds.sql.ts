@@ -120,7 +120,6 @@ const screenedFigures = (r: 'g' | 'r'): Readonly<Record<string, ListField>> => (
   sharpe_1y: sorted(number('g.sharpe_1y')),
   max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
 });
-export const screenedFigureNames = Object.keys(screenedFigures('g'));
 
 /** The screener, with all returns on one basis. */
 const screenerOn = (basis: StatedBasis): List => ({

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { screenedFigureNames } from '../../data-api/funds/funds.sql.ts';
+import { screenedFigureNames } from './list-filters.ts';
 import { statedBases } from '../../domain/funds/returns.ts';
 import { textOf } from './list-filters.ts';
 import { csvLines, startListService, type ListService } from '../services/list-service.ts';
