@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
 import { toFailure } from '../kernel/errors.ts';
-import { errorAnswer } from '../kernel/http/error-form.ts';
+import { errorAnswer } from '../kernel/wire/error-form.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { callIfOpen } from './call.ts';
 import { readableByAll } from './policies/cors.ts';

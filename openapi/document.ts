@@ -7,7 +7,7 @@ import type { Declaration } from '../kernel/http/endpoint.ts';
 import type { GatewayRoutes, PipelineRoutes } from '../gateway/routes.ts';
 import { eventWebhooks } from './events.ts';
 import { errorHeaders, headerDescriptions, policyAnswers } from './policies.ts';
-import { isFredPath } from '../kernel/http/error-form.ts';
+import { isFredPath } from '../kernel/wire/error-form.ts';
 import { tagOf, tags } from './tags.ts';
 import { tidy, type Json } from './tidy.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Failure, fail } from '../errors.ts';
 import { parseGiven, printable } from './params.ts';
 
-type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'array';
+type JsonType = z.output<typeof describedField>['type'];
 
 /** What a field of each type must be. */
 const rules: Readonly<Record<JsonType, string>> = {
@@ -70,11 +70,15 @@ interface Field {
   separator?: string | undefined;
 }
 
+const describedField = z.object({
+  type: z.enum(['string', 'integer', 'number', 'boolean', 'array']),
+  'x-separator': z.string().optional(),
+});
+
 /** How the OpenAPI document describes it. */
 function fieldOf(schema: z.core.$ZodType): Field {
-  const override = z.globalRegistry.get(schema)?.['override'] as
-    { type?: JsonType; 'x-separator'?: string } | undefined;
-  if (override?.type !== undefined) return { type: override.type, separator: override['x-separator'] };
+  const { data: described } = describedField.safeParse(z.globalRegistry.get(schema)?.['override']);
+  if (described !== undefined) return { type: described.type, separator: described['x-separator'] };
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
     return fieldOf((schema as z.ZodOptional).unwrap());
   if (schema instanceof z.ZodPipe) return fieldOf(schema.in);

@@ -22,7 +22,7 @@ import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '..
 import type { Span, Tracing } from '../tracing/tracing.ts';
 import { inCall, type CallContext } from './call-context.ts';
 import { openResponses } from './open-responses.ts';
-import { errorAnswer } from './error-form.ts';
+import { errorAnswer } from '../wire/error-form.ts';
 import { sendBytes, sendJson } from './reply.ts';
 import { createRouteTable } from './route-table.ts';
 

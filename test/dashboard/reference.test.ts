@@ -29,7 +29,7 @@ test('an operation has its parameters, its credentials, the fields of its answer
   const fields = series?.answers[0]?.fields ?? [];
   t.like(
     fields.find(({ name }) => name === 'unit'),
-    { type: 'string', depth: 1 },
+    { type: 'string or null', depth: 1 },
   );
   t.true(fields.some(({ name, depth }) => name === 'value' && depth === 1));
   t.true(series?.errors.some(({ code, status }) => code === 'unknown_dimension' && status === '400'));

@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { setRole } from '../../accounts-api/operator/operator-access.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorTable } from '../../kernel/errors.ts';
+import { isFredPath } from '../../kernel/wire/error-form.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { peopleOf } from '../auth/people.ts';
 import { hold } from '../openapi/hold.ts';
@@ -206,12 +207,19 @@ function faultOf({ method, target }: FuzzRequest, { status, headers, body }: Ans
     return String(error);
   }
   if (status < 400 || method === 'HEAD') return undefined;
+  if (isFredPath(target.split('?')[0] ?? ''))
+    return isFredError(status, body) ? undefined : "is no error in FRED's form";
   const error = errorIn(body);
   if (error === undefined) return 'is no envelope';
   return Object.hasOwn(errorTable, error.code) && errorTable[error.code].status === status
     ? undefined
     : `has the code ${error.code}`;
 }
+
+const isFredError = (status: number, body: string): boolean =>
+  new RegExp(`<error code="${status}" message="[^"]+"/>|^\\{"error_code":${status},"error_message":"`).test(
+    body,
+  );
 
 function errorIn(body: string): { code: keyof typeof errorTable } | undefined {
   try {

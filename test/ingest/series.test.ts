@@ -42,7 +42,7 @@ test.serial(
   async (t) => {
     const before = await rowCounts(database);
     t.deepEqual(await rejectsOf(loadCsv(database, 'series_id,name\nNEW.ONE,Name', series)), [
-      [2, 'unit', ''],
+      [2, 'frequency', ''],
     ]);
     const rows = [
       'A B,Name,Index,daily,Office',

@@ -18,7 +18,7 @@ function commodities(): TableCases[] {
       table: 'data.commodity_items',
       row: item,
       filled: ['series_no'],
-      nullsRefusedBy: 'series',
+      nullsRefusedBy: ['series', 'commodity_items'],
       cases: [
         // An item is told from others by its series too, unless that has been renamed.
         {

@@ -141,7 +141,7 @@ async function tryNulls(t: ExecutionContext, cases: TableCases): Promise<void> {
     const error = await tried(() => insert(table, { ...row, ...needs, [column]: null }));
     t.is(error?.code, '23502', `${table}.${column} may not be null`);
     if (nullsRefusedBy === undefined) t.is(error?.column, column);
-    else t.is(error?.table, nullsRefusedBy);
+    else t.true(nullsRefusedBy.includes(error?.table ?? ''), `${table}.${column}`);
   }
 }
 

@@ -9,7 +9,7 @@ const deleteSeries = 'delete from data.series where series_no = 1';
 
 function series(): TableCases {
   const is = checksOf('series');
-  const row = { series_id: 'A', name: 'A', unit: 'Index', frequency: 'monthly', source: 'Tests' };
+  const row = { series_id: 'A', name: 'A', frequency: 'monthly' };
   return {
     table: 'data.series',
     row,
@@ -65,7 +65,7 @@ function dims(): TableCases[] {
   const aliases = checksOf('series_aliases');
   const alias = { alias: 'OLD', series_no: '1' };
   const breaks = checksOf('series_breaks');
-  const aBreak = { series_no: '1', date: day, from_unit: 'Index', declared_on: day, load_no: '1' };
+  const aBreak = { series_no: '1', date: day, declared_on: day, load_no: '1' };
   const continuations = checksOf('series_continuations');
   const continuation = { series_no: '1', date: day, continued_by: '2', declared_on: day, load_no: '1' };
   const wasMerged = { merged_from: '2', merged_on: day };

@@ -45,8 +45,8 @@ export interface TableCases {
   noted?: readonly string[];
   /** The columns that are generated from others, and what they are in the row. */
   generated?: Readonly<Record<string, unknown>>;
-  /** Another table whose row a trigger writes first: it is the one that refuses null. */
-  nullsRefusedBy?: string;
+  /** The tables that refuse null, where a trigger writes a row of another table first. */
+  nullsRefusedBy?: readonly string[];
   cases: readonly Case[];
   references?: readonly Reference[];
 }

@@ -130,7 +130,7 @@ async function compare(
   }
 }
 
-const schema = { file: 'data-api/series/series-schema.ts', from: 'unit: z.string(),', to: 'unit: text,' };
+const schema = { file: 'data-api/series/series-schema.ts', from: 'name: z.string(),', to: 'name: text,' };
 
 test.serial(
   'an answer of another build has another ETag, and the gateway sees another edition',

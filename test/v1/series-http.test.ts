@@ -90,8 +90,10 @@ test('what has changed since a series was read is seen by the next call, whateve
     `update data.series set dimensions = '{side,place}', row_version = row_version + 1 where series_id = 'KNOWN'`,
   );
   t.is((await ask('?dims=place:Lahore')).pagination.count, 0);
-  await service.pool.query(`delete from data.series where series_id = 'KNOWN'`);
-  await service.pool.query(`delete from data.search_entries where id = 'KNOWN'`);
+  const gone = await service.pool.query<{ series_no: number }>(
+    `delete from data.series where series_id = 'KNOWN' returning series_no`,
+  );
+  await service.pool.query('select data.refresh_search($1)', [gone.rows.map(({ series_no }) => series_no)]);
   t.is((await ask('')).error.code, 'not_found');
 });
 

@@ -87,7 +87,7 @@ test('months and quarters as titles beside a column of years are parts of the da
     t.deepEqual(entry.date, { across: 'columns', year: 'Year', ...(format !== undefined && { format }) });
     t.deepEqual(entry.ignore, ['Average']);
     t.is(entry.series?.frequency, frequency);
-    t.deepEqual(entry.guessed, ['series.unit', 'series.source', 'ignore']);
+    t.deepEqual(entry.guessed, ['ignore']);
   }
   // From July to June: whose months the first ones are, no line says.
   const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
@@ -125,7 +125,7 @@ test('months, quarters and years in one column are a series of each frequency; a
   t.regex(evidence['series.frequency'] ?? '', /3 years, 12 quarters, 36 months: a series of each frequency/);
   t.true(entry.guessed?.includes('series.frequency'));
   const named = kinds.map(([date, value], at) => [date, ['', 'A', 'Q', 'M'][value] ?? '', `${value}${at}.5`]);
-  t.false(proposed([['Date', 'Frequency', 'CPI'], ...named]).entry.guessed?.includes('series.frequency'));
+  t.falsy(proposed([['Date', 'Frequency', 'CPI'], ...named]).entry.guessed?.includes('series.frequency'));
   const keyed = kinds.map(([date, value], at) => [
     date,
     ['', 'KA', 'KQ', 'KM'][value] ?? '',

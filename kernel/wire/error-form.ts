@@ -1,6 +1,6 @@
 // The form of an error, by the request's URL: the envelope; for the clients of FRED, which parse their errors, the form of FRED's.
 import { toEnvelope, type Failure } from '../errors.ts';
-import { xmlAttributes, xmlHead } from '../wire/xml.ts';
+import { xmlAttributes, xmlHead } from './xml.ts';
 
 export interface ErrorAnswer {
   type: string;
