@@ -28,6 +28,9 @@ const countParam = flagParam(false).describe(
   '`count` is the number of all rows that match, `data` is empty; JSON only.',
 );
 
+/** A hundred of the longest ids that a series can have. */
+const idsLengthMax = 100 * 129;
+
 /** Takes every number that an answer prints. */
 const numberParam = z
   .string()
@@ -37,7 +40,10 @@ const numberParam = z
 /** The parameters of a list: each filter takes several values, `ids` too, and each bounded field has `_min` and `_max`. */
 export function narrowingParams<Asked extends Filters>({ filters, id, bounded }: Narrowing<Asked>) {
   const several = Object.entries(filters).map(([name, one]) => [name, severalParam(one).optional()]);
-  const ids = id === undefined ? {} : { ids: severalParam(id).optional().describe('The rows with these ids.') };
+  const ids =
+    id === undefined
+      ? {}
+      : { ids: severalParam(id).optional().meta({ description: 'The rows with these ids.', lengthMax: idsLengthMax }) };
   const bounds = Object.entries(bounded).flatMap(([field, kind]) => {
     const bound = (kind === 'number' ? numberParam : periodParam).optional();
     return [
