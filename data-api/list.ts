@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { digits } from '../kernel/digits.ts';
 import type { Queryable } from '../kernel/database.ts';
-import { entryAt, memberOf } from '../kernel/entries.ts';
+import { entryAt } from '../kernel/entries.ts';
 import type { Content, Reply } from '../kernel/http/answer.ts';
 import {
   countJson,

@@ -93,7 +93,7 @@ const valuesMax = 100;
 export function severalParam<Item extends z.ZodType>(item: Item) {
   const rule = `must be 1 to ${valuesMax} values with a comma between them`;
   const { $schema: _, override, description, ...kind } = z.toJSONSchema(item, { io: 'input' });
-  const items = { type: 'string', ...kind, ...(override as object | undefined) };
+  const items = { type: 'string', ...kind, ...(override as object | undefined) } as { type: 'string' };
   const about = description === undefined ? {} : { description };
   return z
     .string()
