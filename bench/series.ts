@@ -40,7 +40,10 @@ const ingestedRows = 1_000_000;
 export async function run(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
-    options: { observations: { type: 'string', default: '10000000' }, wide: { type: 'boolean', default: false } },
+    options: {
+      observations: { type: 'string', default: '10000000' },
+      wide: { type: 'boolean', default: false },
+    },
   });
   if (!values.wide) await compareWithCopy(ingestedRows); // on all cores
   leaveMeasuredCore();

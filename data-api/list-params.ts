@@ -43,7 +43,11 @@ export function narrowingParams<Asked extends Filters>({ filters, id, bounded }:
   const ids =
     id === undefined
       ? {}
-      : { ids: severalParam(id).optional().meta({ description: 'The rows with these ids.', lengthMax: idsLengthMax }) };
+      : {
+          ids: severalParam(id)
+            .optional()
+            .meta({ description: 'The rows with these ids.', lengthMax: idsLengthMax }),
+        };
   const bounds = Object.entries(bounded).flatMap(([field, kind]) => {
     const bound = (kind === 'number' ? numberParam : periodParam).optional();
     return [
@@ -51,7 +55,11 @@ export function narrowingParams<Asked extends Filters>({ filters, id, bounded }:
       [`${field}_max`, bound.describe(`\`${field}\` is at most this ${nouns[kind]}.`)],
     ];
   });
-  const params = { ...Object.fromEntries([...several, ...bounds]), ...ids, count_only: countParam } as unknown;
+  const params = {
+    ...Object.fromEntries([...several, ...bounds]),
+    ...ids,
+    count_only: countParam,
+  } as unknown;
   return params as Several<Asked> & { count_only: typeof countParam };
 }
 

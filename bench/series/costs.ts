@@ -17,7 +17,10 @@ export interface Service {
   client: pg.Client;
 }
 
-export async function withService(databaseUrl: string, work: (service: Service) => Promise<void>): Promise<void> {
+export async function withService(
+  databaseUrl: string,
+  work: (service: Service) => Promise<void>,
+): Promise<void> {
   const server = await startMeasured(path.join(import.meta.dirname, 'data-api.ts'), [
     databaseUrl,
     identitySecret,
@@ -114,4 +117,3 @@ export async function costOfStream(
     databaseUs: (await backendCpuUs(client)) - databaseBefore,
   };
 }
-

@@ -15,8 +15,7 @@ export async function measureWide(postgres: BenchPostgres): Promise<void> {
   const databaseUrl = await postgres.createDatabase('bench_wide');
   const ids = Array.from({ length: many.series }, (_, i) => `W${i}`);
   await withClient(databaseUrl, async (client) => {
-    for (const id of ids)
-      await fillVintages(client, { id, points: many.points, vintages: 1, revised: 0 });
+    for (const id of ids) await fillVintages(client, { id, points: many.points, vintages: 1, revised: 0 });
     await fillVintages(client, { id: 'LONG', points: longPoints, vintages: 1, revised: 0 });
     await client.query('vacuum analyze');
   });
@@ -54,5 +53,7 @@ async function compare(service: Service, ids: readonly string[]): Promise<void> 
       2,
     );
   const cpu = ratios(costs.wide.map(cpuUs), costs['one series'].map(cpuUs));
-  print(`  wide: ${times('wide')}× the time (goal: < 3×), ${shown(cpu, 2)}× the CPU; long: ${times('long')}× the time`);
+  print(
+    `  wide: ${times('wide')}× the time (goal: < 3×), ${shown(cpu, 2)}× the CPU; long: ${times('long')}× the time`,
+  );
 }

@@ -5,13 +5,7 @@ import { dateIn, nextDayIn } from '../../kernel/clock.ts';
 import { countJson, limitDefault, listOf, renderList, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, withinCalendar, type DateRange } from '../../kernel/dates.ts';
-import {
-  countReleases,
-  importances,
-  listReleases,
-  releaseSchema,
-  releaseStatuses,
-} from './calendar.sql.ts';
+import { countReleases, importances, listReleases, releaseSchema, releaseStatuses } from './calendar.sql.ts';
 import { endpoint } from '../endpoint.ts';
 import { boundsOf, idsOf, requireJsonCount } from '../list-params.ts';
 import { releasesIcs } from './ics.ts';

@@ -54,7 +54,10 @@ export function toFacets<Name extends string>(
 }
 
 /** The number of all entries, by a facet of which each entry has a value. */
-export function totalOf<Name extends string>(counts: readonly FacetCount<Name>[], facet: NoInfer<Name>): number {
+export function totalOf<Name extends string>(
+  counts: readonly FacetCount<Name>[],
+  facet: NoInfer<Name>,
+): number {
   return counts.reduce((total, each) => (each.facet === facet ? total + each.count : total), 0);
 }
 
@@ -113,7 +116,12 @@ export const getCatalog = endpoint({
           return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...common });
         }
         const where = catalogWhere(others);
-        return listReply(dependencies, call, { list: belowCategory(below, where), query: ordered, where, ...common });
+        return listReply(dependencies, call, {
+          list: belowCategory(below, where),
+          query: ordered,
+          where,
+          ...common,
+        });
       }
       const state = await call.stage('lookup', () => findDataState(database, searched));
       const where = catalogWhere({ ...query, words });

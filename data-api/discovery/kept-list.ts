@@ -78,7 +78,12 @@ interface KeptListParams<Asked extends Filters> {
 }
 
 /** The parameters of a kept list, whose rows have an id; and the fields with bounds: the numbers and instants that it can be ordered by. */
-export function keptListParams<Asked extends Filters>({ shape, sorts, sort, filters }: KeptListParams<Asked>) {
+export function keptListParams<Asked extends Filters>({
+  shape,
+  sorts,
+  sort,
+  filters,
+}: KeptListParams<Asked>) {
   const bounded = Object.fromEntries(
     sorts.flatMap((name): [string, BoundKind][] => {
       const kind = boundKindOf(shape[name]);

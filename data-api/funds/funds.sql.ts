@@ -194,7 +194,9 @@ export function leaveOutEnded(where: Conditions): void {
 
 /** Excludes funds whose last NAV is stale: their figures are of another time than those of their category. @param status only those with it. */
 export function leaveOutStale(where: Conditions, status?: 'active'): void {
-  where.sql.push(status === undefined ? 'not g.is_stale' : `not (g.is_stale and coalesce(f.status, '') = '${status}')`);
+  where.sql.push(
+    status === undefined ? 'not g.is_stale' : `not (g.is_stale and coalesce(f.status, '') = '${status}')`,
+  );
 }
 
 /** Adds a minimum or maximum rating; a rating such as AA(f) is read without its brackets. */

@@ -85,7 +85,8 @@ export const getFundScreener = endpoint({
       if (query.status === undefined) leaveOutEnded(where);
       const statuses = query.status ?? ['active'];
       const includesStale = query.include_stale ?? !statuses.includes('active');
-      if (!includesStale) leaveOutStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
+      if (!includesStale)
+        leaveOutStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
       addRatingBound(where, 'min', query.rating_min);
       addRatingBound(where, 'max', query.rating_max);
       return listReply(dependencies, call, { list, query, where });

@@ -9,13 +9,7 @@ import {
   tradeClassifications,
   tradeFlows,
 } from '../../domain/markets.ts';
-import {
-  oneOfParam,
-  periodParam,
-  someOfParam,
-  windowOf,
-  windowParams,
-} from '../../kernel/http/params.ts';
+import { oneOfParam, periodParam, someOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { idsOf } from '../list-params.ts';
 import { listReply, paramsWithUpdates, recordOf, schemaOf } from '../list.ts';
@@ -144,7 +138,9 @@ export const getTrade = endpoint({
 
 /** @throws Failure `invalid_parameter` for what sums cannot be chosen or ordered by. */
 function requireSummable(
-  query: { sort: string } & { readonly [Name in (typeof oneForSums)[number]]?: readonly unknown[] | undefined },
+  query: { sort: string } & {
+    readonly [Name in (typeof oneForSums)[number]]?: readonly unknown[] | undefined;
+  },
 ): void {
   if (idsOf(query) !== undefined) fail('invalid_parameter', 'Sums have no id.', { param: 'ids' });
   if (query.sort.endsWith('id'))

@@ -321,7 +321,8 @@ function filterLexemes({ type, frequency, source, category }: SearchFilter): str
   // Without a value, the beginning would be that of every category.
   const under = (value: string): string[] =>
     Buffer.byteLength(`category:${value}/`) > lexemeBytesMax ? [] : [`${lexeme('category', `${value}/`)}:*`];
-  const either = (lexemes: readonly string[]) => (lexemes.length === 1 ? lexemes.join() : `(${lexemes.join(' | ')})`);
+  const either = (lexemes: readonly string[]) =>
+    lexemes.length === 1 ? lexemes.join() : `(${lexemes.join(' | ')})`;
   const exact = Object.entries({ type, frequency, source }).flatMap(([name, values]) =>
     values === undefined ? [] : [either(values.map((value) => lexeme(name, value)))],
   );

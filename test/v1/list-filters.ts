@@ -84,8 +84,8 @@ function lastDay(period: string): string {
 }
 
 /** The figures of the screener: the numbers that it can be ordered by. */
-export const screenedFigureNames = Object.entries(screeners.by_length.fields).flatMap(([name, { kind, isSorted }]) =>
-  kind === 'number' && isSorted === true ? [name] : [],
+export const screenedFigureNames = Object.entries(screeners.by_length.fields).flatMap(
+  ([name, { kind, isSorted }]) => (kind === 'number' && isSorted === true ? [name] : []),
 );
 
 const fundFilters: Record<string, Passes> = {

@@ -82,7 +82,8 @@ test('every list takes count_only, ids where its rows have one, several values i
       const side = /_(min|max)$/.exec(name)?.[1];
       if (side === 'min' && name !== 'rating_min')
         t.true(names.includes(name.replace(/min$/, 'max')), `${route} ${name}`);
-      const isOfOne = schema.type === 'string' && schema.format === undefined && schema.examples === undefined;
+      const isOfOne =
+        schema.type === 'string' && schema.format === undefined && schema.examples === undefined;
       const isFrequencyOfNavs = route === '/v1/funds/:id/nav' && name === 'frequency';
       if (isOfOne && !isFrequencyOfNavs) t.true(single.includes(name), `${route} ${name} takes one value`);
     }
@@ -96,7 +97,9 @@ test('count_only gives the number of the rows that a request has, and none of th
       if (/[?&](limit|cursor|count_only|format)=/.test(path)) continue;
       const all = await whole(path);
       if (!all.success) continue;
-      const { success, data, count, pagination } = await service.list(withParameter(path, 'count_only', 'true'));
+      const { success, data, count, pagination } = await service.list(
+        withParameter(path, 'count_only', 'true'),
+      );
       t.deepEqual([success, data, count], [true, [], all.data.length], path);
       t.deepEqual(pagination, { next_cursor: null, count: 0 }, path);
       if (all.pagination.total !== undefined) t.is(all.pagination.total, count, `the total of ${path}`);
@@ -147,7 +150,11 @@ test('several values of a filter give the rows that any of them gives, each once
       t.true(values.length > 1, `${path} ${name} is tried with several values`);
       const each = await Promise.all(values.map((value) => narrowed(path, name, value)));
       const found = await narrowed(path, name, values.join(','));
-      t.deepEqual(together(found), [...new Set(each.flatMap(together))].sort(), `${path} ${name}=${values.join(',')}`);
+      t.deepEqual(
+        together(found),
+        [...new Set(each.flatMap(together))].sort(),
+        `${path} ${name}=${values.join(',')}`,
+      );
       t.deepEqual(await narrowed(path, name, values.map((value) => `"${value}"`).join(',')), found);
       tried += 1;
     }
@@ -241,7 +248,11 @@ test('a bound of a date takes a period: from its first day, or to its last', asy
   t.true(months.length > 1);
   for (const month of months) {
     const found = await rowsOf(`/v1/trade?date_min=${month}&date_max=${month}`);
-    t.deepEqual(found, all.filter(({ date }) => String(date).startsWith(month)), month);
+    t.deepEqual(
+      found,
+      all.filter(({ date }) => String(date).startsWith(month)),
+      month,
+    );
   }
 });
 
@@ -276,4 +287,3 @@ test('the facets of the catalogue are those of the series within bounds and ids'
     t.deepEqual(meta.facets.frequency.toSorted(byValue), counts.toSorted(byValue), path);
   }
 });
-
