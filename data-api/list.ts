@@ -39,18 +39,18 @@ import {
 } from './list.sql.ts';
 
 /** The parameters of every list of the datasets. @param filters those of this list, each as the parameter of one value. */
-export function paramsOf<Asked extends Filters = Record<never, never>>(list: List, filters?: Asked) {
+export function paramsOf<Asked extends Filters>(list: List, filters: Asked) {
   const fields = Object.keys(list.fields);
   const sorts = fields.filter((name) => list.fields[name]?.isSorted === true);
   const id = idParamOf(list);
   return {
-    ...narrowingParams({ filters: filters ?? ({} as Asked), id, bounded: boundedOf(list) }),
+    ...narrowingParams({ filters, id, bounded: boundedOf(list) }),
     ...listParams({ fields, sorts, sort: list.sort }),
   };
 }
 
 /** The same, for a list that has `last_updated`. */
-export function paramsWithUpdates<Asked extends Filters = Record<never, never>>(list: List, filters?: Asked) {
+export function paramsWithUpdates<Asked extends Filters>(list: List, filters: Asked) {
   const updated_after = dateParam.optional().describe('Rows loaded or changed after that day.');
   return { ...paramsOf(list, filters), updated_after };
 }

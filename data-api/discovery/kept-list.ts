@@ -165,16 +165,16 @@ function narrowedRows(
   const bounds = boundsOf(query, bounded);
   return rows.filter(
     (row) =>
-      (ids?.includes(row.id) ?? true) && bounds.every((bound) => isWithin(memberOf(row, bound.field), bound)),
+      (ids?.includes(row.id) ?? true) && bounds.every((bound) => isWithin(memberOf(row, bound.field) as string | number | null, bound)),
   );
 }
 
-function isWithin(value: unknown, { side, value: bound }: Bound): boolean {
+function isWithin(value: string | number | null, { side, value: bound }: Bound): boolean {
   if (value === null) return false;
   const order =
     typeof value === 'number'
       ? compareValues(value, Number(bound))
-      : compareValues(String(value).slice(0, bound.length), bound);
+      : compareValues(value.slice(0, bound.length), bound);
   return side === 'min' ? order >= 0 : order <= 0;
 }
 

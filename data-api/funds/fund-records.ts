@@ -39,7 +39,7 @@ export const getFundNavs = endpoint({
     ...windowParams,
     adjusted: flagParam(true).describe('Whether `nav_adjusted` is filled: the NAV with payouts reinvested.'),
     frequency: oneOfParam(navFrequencies).default('daily').describe('Returns the last NAV of each period.'),
-    ...paramsWithUpdates(navList),
+    ...paramsWithUpdates(navList, {}),
   },
   json: schemaOf(navList),
   errors: ['not_found'],

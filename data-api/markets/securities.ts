@@ -76,7 +76,7 @@ export const getSecurityPrices = endpoint({
   params: {
     code: z.string().describe('A code (case-insensitive), with hyphens or with slashes (`%2F`); or an ISIN.'),
   },
-  query: { ...windowParams, ...paramsWithUpdates(securityPricesList) },
+  query: { ...windowParams, ...paramsWithUpdates(securityPricesList, {}) },
   json: schemaOf(securityPricesList),
   errors: ['not_found'],
   handler:
