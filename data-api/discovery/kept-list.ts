@@ -165,7 +165,8 @@ function narrowedRows(
   const bounds = boundsOf(query, bounded);
   return rows.filter(
     (row) =>
-      (ids?.includes(row.id) ?? true) && bounds.every((bound) => isWithin(memberOf(row, bound.field) as string | number | null, bound)),
+      (ids?.includes(row.id) ?? true) &&
+      bounds.every((bound) => isWithin(memberOf(row, bound.field) as string | number | null, bound)),
   );
 }
 

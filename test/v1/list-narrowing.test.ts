@@ -185,7 +185,7 @@ test('a wrong value among several is refused by the name of the parameter, and s
     ['/v1/trade?flow=balance&period=2024-04&ids=1', 'ids'],
   ] as const) {
     const { error } = await service.list(path);
-    t.deepEqual([error?.code, error?.param], ["invalid_parameter", param], path);
+    t.deepEqual([error?.code, error?.param], ['invalid_parameter', param], path);
   }
   const most = Array.from({ length: 100 }, (_, i) => `s${i}`).join(',');
   t.deepEqual(await rowsOf(`/v1/catalog?source=${most}`), []);
