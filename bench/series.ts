@@ -1,5 +1,5 @@
 // The cost of a series: loading against \copy, measured as in bench/ingest.ts; calls against bare node:http, at an old vintage, and among
-// a million series; and a long stream.
+// a million series; a long stream; and many series as one table, which `--wide` measures alone.
 // Pairs run in turn in one run; the most reliable figure is CPU time. `--observations N` sizes the large database (10,000,000).
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -7,17 +7,27 @@ import http from 'node:http';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import zlib from 'node:zlib';
-import type pg from 'pg';
-import { anonymous, createSealer, identityHeader, type Identity } from '../kernel/identity.ts';
+import { anonymous, identityHeader } from '../kernel/identity.ts';
 import { compareWithCopy } from './ingest.ts';
-import { ask, type Load } from './instruments/client.ts';
 import { leaveMeasuredCore } from './instruments/cores.ts';
 import { figuresOf, inTurn, print, printRow, ratios, shown } from './instruments/figures.ts';
-import { backendCpuUs, startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
-import { startMeasured, type MeasuredServer } from './instruments/server.ts';
+import { startBenchPostgres, withClient, type BenchPostgres } from './instruments/postgres.ts';
+import { startMeasured } from './instruments/server.ts';
+import {
+  columns,
+  costOf,
+  costOfStream,
+  cpuUs,
+  distinctWindows,
+  printCosts,
+  printRatio,
+  seal,
+  withService,
+  type Service,
+} from './series/costs.ts';
 import { fillPlaces, fillSeries, fillVintages } from './series/fill.sql.ts';
+import { measureWide } from './series/wide.ts';
 
-const identitySecret = 'a secret of the bench, long enough';
 const rounds = 5;
 const points = 300;
 const vintages = 2_001;
@@ -26,97 +36,26 @@ const streamedRows = 1_000_000;
 const transformedRows = 480_000;
 const ingestedRows = 1_000_000;
 
-const seal = createSealer(identitySecret, 'data-api');
-
 /** Builds, measures, prints; removes everything it made. */
 export async function run(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(3),
-    options: { observations: { type: 'string', default: '10000000' } },
+    options: {
+      observations: { type: 'string', default: '10000000' },
+      wide: { type: 'boolean', default: false },
+    },
   });
-  await compareWithCopy(ingestedRows); // on all cores
+  if (!values.wide) await compareWithCopy(ingestedRows); // on all cores
   leaveMeasuredCore();
   const postgres = await startBenchPostgres();
   try {
+    await measureWide(postgres);
+    if (values.wide) return;
     await measureOne(postgres);
     await measureMany(postgres, Number(values.observations));
   } finally {
     await postgres.stop();
   }
-}
-
-/** What one data-api is asked, and what its calls cost. */
-interface Service {
-  server: MeasuredServer;
-  /** On its database. */
-  client: pg.Client;
-}
-
-async function withService(databaseUrl: string, work: (service: Service) => Promise<void>): Promise<void> {
-  const server = await startMeasured(path.join(import.meta.dirname, 'series/data-api.ts'), [
-    databaseUrl,
-    identitySecret,
-  ]);
-  try {
-    await withClient(databaseUrl, (client) => work({ server, client }));
-  } finally {
-    await server.stop();
-  }
-}
-
-interface Cost {
-  perSecond: number;
-  p50Ms: number;
-  /** Of a request, in the server. */
-  serverUs: number;
-  /** Of a request, in PostgreSQL. */
-  databaseUs: number;
-}
-
-type Asking = Omit<Load, 'url' | 'headers'>;
-
-async function costOf(
-  { server, client }: Pick<Service, 'server'> & Partial<Service>,
-  asking: Asking,
-): Promise<Cost> {
-  const identity: Identity = { ...anonymous, features: ['vintages'] };
-  const headers = (target: string) => ({ [identityHeader]: seal(identity, 'GET', target) });
-  const databaseBefore = client === undefined ? 0 : await backendCpuUs(client);
-  const before = await server.state();
-  const { requests, seconds, latenciesMs } = await ask({ ...asking, url: server.url, headers });
-  const after = await server.state();
-  const database = client === undefined ? 0 : await backendCpuUs(client);
-  return {
-    perSecond: requests / seconds,
-    p50Ms: figuresOf(latenciesMs).median,
-    serverUs: (after.cpuUs - before.cpuUs) / requests,
-    databaseUs: (database - databaseBefore) / requests,
-  };
-}
-
-function printCosts(name: string, costs: readonly Cost[]): void {
-  printRow(name, [
-    figuresOf(costs.map((cost) => cost.perSecond)).median.toFixed(0),
-    shown(figuresOf(costs.map((cost) => cost.p50Ms)), 2),
-    shown(figuresOf(costs.map((cost) => cost.serverUs)), 0),
-    shown(figuresOf(costs.map((cost) => cost.databaseUs)), 0),
-  ]);
-}
-
-const columns = ['calls/s', 'p50 ms', 'Node CPU µs/call', 'database CPU µs/call'];
-
-/** `of` against `against`: by time, and by CPU of both processes together. */
-function printRatio(text: string, of: readonly Cost[], against: readonly Cost[]): void {
-  const time = ratios(
-    of.map((cost) => cost.p50Ms),
-    against.map((cost) => cost.p50Ms),
-  );
-  const cpu = ratios(of.map(cpuUs), against.map(cpuUs));
-  print(`  ${text}: ${shown(time, 2)}× the time, ${shown(cpu, 2)}× the CPU`);
-}
-
-function cpuUs({ serverUs, databaseUs }: Pick<Cost, 'serverUs' | 'databaseUs'>): number {
-  return serverUs + databaseUs;
 }
 
 /** One database with a few series: bare node:http, vintages, the stream. */
@@ -178,12 +117,6 @@ async function measureBare(postgres: BenchPostgres, service: Service): Promise<v
   } finally {
     await bare.stop();
   }
-}
-
-/** Distinct URLs of one selection: the window begins on another day each time, long before the first point. */
-function distinctWindows(): () => string {
-  let day = 0;
-  return () => new Date(Date.UTC(1800, 0, (day += 1) % 60_000)).toISOString().slice(0, 10);
 }
 
 /** The day of the k-th vintage, as bench/series/fill.sql.ts has it. */
@@ -271,28 +204,6 @@ async function measureTriangle(service: Service): Promise<void> {
     const cpu = ratios(costs.triangle.map(cpuUs), costs['a call for each'].map(cpuUs));
     print(`  the triangle against a call for each: ${shown(cpu, 3)}× the CPU`);
   }
-}
-
-/** The CPU of streamed answers, one after the other, in the server and in PostgreSQL. @throws Error if one is not answered 200. */
-async function costOfStream(
-  { server, client }: Service,
-  ...targets: string[]
-): Promise<Pick<Cost, 'serverUs' | 'databaseUs'>> {
-  const identity: Identity = { ...anonymous, features: ['vintages'] };
-  const databaseBefore = await backendCpuUs(client);
-  const before = await server.state();
-  for (const target of targets) {
-    const answer = await fetch(server.url + target, {
-      headers: { [identityHeader]: seal(identity, 'GET', target), 'accept-encoding': 'identity' },
-    });
-    if (!answer.ok || answer.body === null) throw new Error(`${target} was answered ${answer.status}`);
-    for await (const chunk of answer.body) void chunk;
-  }
-  const after = await server.state();
-  return {
-    serverUs: after.cpuUs - before.cpuUs,
-    databaseUs: (await backendCpuUs(client)) - databaseBefore,
-  };
 }
 
 async function measureStream(service: Service, encoding: string): Promise<void> {

@@ -1,8 +1,9 @@
 // The statement behind every list, and the version of the data that it shows.
 // Hides keyset paging: a page begins after the last row of the previous one, along an index.
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt, memberOf } from '../kernel/entries.ts';
+import { boundsOf, idsOf, type Bound, type BoundKind } from './list-params.ts';
 
 export interface ListField {
   /** The SQL expression of the value. */
@@ -15,6 +16,8 @@ export interface ListField {
   isFilled?: boolean;
   /** Whether `sort` accepts it. */
   isSorted?: boolean;
+  /** Whether it has bounds, `_min` and `_max`; by default if `sort` accepts it. */
+  isBounded?: boolean;
 }
 
 /** A list: its fields, its source and its orders. */
@@ -29,6 +32,8 @@ export interface List {
   fields: Readonly<Record<string, ListField>>;
   /** Fields that make any order total; never null. */
   key: readonly string[];
+  /** The field that identifies a row, which `ids` selects by; by default `id`, if it has that field. */
+  id?: string;
   /** The default order: a field, or `-field`. */
   sort: string;
   parts?: ListParts;
@@ -69,10 +74,32 @@ export class Conditions {
     return this;
   }
 
-  /** Adds `column = $n`, unless the value is missing. @param name the parameter of the request. */
-  equals(name: string, value: string | undefined, column: string): this {
-    if (value !== undefined) this.exact.push({ name, value, column });
-    return this.and(value, (p) => `${column} = ${p}`);
+  /** Adds that the column has one of the values, unless they are missing. @param type that of the column, if it is no text. */
+  isOneOf(values: readonly unknown[] | undefined, column: string, type?: string): this {
+    const cast = type === undefined ? '' : `::${type}`;
+    // An index gives the rows of one value in its order; those of an array are sorted.
+    if (values?.length === 1) return this.and(values[0], (p) => `${column} = ${p}${cast}`);
+    return this.and(values, (p) => `${column} = any(${p}${cast === '' ? '' : `${cast}[]`})`);
+  }
+
+  /** Adds that the condition holds for one of the values, unless they are missing. */
+  any(values: readonly unknown[] | undefined, condition: (parameter: string) => string): this {
+    if (values === undefined) return this;
+    const all = values.map((value) => condition(`$${this.values.push(value)}`));
+    this.sql.push(all.length === 1 ? all.join() : `(${all.join(' or ')})`);
+    return this;
+  }
+
+  /** The same as `isOneOf`, for a column whose values a hint may name. @param name the parameter of the request. */
+  equals(name: string, values: readonly string[] | undefined, column: string): this {
+    const parts = values?.filter((value) => values.length === 1 || !value.includes(',')) ?? [];
+    this.exact.push(...parts.map((value) => ({ name, value, column })));
+    return this.isOneOf(values, column);
+  }
+
+  /** Adds that the value is within the bound. @param sql of the value. */
+  within({ kind, side, value }: Bound, sql: string): this {
+    return this.and(value, (p) => `(${sql}) ${side === 'min' ? '>=' : '<='} ${p}::${comparedAs[kind]}`);
   }
 
   copy(): Conditions {
@@ -82,6 +109,38 @@ export class Conditions {
     copied.values.push(...this.values);
     return copied;
   }
+}
+
+/** The field that `ids` selects by; undefined: rows have no id. */
+function idOf({ fields, id = 'id' }: List): ListField | undefined {
+  return fields[id];
+}
+
+/** The parameter of one id of a list; undefined: its rows have none. */
+export function idParamOf(list: List): z.ZodType | undefined {
+  const id = idOf(list);
+  return id?.kind === 'number' ? z.string().regex(/^\d{1,15}$/, 'must be a number') : id && z.string();
+}
+
+/** The fields with bounds: the numbers and dates that a list can be ordered by, and others that say so. */
+export function boundedOf(list: List): Readonly<Record<string, BoundKind>> {
+  const id = idOf(list);
+  return Object.fromEntries(
+    Object.entries(list.fields).flatMap(([name, field]): [string, BoundKind][] => {
+      const { kind, isSorted = false, isBounded = isSorted } = field;
+      return isBounded && field !== id && (kind === 'number' || kind === 'date') ? [[name, kind]] : [];
+    }),
+  );
+}
+
+/** Adds what a request narrows any list by: bounds, ids, and the day of the update. */
+export function narrow(list: List, query: object, where: Conditions): void {
+  const { updated_after } = query as { updated_after?: string | undefined };
+  where.and(updated_after, (p) => `${memberOf(list.fields, 'last_updated').sql} > ${p}`);
+  const id = idOf(list);
+  if (id !== undefined) where.isOneOf(idsOf(query), id.sql, id.kind === 'number' ? 'bigint' : undefined);
+  for (const bound of boundsOf(query, boundedOf(list)))
+    where.within(bound, memberOf(list.fields, bound.field).sql);
 }
 
 /** The place of a row in the order: the texts of its sort fields. */

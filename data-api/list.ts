@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { digits } from '../kernel/digits.ts';
 import type { Queryable } from '../kernel/database.ts';
-import { entryAt, memberOf } from '../kernel/entries.ts';
-import { fail } from '../kernel/errors.ts';
+import { entryAt } from '../kernel/entries.ts';
 import type { Content, Reply } from '../kernel/http/answer.ts';
 import {
+  countJson,
   csvParts,
   limitDefault,
   limitMax,
@@ -21,10 +21,14 @@ import {
 import { dateParam, nearestName } from '../kernel/http/params.ts';
 import type { HandlerStage, ServiceCall } from '../kernel/http/server.ts';
 import type { Dependencies } from './dependencies.ts';
+import { narrowingParams, requireJsonCount, type Filters } from './list-params.ts';
 import {
+  boundedOf,
   countRows,
   findDataState,
   findOtherValues,
+  idParamOf,
+  narrow,
   readListPage,
   type Conditions,
   type DataState,
@@ -34,17 +38,21 @@ import {
   type ListPlace,
 } from './list.sql.ts';
 
-/** The parameters of every list of the datasets. */
-export function paramsOf(list: List) {
+/** The parameters of every list of the datasets. @param filters those of this list, each as the parameter of one value. */
+export function paramsOf<Asked extends Filters>(list: List, filters: Asked) {
   const fields = Object.keys(list.fields);
   const sorts = fields.filter((name) => list.fields[name]?.isSorted === true);
-  return listParams({ fields, sorts, sort: list.sort });
+  const id = idParamOf(list);
+  return {
+    ...narrowingParams({ filters, id, bounded: boundedOf(list) }),
+    ...listParams({ fields, sorts, sort: list.sort }),
+  };
 }
 
 /** The same, for a list that has `last_updated`. */
-export function paramsWithUpdates(list: List) {
+export function paramsWithUpdates<Asked extends Filters>(list: List, filters: Asked) {
   const updated_after = dateParam.optional().describe('Rows loaded or changed after that day.');
-  return { ...paramsOf(list), updated_after };
+  return { ...paramsOf(list, filters), updated_after };
 }
 
 const kindSchemas: Record<ListField['kind'], () => z.ZodType> = {
@@ -84,7 +92,7 @@ interface ListRequest {
   cursor?: string | undefined;
   fields: readonly string[];
   format: 'json' | 'csv';
-  updated_after?: string | undefined;
+  count_only: boolean;
 }
 
 interface ListAnswer {
@@ -97,18 +105,32 @@ interface ListAnswer {
   state?: { version: number | string; changedAt: Date | null };
   extra?: ListExtra;
   derived?: DerivedField;
+  counted?: Counted;
 }
 
-/** A page of the list, or all of it for CSV without a limit. */
+/** What is counted in place of a list whose order takes part in its statement. */
+interface Counted {
+  list: List;
+  where: Conditions;
+  /** The number of rows, if it is known without counting them. */
+  known: () => Promise<number | undefined>;
+}
+
+/** A page of the list, or all of it for CSV without a limit; or only the number of its rows. */
 export async function listReply(
-  { database, longReads, cursors }: Dependencies,
+  dependencies: Dependencies,
   call: ServiceCall,
-  { list, query, where, fileName = list.name, extra, derived, ...known }: ListAnswer,
+  answer: ListAnswer,
 ): Promise<Reply> {
-  narrowToUpdated(list, query, where);
+  const { database, longReads, cursors } = dependencies;
+  const { list, query, where, fileName = list.name, extra, derived, counted } = answer;
+  requireJsonCount(query);
+  narrow(list, query, where);
+  if (counted !== undefined) narrow(counted.list, query, counted.where);
+  const state = answer.state ?? (await call.stage('lookup', () => findDataState(database, list.datasets)));
+  if (query.count_only) return countReply(dependencies, call, { ...answer, state });
   const pageQuery = JSON.stringify([list.name, list.from, where.sql, where.values, query.sort]);
   const after = query.cursor === undefined ? null : (cursors.open(query.cursor, pageQuery) as ListPlace);
-  const state = known.state ?? (await call.stage('lookup', () => findDataState(database, list.datasets)));
   const { sort, fields, limit, format } = query;
   const deriving = derived !== undefined && fields.includes(derived.name) ? derived : null;
 
@@ -128,13 +150,9 @@ export async function listReply(
     if (format === 'csv')
       return { text: await call.stage('render', () => listCsv(page.rows, fields)), nextCursor };
     const isEmpty = page.rows.length === 0 && after === null;
-    const hints = isEmpty ? await call.stage('lookup', () => hintsFor(database, list, where)) : [];
-    const meta = {
-      ...(extra === undefined ? {} : await call.stage(extra.name, extra.read)),
-      ...(hints.length === 0 ? {} : { hints }),
-    };
-    const more = Object.keys(meta).length === 0 ? {} : { meta };
-    return { text: await call.stage('render', () => listJson(page.rows, nextCursor, more)), nextCursor };
+    const { meta, total } = await besideRows(dependencies, call, answer, isEmpty);
+    const text = await call.stage('render', () => listJson(page.rows, nextCursor, meta, total));
+    return { text, nextCursor };
   }
 
   return {
@@ -146,38 +164,47 @@ export async function listReply(
   };
 }
 
-/** Only the number of rows, in the list envelope. */
-export async function countReply(
+/** What JSON has beside a page: `meta`, if it has members, and the number of all rows, if it is known. @param isEmpty whether nothing matches. */
+async function besideRows(
   { database }: Dependencies,
   call: ServiceCall,
-  { list, query, where }: ListAnswer,
-): Promise<Reply> {
-  if (query.format === 'csv')
-    fail('invalid_parameter', 'A count is available as JSON only.', { param: 'format' });
-  narrowToUpdated(list, query, where);
-  const state = await call.stage('lookup', () => findDataState(database, list.datasets));
+  { list, where, extra, counted }: ListAnswer,
+  isEmpty: boolean,
+): Promise<{ meta: object; total: number | undefined }> {
+  const hints = isEmpty ? await call.stage('lookup', () => hintsFor(database, list, where)) : [];
+  const own = extra === undefined ? undefined : await call.stage(extra.name, extra.read);
+  const meta = { ...own?.meta, ...(hints.length === 0 ? {} : { hints }) };
+  const total = own?.total ?? (counted && (await call.stage('lookup', counted.known)));
+  return { meta: Object.keys(meta).length === 0 ? {} : { meta }, total };
+}
+
+/** Only the number of rows, in the list envelope. */
+function countReply(
+  { database }: Dependencies,
+  call: ServiceCall,
+  { list, where, counted = { list, where, known: () => Promise.resolve(undefined) }, state }: ListAnswer,
+): Reply {
   return {
-    identity: ['count', list.name, list.from, where.sql, where.values, state.version],
-    lastModified: state.changedAt,
+    identity: ['count', list.name, list.from, where.sql, where.values, state?.version],
+    lastModified: state?.changedAt ?? null,
     format: 'json',
-    fileName: list.name,
     async read() {
-      const count = await call.stage('sql', () => countRows(database, list, where));
-      return {
-        text: JSON.stringify({ success: true, data: [], count, pagination: { next_cursor: null, count: 0 } }),
-      };
+      const count = await call.stage(
+        'sql',
+        async () => (await counted.known()) ?? countRows(database, counted.list, counted.where),
+      );
+      return { text: countJson(count) };
     },
   };
 }
 
-function narrowToUpdated({ fields }: List, { updated_after }: ListRequest, where: Conditions): void {
-  where.and(updated_after, (p) => `${memberOf(fields, 'last_updated').sql} > ${p}`);
-}
+/** A list without rows names so many filters whose value no row has. */
+const hintsMax = 5;
 
 /** Why nothing matches, as far as it is due to filters whose value no row has. */
 async function hintsFor(database: Queryable, list: List, { exact }: Conditions): Promise<string[]> {
   const hints: string[] = [];
-  for (const filter of exact) {
+  for (const filter of exact.slice(0, hintsMax)) {
     const others = await findOtherValues(database, list, filter);
     if (others === null) continue;
     const nearest = nearestValue(filter.value, others);
@@ -195,10 +222,10 @@ function nearestValue(value: string, others: readonly string[]): string | undefi
   return typed.length > 1 && shortest !== undefined ? shortest : nearestName(value, others);
 }
 
-/** Further members of `meta`; `name` is its stage. */
+/** Further members of `meta`, and the number of all rows with which they come; `name` is its stage. */
 interface ListExtra {
   name: HandlerStage;
-  read: () => Promise<object>;
+  read: () => Promise<{ meta: object; total: number }>;
 }
 
 /** A field without a column: computed for a page of rows from their other fields. */

@@ -18,6 +18,8 @@ interface Parameter {
   name: string;
   description?: string;
   required?: boolean;
+  /** False: an array is one text, with commas between its values. */
+  explode?: boolean;
   schema: Schema;
 }
 interface Document {
@@ -50,12 +52,12 @@ export function tablesOf(page: string): string[] {
   return [...page.matchAll(block)].map(([, method, at]) => `${method} ${at}`);
 }
 
-function valueOf({ schema, required = false }: Parameter): string {
-  const words = wordsOf(schema);
+function valueOf({ schema, required = false, explode = true }: Parameter): string {
+  const words = wordsOf(schema, explode);
   return required ? `${words}; required` : words;
 }
 
-function wordsOf(schema: Schema): string {
+function wordsOf(schema: Schema, explode: boolean): string {
   const { type, format, items, examples, minimum = 0, maximum } = schema;
   if (schema.enum !== undefined) return alternatives(schema.enum, schema.default);
   if (type === 'boolean')
@@ -64,13 +66,15 @@ function wordsOf(schema: Schema): string {
       .join(', ');
   if (type === 'array' && items?.enum !== undefined) return `some of \`${items.enum.join(',')}\``;
   if (type === 'array')
-    return schema.maxItems === undefined ? 'text, repeatable' : `1 to ${schema.maxItems} ids`;
+    return schema.maxItems === undefined ? listWords(explode) : `1 to ${schema.maxItems} ids`;
   if (type === 'integer' && maximum !== undefined) return `${minimum} to ${maximum}${byDefault(schema)}`;
   if (type === 'number') return 'a number';
   if (format === 'date') return 'a date';
   if (examples !== undefined) return 'a date or a period';
   return `text${byDefault(schema)}`;
 }
+
+const listWords = (explode: boolean) => (explode ? 'text, repeatable' : 'text, several with commas');
 
 function byDefault({ default: value }: Schema): string {
   return typeof value === 'string' || typeof value === 'number' ? `; default \`${value}\`` : '';

@@ -209,6 +209,10 @@ export type Pagination = {
      * Rows of this page.
      */
     count: number;
+    /**
+     * Rows of all pages, where they are known without being counted.
+     */
+    total?: number;
 };
 
 export type Error = {
@@ -1222,6 +1226,18 @@ export type GetSeriesByIdVintagesData = {
          */
         to?: string;
         /**
+         * `vintage` is at least this date.
+         */
+        vintage_min?: string;
+        /**
+         * `vintage` is at most this date.
+         */
+        vintage_max?: string;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
+        /**
          * The order: a field, or `-field` for descending.
          */
         sort?: 'vintage' | '-vintage';
@@ -1550,7 +1566,39 @@ export type GetCommoditiesItemsData = {
         /**
          * The exact category.
          */
-        category?: string;
+        category?: Array<string>;
+        /**
+         * `first_date` is at least this date.
+         */
+        first_date_min?: string;
+        /**
+         * `first_date` is at most this date.
+         */
+        first_date_max?: string;
+        /**
+         * `last_date` is at least this date.
+         */
+        last_date_min?: string;
+        /**
+         * `last_date` is at most this date.
+         */
+        last_date_max?: string;
+        /**
+         * `last_updated` is at least this date.
+         */
+        last_updated_min?: string;
+        /**
+         * `last_updated` is at most this date.
+         */
+        last_updated_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -1625,7 +1673,39 @@ export type GetCommoditiesCitiesData = {
         /**
          * The exact province.
          */
-        province?: string;
+        province?: Array<string>;
+        /**
+         * `first_date` is at least this date.
+         */
+        first_date_min?: string;
+        /**
+         * `first_date` is at most this date.
+         */
+        first_date_max?: string;
+        /**
+         * `last_date` is at least this date.
+         */
+        last_date_min?: string;
+        /**
+         * `last_date` is at most this date.
+         */
+        last_date_max?: string;
+        /**
+         * `last_updated` is at least this date.
+         */
+        last_updated_min?: string;
+        /**
+         * `last_updated` is at most this date.
+         */
+        last_updated_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -1694,6 +1774,46 @@ export type GetAmcsData = {
          * Part of the id, the name or the short name, case-insensitive.
          */
         q?: string;
+        /**
+         * `established` is at least this date.
+         */
+        established_min?: string;
+        /**
+         * `established` is at most this date.
+         */
+        established_max?: string;
+        /**
+         * `funds_count` is at least this value.
+         */
+        funds_count_min?: number;
+        /**
+         * `funds_count` is at most this value.
+         */
+        funds_count_max?: number;
+        /**
+         * `aum_total` is at least this value.
+         */
+        aum_total_min?: number;
+        /**
+         * `aum_total` is at most this value.
+         */
+        aum_total_max?: number;
+        /**
+         * `market_share_pct` is at least this value.
+         */
+        market_share_pct_min?: number;
+        /**
+         * `market_share_pct` is at most this value.
+         */
+        market_share_pct_max?: number;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -1841,35 +1961,91 @@ export type GetFundsData = {
     path?: never;
     query?: {
         /**
-         * An id from `/v1/amcs`.
-         */
-        amc?: string;
-        /**
-         * The exact category.
-         */
-        category?: string;
-        asset_class?: 'equity' | 'income' | 'money_market' | 'balanced' | 'asset_allocation' | 'commodity' | 'index' | 'fund_of_funds' | 'capital_protected' | 'real_estate' | 'other';
-        /**
          * Whether the fund is Shariah-compliant.
          */
         shariah?: boolean;
-        structure?: 'open_end' | 'closed_end' | 'vps' | 'etf' | 'interval';
-        /**
-         * The exact risk profile as stated by the source.
-         */
-        risk_profile?: string;
-        /**
-         * `inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.
-         */
-        status?: 'active' | 'suspended' | 'matured' | 'closed' | 'merged' | 'inactive';
-        /**
-         * An ISO 4217 code such as PKR.
-         */
-        currency?: string;
         /**
          * Part of the id, a name or a code, case-insensitive.
          */
         q?: string;
+        /**
+         * An id from `/v1/amcs`.
+         */
+        amc?: Array<string>;
+        /**
+         * The exact category.
+         */
+        category?: Array<string>;
+        asset_class?: Array<'equity' | 'income' | 'money_market' | 'balanced' | 'asset_allocation' | 'commodity' | 'index' | 'fund_of_funds' | 'capital_protected' | 'real_estate' | 'other'>;
+        structure?: Array<'open_end' | 'closed_end' | 'vps' | 'etf' | 'interval'>;
+        /**
+         * The exact risk profile as stated by the source.
+         */
+        risk_profile?: Array<string>;
+        /**
+         * `inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.
+         */
+        status?: Array<'active' | 'suspended' | 'matured' | 'closed' | 'merged' | 'inactive'>;
+        /**
+         * An ISO 4217 code such as PKR.
+         */
+        currency?: Array<string>;
+        /**
+         * `launch_date` is at least this date.
+         */
+        launch_date_min?: string;
+        /**
+         * `launch_date` is at most this date.
+         */
+        launch_date_max?: string;
+        /**
+         * `nav_date` is at least this date.
+         */
+        nav_date_min?: string;
+        /**
+         * `nav_date` is at most this date.
+         */
+        nav_date_max?: string;
+        /**
+         * `aum` is at least this value.
+         */
+        aum_min?: number;
+        /**
+         * `aum` is at most this value.
+         */
+        aum_max?: number;
+        /**
+         * `ter_pct` is at least this value.
+         */
+        ter_pct_min?: number;
+        /**
+         * `ter_pct` is at most this value.
+         */
+        ter_pct_max?: number;
+        /**
+         * `return_ytd_pct` is at least this value.
+         */
+        return_ytd_pct_min?: number;
+        /**
+         * `return_ytd_pct` is at most this value.
+         */
+        return_ytd_pct_max?: number;
+        /**
+         * `return_1y_pct` is at least this value.
+         */
+        return_1y_pct_min?: number;
+        /**
+         * `return_1y_pct` is at most this value.
+         */
+        return_1y_pct_max?: number;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -1957,31 +2133,9 @@ export type GetFundsScreenerData = {
     path?: never;
     query?: {
         /**
-         * An id from `/v1/amcs`.
-         */
-        amc?: string;
-        /**
-         * The exact category.
-         */
-        category?: string;
-        asset_class?: 'equity' | 'income' | 'money_market' | 'balanced' | 'asset_allocation' | 'commodity' | 'index' | 'fund_of_funds' | 'capital_protected' | 'real_estate' | 'other';
-        /**
          * Whether the fund is Shariah-compliant.
          */
         shariah?: boolean;
-        structure?: 'open_end' | 'closed_end' | 'vps' | 'etf' | 'interval';
-        /**
-         * The exact risk profile as stated by the source.
-         */
-        risk_profile?: string;
-        /**
-         * `inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.
-         */
-        status?: 'active' | 'suspended' | 'matured' | 'closed' | 'merged' | 'inactive';
-        /**
-         * An ISO 4217 code such as PKR.
-         */
-        currency?: string;
         /**
          * This rating or better.
          */
@@ -1991,14 +2145,6 @@ export type GetFundsScreenerData = {
          */
         rating_max?: 'AAA' | 'AA+' | 'AA' | 'AA-' | 'A+' | 'A' | 'A-' | 'BBB+' | 'BBB' | 'BBB-' | 'BB+' | 'BB' | 'BB-' | 'B+' | 'B' | 'B-' | 'CCC+' | 'CCC' | 'CCC-' | 'CC' | 'C' | 'D';
         /**
-         * The last NAV is of this date or later.
-         */
-        as_of_min?: string;
-        /**
-         * The last NAV is of this date or earlier.
-         */
-        as_of_max?: string;
-        /**
          * The basis of all returns; `by_length`: absolute below one year, annualized (compound) from one year on.
          */
         basis?: 'by_length' | 'absolute' | 'annualized_simple' | 'annualized_compound';
@@ -2007,29 +2153,27 @@ export type GetFundsScreenerData = {
          */
         include_stale?: boolean;
         /**
-         * The order: a field, or `-field` for descending.
+         * An id from `/v1/amcs`.
          */
-        sort?: '-return_1y_pct' | 'id' | '-id' | 'name' | '-name' | 'aum' | '-aum' | 'ter_pct' | '-ter_pct' | 'age_years' | '-age_years' | 'return_1d_pct' | '-return_1d_pct' | 'return_7d_pct' | '-return_7d_pct' | 'return_15d_pct' | '-return_15d_pct' | 'return_1m_pct' | '-return_1m_pct' | 'return_3m_pct' | '-return_3m_pct' | 'return_6m_pct' | '-return_6m_pct' | 'return_1y_pct' | 'return_2y_pct' | '-return_2y_pct' | 'return_3y_pct' | '-return_3y_pct' | 'return_5y_pct' | '-return_5y_pct' | 'return_10y_pct' | '-return_10y_pct' | 'return_mtd_pct' | '-return_mtd_pct' | 'return_ytd_pct' | '-return_ytd_pct' | 'return_fytd_pct' | '-return_fytd_pct' | 'return_since_inception_pct' | '-return_since_inception_pct' | 'volatility_1y_pct' | '-volatility_1y_pct' | 'sharpe_1y' | '-sharpe_1y' | 'max_drawdown_1y_pct' | '-max_drawdown_1y_pct' | 'as_of' | '-as_of';
+        amc?: Array<string>;
         /**
-         * Rows per page; default 100. CSV without a limit is the whole list.
+         * The exact category.
          */
-        limit?: number;
+        category?: Array<string>;
+        asset_class?: Array<'equity' | 'income' | 'money_market' | 'balanced' | 'asset_allocation' | 'commodity' | 'index' | 'fund_of_funds' | 'capital_protected' | 'real_estate' | 'other'>;
+        structure?: Array<'open_end' | 'closed_end' | 'vps' | 'etf' | 'interval'>;
         /**
-         * `pagination.next_cursor` of the previous page.
+         * The exact risk profile as stated by the source.
          */
-        cursor?: string;
+        risk_profile?: Array<string>;
         /**
-         * The fields of a row; default all.
+         * `inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.
          */
-        fields?: Array<'id' | 'name' | 'amc_id' | 'amc_name' | 'category' | 'asset_class' | 'structure' | 'shariah_compliant' | 'risk_profile' | 'rating' | 'currency' | 'status' | 'nav' | 'aum' | 'ter_pct' | 'age_years' | 'return_1d_pct' | 'return_7d_pct' | 'return_15d_pct' | 'return_1m_pct' | 'return_3m_pct' | 'return_6m_pct' | 'return_1y_pct' | 'return_2y_pct' | 'return_3y_pct' | 'return_5y_pct' | 'return_10y_pct' | 'return_mtd_pct' | 'return_ytd_pct' | 'return_fytd_pct' | 'return_since_inception_pct' | 'volatility_1y_pct' | 'sharpe_1y' | 'max_drawdown_1y_pct' | 'fytd_from' | 'returns_basis' | 'as_of' | 'source' | 'last_updated'>;
+        status?: Array<'active' | 'suspended' | 'matured' | 'closed' | 'merged' | 'inactive'>;
         /**
-         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         * An ISO 4217 code such as PKR.
          */
-        format?: 'json' | 'csv';
-        /**
-         * Rows loaded or changed after that day.
-         */
-        updated_after?: string;
+        currency?: Array<string>;
         /**
          * `aum` is at least this value.
          */
@@ -2198,6 +2342,46 @@ export type GetFundsScreenerData = {
          * `max_drawdown_1y_pct` is at most this value.
          */
         max_drawdown_1y_pct_max?: number;
+        /**
+         * `as_of` is at least this date.
+         */
+        as_of_min?: string;
+        /**
+         * `as_of` is at most this date.
+         */
+        as_of_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: '-return_1y_pct' | 'id' | '-id' | 'name' | '-name' | 'aum' | '-aum' | 'ter_pct' | '-ter_pct' | 'age_years' | '-age_years' | 'return_1d_pct' | '-return_1d_pct' | 'return_7d_pct' | '-return_7d_pct' | 'return_15d_pct' | '-return_15d_pct' | 'return_1m_pct' | '-return_1m_pct' | 'return_3m_pct' | '-return_3m_pct' | 'return_6m_pct' | '-return_6m_pct' | 'return_1y_pct' | 'return_2y_pct' | '-return_2y_pct' | 'return_3y_pct' | '-return_3y_pct' | 'return_5y_pct' | '-return_5y_pct' | 'return_10y_pct' | '-return_10y_pct' | 'return_mtd_pct' | '-return_mtd_pct' | 'return_ytd_pct' | '-return_ytd_pct' | 'return_fytd_pct' | '-return_fytd_pct' | 'return_since_inception_pct' | '-return_since_inception_pct' | 'volatility_1y_pct' | '-volatility_1y_pct' | 'sharpe_1y' | '-sharpe_1y' | 'max_drawdown_1y_pct' | '-max_drawdown_1y_pct' | 'as_of' | '-as_of';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'name' | 'amc_id' | 'amc_name' | 'category' | 'asset_class' | 'structure' | 'shariah_compliant' | 'risk_profile' | 'rating' | 'currency' | 'status' | 'nav' | 'aum' | 'ter_pct' | 'age_years' | 'return_1d_pct' | 'return_7d_pct' | 'return_15d_pct' | 'return_1m_pct' | 'return_3m_pct' | 'return_6m_pct' | 'return_1y_pct' | 'return_2y_pct' | 'return_3y_pct' | 'return_5y_pct' | 'return_10y_pct' | 'return_mtd_pct' | 'return_ytd_pct' | 'return_fytd_pct' | 'return_since_inception_pct' | 'volatility_1y_pct' | 'sharpe_1y' | 'max_drawdown_1y_pct' | 'fytd_from' | 'returns_basis' | 'as_of' | 'source' | 'last_updated'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+        /**
+         * Rows loaded or changed after that day.
+         */
+        updated_after?: string;
     };
     url: '/v1/funds/screener';
 };
@@ -2376,6 +2560,18 @@ export type GetFundsByIdNavData = {
          */
         frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'annual';
         /**
+         * `date` is at least this date.
+         */
+        date_min?: string;
+        /**
+         * `date` is at most this date.
+         */
+        date_max?: string;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
+        /**
          * The order: a field, or `-field` for descending.
          */
         sort?: 'date' | '-date';
@@ -2544,7 +2740,19 @@ export type GetFundsByIdPayoutsData = {
         /**
          * The type of payout.
          */
-        type?: 'cash' | 'bonus' | 'reinvest' | 'split';
+        type?: Array<'cash' | 'bonus' | 'reinvest' | 'split'>;
+        /**
+         * `ex_date` is at least this date.
+         */
+        ex_date_min?: string;
+        /**
+         * `ex_date` is at most this date.
+         */
+        ex_date_max?: string;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -2634,7 +2842,19 @@ export type GetFundsByIdExpensesData = {
         /**
          * The period covered by the ratio.
          */
-        period_type?: 'mtd' | 'ytd' | 'day';
+        period_type?: Array<'mtd' | 'ytd' | 'day'>;
+        /**
+         * `period_end` is at least this date.
+         */
+        period_end_min?: string;
+        /**
+         * `period_end` is at most this date.
+         */
+        period_end_max?: string;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -2911,11 +3131,6 @@ export type GetSecuritiesData = {
     body?: never;
     path?: never;
     query?: {
-        type?: 'tfc' | 'sukuk' | 'tbill' | 'pib' | 'gis' | 'commercial_paper' | 'corporate_bond' | 'government_bond';
-        /**
-         * Part of the issuer's name, case-insensitive.
-         */
-        issuer?: string;
         /**
          * That rating or better, on the long-term scale; unrated securities are excluded.
          */
@@ -2936,11 +3151,72 @@ export type GetSecuritiesData = {
          * Whether the newest price is from trades.
          */
         traded?: boolean;
-        status?: 'active' | 'matured' | 'redeemed' | 'defaulted' | 'merged' | 'suspended';
+        type?: Array<'tfc' | 'sukuk' | 'tbill' | 'pib' | 'gis' | 'commercial_paper' | 'corporate_bond' | 'government_bond'>;
+        /**
+         * Part of the issuer's name, case-insensitive.
+         */
+        issuer?: Array<string>;
+        status?: Array<'active' | 'matured' | 'redeemed' | 'defaulted' | 'merged' | 'suspended'>;
         /**
          * An ISO 4217 code such as PKR.
          */
-        currency?: string;
+        currency?: Array<string>;
+        /**
+         * `issue_date` is at least this date.
+         */
+        issue_date_min?: string;
+        /**
+         * `issue_date` is at most this date.
+         */
+        issue_date_max?: string;
+        /**
+         * `maturity_date` is at least this date.
+         */
+        maturity_date_min?: string;
+        /**
+         * `maturity_date` is at most this date.
+         */
+        maturity_date_max?: string;
+        /**
+         * `issue_size` is at least this value.
+         */
+        issue_size_min?: number;
+        /**
+         * `issue_size` is at most this value.
+         */
+        issue_size_max?: number;
+        /**
+         * `coupon_pct` is at least this value.
+         */
+        coupon_pct_min?: number;
+        /**
+         * `coupon_pct` is at most this value.
+         */
+        coupon_pct_max?: number;
+        /**
+         * `last_yield_pct` is at least this value.
+         */
+        last_yield_pct_min?: number;
+        /**
+         * `last_yield_pct` is at most this value.
+         */
+        last_yield_pct_max?: number;
+        /**
+         * `last_price_date` is at least this date.
+         */
+        last_price_date_min?: string;
+        /**
+         * `last_price_date` is at most this date.
+         */
+        last_price_date_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -3039,10 +3315,6 @@ export type GetSecuritiesTradesData = {
     path?: never;
     query?: {
         /**
-         * A code or an ISIN; an unknown one has no trades.
-         */
-        code?: string;
-        /**
          * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
          */
         from?: string;
@@ -3051,17 +3323,45 @@ export type GetSecuritiesTradesData = {
          */
         to?: string;
         /**
-         * The type of the security.
-         */
-        type?: 'tfc' | 'sukuk' | 'tbill' | 'pib' | 'gis' | 'commercial_paper' | 'corporate_bond' | 'government_bond';
-        /**
-         * The exact venue.
-         */
-        venue?: string;
-        /**
          * `amount` is at least that.
          */
         min_amount?: number;
+        /**
+         * A code or an ISIN; an unknown one has no trades.
+         */
+        code?: Array<string>;
+        /**
+         * The type of the security.
+         */
+        type?: Array<'tfc' | 'sukuk' | 'tbill' | 'pib' | 'gis' | 'commercial_paper' | 'corporate_bond' | 'government_bond'>;
+        /**
+         * The exact venue.
+         */
+        venue?: Array<string>;
+        /**
+         * `trade_date` is at least this date.
+         */
+        trade_date_min?: string;
+        /**
+         * `trade_date` is at most this date.
+         */
+        trade_date_max?: string;
+        /**
+         * `amount` is at least this value.
+         */
+        amount_min?: number;
+        /**
+         * `amount` is at most this value.
+         */
+        amount_max?: number;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -3157,6 +3457,18 @@ export type GetSecuritiesByCodePricesData = {
          */
         to?: string;
         /**
+         * `date` is at least this date.
+         */
+        date_min?: string;
+        /**
+         * `date` is at most this date.
+         */
+        date_max?: string;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
+        /**
          * The order: a field, or `-field` for descending.
          */
         sort?: 'date' | '-date';
@@ -3228,11 +3540,6 @@ export type GetFixedIncomeAuctionsData = {
     body?: never;
     path?: never;
     query?: {
-        instrument?: 'mtb' | 'pib_fixed' | 'pib_floating' | 'gis_fixed' | 'gis_variable' | 'gis_discounted' | 'bill' | 'cmb' | 'note' | 'bond' | 'tips' | 'frn';
-        /**
-         * `3M`, `13W`, `10Y`, `9Y10M`; `3-Month` is read as `3M`.
-         */
-        tenor?: string;
         /**
          * The first day, or a period that begins with it: `2024`, `2024-H1`, `2024-Q1`, `2024-03`.
          */
@@ -3241,11 +3548,48 @@ export type GetFixedIncomeAuctionsData = {
          * The last day, or a period that ends with it.
          */
         to?: string;
-        status?: 'announced' | 'held' | 'rejected' | 'cancelled';
+        instrument?: Array<'mtb' | 'pib_fixed' | 'pib_floating' | 'gis_fixed' | 'gis_variable' | 'gis_discounted' | 'bill' | 'cmb' | 'note' | 'bond' | 'tips' | 'frn'>;
+        /**
+         * `3M`, `13W`, `10Y`, `9Y10M`; `3-Month` is read as `3M`.
+         */
+        tenor?: Array<string>;
+        status?: Array<'announced' | 'held' | 'rejected' | 'cancelled'>;
         /**
          * How bids were made; can be combined with `format=csv`.
          */
-        bidding?: 'competitive' | 'non_competitive';
+        bidding?: Array<'competitive' | 'non_competitive'>;
+        /**
+         * `auction_date` is at least this date.
+         */
+        auction_date_min?: string;
+        /**
+         * `auction_date` is at most this date.
+         */
+        auction_date_max?: string;
+        /**
+         * `accepted_total` is at least this value.
+         */
+        accepted_total_min?: number;
+        /**
+         * `accepted_total` is at most this value.
+         */
+        accepted_total_max?: number;
+        /**
+         * `cutoff_yield_pct` is at least this value.
+         */
+        cutoff_yield_pct_min?: number;
+        /**
+         * `cutoff_yield_pct` is at most this value.
+         */
+        cutoff_yield_pct_max?: number;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -3342,10 +3686,6 @@ export type GetTradeData = {
     path?: never;
     query?: {
         /**
-         * Exports include re-exports; a balance is computed as exports minus imports.
-         */
-        flow?: 'import' | 'export' | 're_export' | 'balance';
-        /**
          * The months or years that end in that period; or use `from` and `to`.
          */
         period?: string;
@@ -3358,27 +3698,6 @@ export type GetTradeData = {
          */
         to?: string;
         /**
-         * Monthly or annual rows.
-         */
-        frequency?: 'M' | 'A';
-        /**
-         * An ISO 3166 code of three letters.
-         */
-        reporter?: string;
-        /**
-         * An ISO 3166 code of three letters, or `world`: rows published for the world; for sums all partners.
-         */
-        partner?: string;
-        /**
-         * A code with its leading zeros, or `TOTAL`; with `level` or `aggregate_by` all codes that begin with it.
-         */
-        commodity?: string;
-        classification?: 'hs' | 'sitc' | 'bec' | 'national_group';
-        /**
-         * Digits of the code.
-         */
-        level?: '2' | '4' | '6' | '8' | '10';
-        /**
          * Sums over all partners, commodities and periods but what is listed; of the last four at most one. Needs `period` or `from`.
          */
         aggregate_by?: Array<'partner' | 'commodity' | 'period' | 'quarter' | 'year' | 'fiscal_year'>;
@@ -3387,15 +3706,60 @@ export type GetTradeData = {
          */
         fiscal_year_end?: '01-31' | '02-28' | '03-31' | '04-30' | '05-31' | '06-30' | '07-31' | '08-31' | '09-30' | '10-31' | '11-30' | '12-31';
         /**
+         * Exports include re-exports; a balance is computed as exports minus imports.
+         */
+        flow?: Array<'import' | 'export' | 're_export' | 'balance'>;
+        /**
+         * Monthly or annual rows.
+         */
+        frequency?: Array<'M' | 'A'>;
+        /**
+         * An ISO 3166 code of three letters.
+         */
+        reporter?: Array<string>;
+        /**
+         * An ISO 3166 code of three letters, or `world`: rows published for the world; for sums all partners.
+         */
+        partner?: Array<string>;
+        /**
+         * A code with its leading zeros, or `TOTAL`; with `level` or `aggregate_by` all codes that begin with it.
+         */
+        commodity?: Array<string>;
+        classification?: Array<'hs' | 'sitc' | 'bec' | 'national_group'>;
+        /**
+         * Digits of the code.
+         */
+        level?: Array<'2' | '4' | '6' | '8' | '10'>;
+        /**
          * The basis of the statistics; the two differ in their totals.
          */
-        basis?: 'customs' | 'bop';
+        basis?: Array<'customs' | 'bop'>;
         /**
          * An ISO 4217 code such as PKR.
          */
-        currency?: string;
+        currency?: Array<string>;
         /**
-         * `count` is the number of rows or sums, `data` is empty; JSON only.
+         * `date` is at least this date.
+         */
+        date_min?: string;
+        /**
+         * `date` is at most this date.
+         */
+        date_max?: string;
+        /**
+         * `value` is at least this value.
+         */
+        value_min?: number;
+        /**
+         * `value` is at most this value.
+         */
+        value_max?: number;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
          */
         count_only?: boolean;
         /**
@@ -3493,11 +3857,51 @@ export type GetBulkData = {
         /**
          * The id or the name of a source, as in `/v1/sources`.
          */
-        source?: string;
+        source?: Array<string>;
         /**
          * Newest values, or all vintages.
          */
-        kind?: 'current' | 'vintages';
+        kind?: Array<'current' | 'vintages'>;
+        /**
+         * `load` is at least this value.
+         */
+        load_min?: number;
+        /**
+         * `load` is at most this value.
+         */
+        load_max?: number;
+        /**
+         * `created_at` is at least this date.
+         */
+        created_at_min?: string;
+        /**
+         * `created_at` is at most this date.
+         */
+        created_at_max?: string;
+        /**
+         * `bytes` is at least this value.
+         */
+        bytes_min?: number;
+        /**
+         * `bytes` is at most this value.
+         */
+        bytes_max?: number;
+        /**
+         * `rows` is at least this value.
+         */
+        rows_min?: number;
+        /**
+         * `rows` is at most this value.
+         */
+        rows_max?: number;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -3616,26 +4020,42 @@ export type GetCatalogData = {
          */
         q?: string;
         /**
-         * A category, including its subcategories.
-         */
-        category?: string;
-        /**
-         * The exact source.
-         */
-        source?: string;
-        frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-        /**
-         * The exact geography.
-         */
-        geography?: string;
-        /**
-         * One of the tags.
-         */
-        tag?: string;
-        /**
          * Adds the number of series per category, source and so on.
          */
         facets?: boolean;
+        /**
+         * A category, including its subcategories.
+         */
+        category?: Array<string>;
+        /**
+         * The exact source.
+         */
+        source?: Array<string>;
+        frequency?: Array<'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular'>;
+        /**
+         * The exact geography.
+         */
+        geography?: Array<string>;
+        /**
+         * One of the tags.
+         */
+        tag?: Array<string>;
+        /**
+         * `last_updated` is at least this date.
+         */
+        last_updated_min?: string;
+        /**
+         * `last_updated` is at most this date.
+         */
+        last_updated_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: `relevance`, the default with `q`; a field, or `-field` for descending. The default without `q` is `id`.
          */
@@ -4244,20 +4664,24 @@ export type GetSearchData = {
          * An id or words, also in other languages of the EU; the last word may be a prefix.
          */
         q: string;
-        type?: 'series' | 'fund' | 'amc' | 'security' | 'commodity';
-        frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
-        /**
-         * The exact source.
-         */
-        source?: string;
-        /**
-         * A category, including its subcategories.
-         */
-        category?: string;
         /**
          * Adds the number of hits per type, frequency and so on.
          */
         facets?: boolean;
+        type?: Array<'series' | 'fund' | 'amc' | 'security' | 'commodity'>;
+        frequency?: Array<'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular'>;
+        /**
+         * The exact source.
+         */
+        source?: Array<string>;
+        /**
+         * A category, including its subcategories.
+         */
+        category?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         sort?: 'relevance' | 'updated';
         /**
          * Hits per page.
@@ -4365,13 +4789,29 @@ export type GetCalendarData = {
         /**
          * The exact source.
          */
-        source?: string;
+        source?: Array<string>;
         /**
          * The id of a series in the release.
          */
-        series?: string;
-        status?: 'scheduled' | 'released' | 'delayed' | 'cancelled';
-        importance?: 'low' | 'medium' | 'high';
+        series?: Array<string>;
+        status?: Array<'scheduled' | 'released' | 'delayed' | 'cancelled'>;
+        importance?: Array<'low' | 'medium' | 'high'>;
+        /**
+         * `release_at` is at least this date.
+         */
+        release_at_min?: string;
+        /**
+         * `release_at` is at most this date.
+         */
+        release_at_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -4447,12 +4887,36 @@ export type GetReleasesData = {
         /**
          * The exact source.
          */
-        source?: string;
-        frequency?: 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular';
+        source?: Array<string>;
+        frequency?: Array<'daily' | 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'annual' | 'irregular'>;
         /**
          * The id of a series that it brings.
          */
-        series?: string;
+        series?: Array<string>;
+        /**
+         * `last_release_at` is at least this date.
+         */
+        last_release_at_min?: string;
+        /**
+         * `last_release_at` is at most this date.
+         */
+        last_release_at_max?: string;
+        /**
+         * `next_release_at` is at least this date.
+         */
+        next_release_at_min?: string;
+        /**
+         * `next_release_at` is at most this date.
+         */
+        next_release_at_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -4597,7 +5061,39 @@ export type GetSourcesData = {
          * A part of the name.
          */
         q?: string;
-        state?: 'current' | 'due' | 'late' | 'unscheduled' | 'empty';
+        state?: Array<'current' | 'due' | 'late' | 'unscheduled' | 'empty'>;
+        /**
+         * `series_count` is at least this value.
+         */
+        series_count_min?: number;
+        /**
+         * `series_count` is at most this value.
+         */
+        series_count_max?: number;
+        /**
+         * `last_success_at` is at least this date.
+         */
+        last_success_at_min?: string;
+        /**
+         * `last_success_at` is at most this date.
+         */
+        last_success_at_max?: string;
+        /**
+         * `next_release_at` is at least this date.
+         */
+        next_release_at_min?: string;
+        /**
+         * `next_release_at` is at most this date.
+         */
+        next_release_at_max?: string;
+        /**
+         * The rows with these ids.
+         */
+        ids?: Array<string>;
+        /**
+         * `count` is the number of all rows that match, `data` is empty; JSON only.
+         */
+        count_only?: boolean;
         /**
          * The order: a field, or `-field` for descending.
          */

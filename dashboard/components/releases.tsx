@@ -8,7 +8,7 @@ import { Empty, SkeletonRows, Waiting } from './states.tsx';
 export function NextReleases({ count }: { count: number }) {
   const releases = useLoad(
     (signal) =>
-      api.get('/v1/calendar', { query: { from: today(), status: 'scheduled', limit: count }, signal }),
+      api.get('/v1/calendar', { query: { from: today(), status: ['scheduled'], limit: count }, signal }),
     [count],
   );
   return (

@@ -27,7 +27,12 @@ export function Calendar() {
   const month = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(given) ? given : today().slice(0, 7);
   const form: Form = params.get('as') === 'list' ? 'list' : 'month';
   const source = params.get('source') ?? undefined;
-  const query = { from: month, to: month, limit: releasesMax, ...(source === undefined ? {} : { source }) };
+  const query = {
+    from: month,
+    to: month,
+    limit: releasesMax,
+    ...(source === undefined ? {} : { source: [source] }),
+  };
   const releases = useLoad((signal) => api.get('/v1/calendar', { query, signal }), [JSON.stringify(query)]);
   function change(name: 'month' | 'as' | 'source', value: string | undefined) {
     setParams((before) => {

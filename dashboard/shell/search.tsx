@@ -179,7 +179,7 @@ function useHits(query: string, type?: 'series'): Found | undefined {
     const timer = setTimeout(() => {
       api
         .get('/v1/search', {
-          query: { q: query, limit: shown, ...(type === undefined ? {} : { type }) },
+          query: { q: query, limit: shown, ...(type === undefined ? {} : { type: [type] }) },
           signal: leaving.signal,
         })
         .then(({ data, meta }) => setFound({ query, hits: data, corrected: meta.corrected }))

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { bulkFileSchema, bulkKinds } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
-import { listOf, listParams, rowOf } from '../../kernel/http/list.ts';
+import { listOf, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import { keptListReply } from '../discovery/kept-list.ts';
+import { keptListParams, keptListReply } from '../discovery/kept-list.ts';
 import { endpoint } from '../endpoint.ts';
 import { readBulkFiles } from './files.ts';
 
@@ -12,17 +12,19 @@ const rowSchema = bulkFileSchema.extend({
   url: z.url().describe('Where the file is, for as long as it is kept.'),
 });
 
+const { params, bounded } = keptListParams({
+  shape: rowSchema.shape,
+  sorts: ['name', 'kind', 'load', 'created_at', 'bytes', 'rows'],
+  sort: 'name',
+  filters: {
+    source: z.string().describe('The id or the name of a source, as in `/v1/sources`.'),
+    kind: oneOfParam(bulkKinds).describe('Newest values, or all vintages.'),
+  },
+});
+
 export const getBulk = endpoint({
   summary: 'The bulk files: all series, and those of each source, as Parquet.',
-  query: {
-    source: z.string().optional().describe('The id or the name of a source, as in `/v1/sources`.'),
-    kind: oneOfParam(bulkKinds).optional().describe('Newest values, or all vintages.'),
-    ...listParams({
-      fields: Object.keys(rowSchema.shape),
-      sorts: ['name', 'kind', 'load', 'created_at', 'bytes', 'rows'],
-      sort: 'name',
-    }),
-  },
+  query: params,
   json: listOf(rowOf(rowSchema)),
   errors: ['plan_required', 'not_found', 'unavailable'],
   handler:
@@ -31,10 +33,11 @@ export const getBulk = endpoint({
       const { files } = await call.stage('lookup', () => readBulkFiles(dependencies, call));
       const { source, kind } = query;
       const rows = files
-        .filter((file) => kind === undefined || file.kind === kind)
+        .filter((file) => kind?.includes(file.kind) ?? true)
         .filter(
           ({ source: name }) =>
-            source === undefined || (name !== null && [name, nameId(name)].includes(source)),
+            source === undefined ||
+            (name !== null && [name, nameId(name)].some((each) => source.includes(each))),
         )
         .map(({ state: _state, ...file }) => ({
           ...{ id: file.name, ...file },
@@ -45,6 +48,6 @@ export const getBulk = endpoint({
       const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
       const changedAt = files.length === 0 ? null : new Date(newest);
       const kept = { value: rows, untilMs: Infinity, changedAt };
-      return keptListReply(dependencies, call, { name: 'bulk', rows, filters: [source, kind], query, kept });
+      return keptListReply(dependencies, call, { name: 'bulk', rows, query, kept, bounded });
     },
 });

@@ -129,10 +129,7 @@ function oneOfFilter(filter: DimsFilter, name: string): string {
 
 export const getCommodityItems = endpoint({
   summary: 'The items that have prices.',
-  query: {
-    category: z.string().optional().describe('The exact category.'),
-    ...paramsWithUpdates(itemList),
-  },
+  query: paramsWithUpdates(itemList, { category: z.string().describe('The exact category.') }),
   json: schemaOf(itemList),
   caching: 'public',
   handler:
@@ -145,10 +142,7 @@ export const getCommodityItems = endpoint({
 
 export const getCommodityCities = endpoint({
   summary: 'The cities that have prices.',
-  query: {
-    province: z.string().optional().describe('The exact province.'),
-    ...paramsWithUpdates(cityList),
-  },
+  query: paramsWithUpdates(cityList, { province: z.string().describe('The exact province.') }),
   json: schemaOf(cityList),
   caching: 'public',
   handler:

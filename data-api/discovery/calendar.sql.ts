@@ -2,7 +2,10 @@
 // Hides time zones: the day of a release is its local day where it is published.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { utc } from '../instants.sql.ts';
+import type { Bound } from '../list-params.ts';
+import { Conditions } from '../list.sql.ts';
 import { presentId } from '../series/series.sql.ts';
 
 export const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled'] as const;
@@ -35,15 +38,23 @@ export type StatedRelease = Release & {
   stated_time_confirmed: boolean | null;
 };
 
-export interface ReleaseQuery {
+/** Which releases are asked for. */
+export interface ReleaseFilter {
   /** Publication days, inclusive, each in the release's own time zone. */
   from: string;
   to: string;
   now: Date;
-  source: string | undefined;
-  series: string | undefined;
-  status: string | undefined;
-  importance: string | undefined;
+  source: readonly string[] | undefined;
+  series: readonly string[] | undefined;
+  status: readonly string[] | undefined;
+  importance: readonly string[] | undefined;
+  ids: readonly string[] | undefined;
+  /** Days of UTC. */
+  bounds: readonly Bound[];
+}
+
+/** A page of them. */
+interface ReleaseQuery extends ReleaseFilter {
   sort: 'release_at' | '-release_at';
   /** The page begins after this release: its instant and id. */
   after: readonly [releaseAt: string, id: string] | null;
@@ -59,32 +70,53 @@ export const statusAt = (now: string) =>
 /** The local day of the publisher. */
 export const releaseDate = '(release_at at time zone time_zone)::date';
 
+const instantOf = (instant: Date, { values }: Conditions): string => `$${values.push(instant)}::timestamptz`;
+
+/** The conditions of the filter. */
+function releasesWhere(query: ReleaseFilter): Conditions {
+  const where = new Conditions();
+  const [from, to] = [query.from, query.to].map((value) => `$${where.values.push(value)}`);
+  // Time zones are within a day of UTC: the index finds the surrounding days, and the second line filters exactly.
+  where.sql.push(
+    `release_at between ${from}::date - interval '1 day' and ${to}::date + interval '2 days'
+       and ${releaseDate} between ${from} and ${to}`,
+  );
+  where
+    .isOneOf(query.source, 'source')
+    .any(query.series, (p) => `series_ids @> array[${presentId(p)}]`)
+    .isOneOf(query.importance, 'importance')
+    .isOneOf(query.ids, 'release_id');
+  if (query.status !== undefined) where.isOneOf(query.status, statusAt(instantOf(query.now, where)));
+  for (const bound of query.bounds) where.within(bound, `(release_at at time zone 'UTC')::date`);
+  return where;
+}
+
+/** The number of releases that pass the filter. */
+export async function countReleases(database: Queryable, query: ReleaseFilter): Promise<number> {
+  const where = releasesWhere(query);
+  const rows = await database.query<{ count: number }>(
+    `select count(*) as count from data.releases where ${where.sql.join(' and ')}`,
+    where.values,
+  );
+  return entryAt(rows, 0).count;
+}
+
 /** A page of releases in chronological order. */
 export async function listReleases(database: Queryable, query: ReleaseQuery): Promise<StatedRelease[]> {
-  const [ahead, direction] = query.sort === 'release_at' ? ['>', ''] : ['<', 'desc'];
+  const [ahead, direction] = query.sort === 'release_at' ? ['>', 'asc'] : ['<', 'desc'];
+  const where = releasesWhere(query);
+  const [at, id] = query.after ?? [];
+  if (at !== undefined)
+    where.sql.push(
+      `(release_at, release_id) ${ahead} ($${where.values.push(at)}::timestamptz, $${where.values.push(id)}::text)`,
+    );
   return database.query<StatedRelease>(
     `select release_id as id, title, source, ${utc('release_at')} as release_at, ${releaseDate} as release_date, time_zone,
        coalesce(time_confirmed, (release_at at time zone time_zone)::time <> '00:00') as time_confirmed, reference_period,
-       frequency, kind, ${statusAt('$3')} as status, importance, series_ids as series, url
+       frequency, kind, ${statusAt(instantOf(query.now, where))} as status, importance, series_ids as series, url
        ${query.stated ? ', publication as stated_publication, status as stated_status, time_confirmed as stated_time_confirmed' : ''}
-     from data.releases
-     -- Time zones are within a day of UTC: the index finds the surrounding days, and the second line filters exactly.
-     where release_at between $1::date - interval '1 day' and $2::date + interval '2 days'
-       and ${releaseDate} between $1 and $2
-       and ($4::text is null or source = $4) and ($5::text is null or series_ids @> array[${presentId('$5')}])
-       and ($6::text is null or ${statusAt('$3')} = $6) and ($7::text is null or importance = $7)
-       and ($8::timestamptz is null or (release_at, release_id) ${ahead} ($8, $9::text))
-     order by release_at ${direction}, release_id ${direction} limit $10`,
-    [
-      query.from,
-      query.to,
-      query.now,
-      query.source,
-      query.series,
-      query.status,
-      query.importance,
-      ...(query.after ?? [null, null]),
-      query.limit,
-    ],
+     from data.releases where ${where.sql.join(' and ')}
+     order by release_at ${direction}, release_id ${direction} limit $${where.values.push(query.limit)}`,
+    where.values,
   );
 }

@@ -2,27 +2,35 @@
 // Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn, nextDayIn } from '../../kernel/clock.ts';
-import { limitDefault, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
+import { countJson, limitDefault, listOf, renderList, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { addDays, withinCalendar, type DateRange } from '../../kernel/dates.ts';
-import { importances, listReleases, releaseSchema, releaseStatuses } from './calendar.sql.ts';
+import { countReleases, importances, listReleases, releaseSchema, releaseStatuses } from './calendar.sql.ts';
 import { endpoint } from '../endpoint.ts';
+import { boundsOf, idsOf, requireJsonCount } from '../list-params.ts';
 import { releasesIcs } from './ics.ts';
+import { keptListParams } from './kept-list.ts';
 
 const daysDefault = 30;
 
-const columns = Object.keys(releaseSchema.shape);
+const { params, bounded } = keptListParams({
+  shape: releaseSchema.shape,
+  sorts: ['release_at'],
+  sort: 'release_at',
+  filters: {
+    source: z.string().describe('The exact source.'),
+    series: z.string().describe('The id of a series in the release.'),
+    status: oneOfParam(releaseStatuses),
+    importance: oneOfParam(importances),
+  },
+});
 
 /** Without `from` it begins today; without `to` it ends thirty days after it begins. */
 export const getCalendar = endpoint({
   summary: 'The release calendar, as JSON, CSV or iCalendar.',
   query: {
     ...windowParams,
-    source: z.string().optional().describe('The exact source.'),
-    series: z.string().optional().describe('The id of a series in the release.'),
-    status: oneOfParam(releaseStatuses).optional(),
-    importance: oneOfParam(importances).optional(),
-    ...listParams({ fields: columns, sorts: ['release_at'], sort: 'release_at' }),
+    ...params,
     format: oneOfParam(['json', 'csv', 'ics']).default('json').describe('`ics`: a calendar to subscribe to.'),
   },
   json: listOf(rowOf(releaseSchema)),
@@ -31,11 +39,13 @@ export const getCalendar = endpoint({
     ({ database, cursors, clock, seriesTimeZone }) =>
     async ({ query, call }) => {
       const { limit, cursor, format, fields, source, series, status, importance } = query;
+      requireJsonCount(query);
       const now = clock.now();
       const { from, to } = shownWindow(windowOf(query), dateIn(seriesTimeZone, now));
       const sort = query.sort === '-release_at' ? '-release_at' : 'release_at';
-      const filter = { source, series, status, importance, sort } as const;
-      const pageQuery = JSON.stringify(['calendar', query.from, query.to, filter]);
+      const narrowed = { ids: idsOf(query), bounds: boundsOf(query, bounded) };
+      const filter = { source, series, status, importance, ...narrowed };
+      const pageQuery = JSON.stringify(['calendar', query.from, query.to, filter, sort]);
       const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as [string, string]);
       const most = limit ?? (format === 'json' ? limitDefault : Infinity);
       return {
@@ -43,19 +53,22 @@ export const getCalendar = endpoint({
         format,
         fileName: 'calendar',
         async read() {
+          const asked = { from, to, now, ...filter };
+          if (query.count_only) {
+            call.changesAt(changeOf([], status, now, seriesTimeZone));
+            return { text: countJson(await call.stage('sql', () => countReleases(database, asked))) };
+          }
           const found = await call.stage('sql', () =>
             listReleases(database, {
-              from,
-              to,
-              now,
-              ...filter,
+              ...asked,
+              sort,
               after,
               limit: most === Infinity ? null : most + 1,
               stated: format === 'ics',
             }),
           );
           const releases = found.slice(0, most);
-          call.changesAt(changeOf(releases, query.status, now, seriesTimeZone));
+          call.changesAt(changeOf(releases, status, now, seriesTimeZone));
           const last = found.length > most ? releases.at(-1) : undefined;
           const nextCursor = last === undefined ? null : cursors.seal([last.release_at, last.id], pageQuery);
           const written = await call.stage('render', () =>
@@ -75,7 +88,7 @@ export const getCalendar = endpoint({
  */
 function changeOf(
   releases: readonly { release_at: string }[],
-  status: string | undefined,
+  status: readonly string[] | undefined,
   now: Date,
   timeZone: string,
 ): Date {

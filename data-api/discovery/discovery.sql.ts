@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
+import { entryAt } from '../../kernel/entries.ts';
 import { date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 import type { FacetCount } from '../search/hits.sql.ts';
@@ -38,11 +39,11 @@ export const catalogList: List = {
 interface CatalogFilter {
   words?: SeriesWords | undefined;
   /** A category, including its subcategories. */
-  category?: string | undefined;
-  source?: string | undefined;
-  frequency?: string | undefined;
-  geography?: string | undefined;
-  tag?: string | undefined;
+  category?: readonly string[] | undefined;
+  source?: readonly string[] | undefined;
+  frequency?: readonly string[] | undefined;
+  geography?: readonly string[] | undefined;
+  tag?: readonly string[] | undefined;
 }
 
 const isBelow = (p: string): string => `(category like ${p} or category || '/' like ${p})`;
@@ -50,17 +51,16 @@ const belowPattern = (category: string): string => `${escapeLike(category)}/%`;
 
 /** The conditions of the filter. */
 export function catalogWhere(filter: CatalogFilter): Conditions {
-  const below = filter.category === undefined ? undefined : belowPattern(filter.category);
   return new Conditions()
     .and(
       filter.words?.matching,
       (p) => `series_no in (select e.series_no from data.search_entries e where words @@ ${p}::tsquery)`,
     )
-    .and(below, isBelow)
+    .any(filter.category?.map(belowPattern), isBelow)
     .equals('source', filter.source, 'source')
-    .and(filter.frequency, (p) => `frequency = ${p}`)
+    .isOneOf(filter.frequency, 'frequency')
     .equals('geography', filter.geography, 'geography')
-    .and(filter.tag, (p) => `${p} = any(tags)`);
+    .any(filter.tag, (p) => `${p} = any(tags)`);
 }
 
 /** More categories below one are not looked up one by one: 20 take 3 ms, 60 take 11 (2026-11-28, 200,000 series). */
@@ -129,6 +129,28 @@ export function countTags(database: Queryable): Promise<{ name: string; count: n
   return database.query(
     `select tag as name, count(*) as count from ${servedSeries}, unnest(tags) tag group by tag`,
   );
+}
+
+/**
+ * The number of series that match, from the counts that the loads keep; undefined if these do not have it: they have each facet by itself alone.
+ * @param where of the filter, with all that the request narrows the list by.
+ */
+export async function keptCount(
+  database: Queryable,
+  where: Conditions,
+  filter: CatalogFilter,
+): Promise<number | undefined> {
+  const [facet, ...others] = catalogFacets.filter((name) => filter[name] !== undefined);
+  const isOfFacet = others.length === 0 && where.sql.length === (facet === undefined ? 0 : 1);
+  if (!isOfFacet) return undefined;
+  const rows = await database.query<{ count: number }>(
+    `select coalesce(sum(series), 0)::integer as count from data.facet_counts
+     where facet = $1 and ($2::text[] is null or value = any($2)
+       or facet = 'category' and exists (select from unnest($2) above where starts_with(value, above || '/')))`,
+    [facet ?? 'frequency', facet === undefined ? null : filter[facet]],
+    'kept_count',
+  );
+  return entryAt(rows, 0).count;
 }
 
 export const relatedSchema = z.object({

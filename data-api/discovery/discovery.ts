@@ -13,6 +13,7 @@ import {
   catalogWhere,
   countCatalogFacets,
   findRelated,
+  keptCount,
   relatedSchema,
 } from './discovery.sql.ts';
 import type { FacetCount } from '../search/hits.sql.ts';
@@ -52,6 +53,14 @@ export function toFacets<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, valuesOf(name)]));
 }
 
+/** The number of all entries, by a facet of which each entry has a value. */
+export function totalOf<Name extends string>(
+  counts: readonly FacetCount<Name>[],
+  facet: NoInfer<Name>,
+): number {
+  return counts.reduce((total, each) => (each.facet === facet ? total + each.count : total), 0);
+}
+
 export const getCatalog = endpoint({
   summary: 'The series, filtered.',
   query: {
@@ -61,13 +70,14 @@ export const getCatalog = endpoint({
       .describe(
         'Words of the id, the name or the other metadata, or synonyms of them; the last may be a prefix.',
       ),
-    category: z.string().optional().describe('A category, including its subcategories.'),
-    source: z.string().optional().describe('The exact source.'),
-    frequency: oneOfParam(frequencies).optional(),
-    geography: z.string().optional().describe('The exact geography.'),
-    tag: z.string().optional().describe('One of the tags.'),
     facets: flagParam(false).describe('Adds the number of series per category, source and so on.'),
-    ...paramsWithUpdates(catalogList),
+    ...paramsWithUpdates(catalogList, {
+      category: z.string().describe('A category, including its subcategories.'),
+      source: z.string().describe('The exact source.'),
+      frequency: oneOfParam(frequencies),
+      geography: z.string().describe('The exact geography.'),
+      tag: z.string().describe('One of the tags.'),
+    }),
     sort: oneOfParam(['id', '-id', 'last_updated', '-last_updated', 'relevance'])
       .optional()
       .describe(
@@ -83,26 +93,40 @@ export const getCatalog = endpoint({
       const { q } = query;
       const words =
         q === undefined ? undefined : await call.stage('lookup', () => seriesWords(database, vocabulary, q));
-      const where = catalogWhere({ ...query, words });
-      const counted = where.copy().and(query.updated_after, (p) => `last_updated > ${p}`);
+      const counted = catalogWhere({ ...query, words });
       const extra = {
         name: 'facets' as const,
-        read: async () => ({ facets: toFacets(catalogFacets, await countCatalogFacets(database, counted)) }),
+        async read() {
+          const counts = await countCatalogFacets(database, counted);
+          return { meta: { facets: toFacets(catalogFacets, counts) }, total: totalOf(counts, 'frequency') };
+        },
       };
-      const withFacets = query.facets ? { extra } : {};
+      const known = () => keptCount(database, counted, query);
+      const common = {
+        counted: { list: catalogList, where: counted, known },
+        ...(query.facets ? { extra } : {}),
+      };
       const sort = query.sort ?? 'relevance';
       if (sort !== 'relevance' || words === undefined) {
         const ordered = { ...query, sort: sort === 'relevance' ? catalogList.sort : sort };
         const { category, ...others } = query;
-        if (category === undefined || words !== undefined || !/^-?id$/.test(ordered.sort))
-          return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...withFacets });
-        const elsewhere = catalogWhere(others);
-        const list = belowCategory(category, elsewhere);
-        return listReply(dependencies, call, { list, query: ordered, where: elsewhere, ...withFacets });
+        const [below, ...more] = category ?? [];
+        if (below === undefined || more.length > 0 || words !== undefined || !/^-?id$/.test(ordered.sort)) {
+          const where = catalogWhere({ ...query, words });
+          return listReply(dependencies, call, { list: catalogList, query: ordered, where, ...common });
+        }
+        const where = catalogWhere(others);
+        return listReply(dependencies, call, {
+          list: belowCategory(below, where),
+          query: ordered,
+          where,
+          ...common,
+        });
       }
       const state = await call.stage('lookup', () => findDataState(database, searched));
+      const where = catalogWhere({ ...query, words });
       const list = byRelevance(words, dayOf(state), where);
-      return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...withFacets });
+      return listReply(dependencies, call, { list, query: { ...query, sort }, where, state, ...common });
     },
 });
 

@@ -1,10 +1,20 @@
 // Lists that fit in memory: computed again only when a load or the clock has changed them, and filtered, ordered and paged there.
 // Hides cursors, and that calls which come meanwhile share one computation.
+import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
-import { limitDefault, renderList, type Row } from '../../kernel/http/list.ts';
+import { countJson, limitDefault, listParams, renderList, type Row } from '../../kernel/http/list.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
+import {
+  boundsOf,
+  idsOf,
+  narrowingParams,
+  requireJsonCount,
+  type Bound,
+  type BoundKind,
+  type Filters,
+} from '../list-params.ts';
 import { findDataState } from '../list.sql.ts';
 
 /** What was computed, and until when it is right unless a load changes it. */
@@ -60,32 +70,69 @@ export function sharedAmongEndpoints<Value>(
   };
 }
 
+interface KeptListParams<Asked extends Filters> {
+  /** The schemas of its fields, in order. */
+  shape: z.ZodRawShape;
+  sorts: readonly string[];
+  sort: string;
+  /** Its filters, each as the parameter of one value. */
+  filters: Asked;
+}
+
+/** The parameters of a kept list, whose rows have an id; and the fields with bounds: the numbers and instants that it can be ordered by. */
+export function keptListParams<Asked extends Filters>({
+  shape,
+  sorts,
+  sort,
+  filters,
+}: KeptListParams<Asked>) {
+  const bounded = Object.fromEntries(
+    sorts.flatMap((name): [string, BoundKind][] => {
+      const kind = boundKindOf(shape[name]);
+      return kind === undefined ? [] : [[name, kind]];
+    }),
+  );
+  const params = {
+    ...narrowingParams({ filters, id: z.string(), bounded }),
+    ...listParams({ fields: Object.keys(shape), sorts, sort }),
+  };
+  return { bounded, params };
+}
+
+function boundKindOf(schema: z.core.$ZodType | undefined): BoundKind | undefined {
+  if (schema instanceof z.ZodNullable) return boundKindOf(schema.unwrap());
+  if (schema instanceof z.ZodNumber) return 'number';
+  return schema instanceof z.ZodISODateTime ? 'date' : undefined;
+}
+
 interface KeptListRequest {
   sort: string;
   limit?: number | undefined;
   cursor?: string | undefined;
   fields: readonly string[];
   format: 'json' | 'csv';
+  count_only: boolean;
 }
 
 /** The place of a row in the order: its sort field, then its id. */
 type Place = readonly [value: string | number | null, id: string];
 
-/** A page of the rows, or all of them for CSV without a limit. @param filters what the rows were chosen by, for the cursor. */
+/** A page of the rows, or all of them for CSV without a limit; or only their number. @param rows those that pass the filters of the list. */
 export function keptListReply(
   { cursors }: Pick<Dependencies, 'cursors'>,
   call: ServiceCall,
   list: {
     name: string;
     rows: readonly (Row & { id: string })[];
-    filters: readonly unknown[];
     query: KeptListRequest;
     kept: Omit<Kept<unknown>, 'version'>;
+    bounded: Readonly<Record<string, BoundKind>>;
   },
 ): Reply {
   const { name, query, kept } = list;
-  const { sort, limit, cursor, fields, format } = query;
-  const pageQuery = JSON.stringify([name, list.filters, sort]);
+  const { limit, cursor, fields, format, count_only, ...chosen } = query;
+  requireJsonCount(query);
+  const pageQuery = JSON.stringify([name, chosen]);
   const after = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as unknown as Place);
   const most = limit ?? (format === 'json' ? limitDefault : Infinity);
   if (kept.untilMs < Infinity) call.changesAt(new Date(kept.untilMs));
@@ -95,16 +142,43 @@ export function keptListReply(
     fileName: name,
     async read() {
       const text = await call.stage('render', () => {
-        const placed = placedRows(list.rows, sort, after);
+        const narrowed = narrowedRows(list.rows, query, list.bounded);
+        if (count_only) return { text: countJson(narrowed.length) };
+        const placed = placedRows(narrowed, query.sort, after);
         const shown = placed.slice(0, most);
         const last = placed.length > most ? shown.at(-1) : undefined;
         const nextCursor = last === undefined ? null : cursors.seal(last.place, pageQuery);
         const rows = shown.map(({ row }) => row);
-        return { text: renderList(rows, { fields, format, nextCursor }), nextCursor };
+        const total = narrowed.length;
+        return { text: renderList(rows, { fields, format, nextCursor, total }), nextCursor };
       });
       return text;
     },
   };
+}
+
+/** The rows with the ids and within the bounds of a request. The bounds of an instant are days of UTC. */
+function narrowedRows(
+  rows: readonly (Row & { id: string })[],
+  query: KeptListRequest,
+  bounded: Readonly<Record<string, BoundKind>>,
+): readonly (Row & { id: string })[] {
+  const ids = idsOf(query);
+  const bounds = boundsOf(query, bounded);
+  return rows.filter(
+    (row) =>
+      (ids?.includes(row.id) ?? true) &&
+      bounds.every((bound) => isWithin(memberOf(row, bound.field) as string | number | null, bound)),
+  );
+}
+
+function isWithin(value: string | number | null, { side, value: bound }: Bound): boolean {
+  if (value === null) return false;
+  const order =
+    typeof value === 'number'
+      ? compareValues(value, Number(bound))
+      : compareValues(value.slice(0, bound.length), bound);
+  return side === 'min' ? order >= 0 : order <= 0;
 }
 
 /** The rows after a place in their order. Nulls come last in either direction, as in every list. */

@@ -57,11 +57,15 @@ export async function listPublications(database: Queryable, now: Date): Promise<
 /** What identifies a release. */
 export type PublicationName = Pick<Publication, 'source' | 'name'>;
 
-/** The releases that bring a series. */
-export async function findPublicationsOf(database: Queryable, seriesId: string): Promise<PublicationName[]> {
+/** The releases that bring any of the series. */
+export async function findPublicationsOf(
+  database: Queryable,
+  seriesIds: readonly string[],
+): Promise<PublicationName[]> {
   return database.query<PublicationName>(
-    `select distinct source, ${name} as name from data.releases where series_ids @> array[${presentId('$1')}]`,
-    [seriesId],
+    `select distinct source, ${name} as name from data.releases
+     where series_ids && array(select ${presentId('asked')} from unnest($1::text[]) asked)`,
+    [seriesIds],
     'publications_of_series',
   );
 }

@@ -5,12 +5,18 @@ import { nameId } from '../../domain/name-id.ts';
 import { frequencies } from '../../domain/periods.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
-import { listOf, listParams, oneOf, rowOf } from '../../kernel/http/list.ts';
+import { listOf, oneOf, rowOf } from '../../kernel/http/list.ts';
 import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { relatedSchema } from './discovery.sql.ts';
-import { keptListReply, keptUntilChanged, sharedAmongEndpoints, type Computed } from './kept-list.ts';
+import {
+  keptListParams,
+  keptListReply,
+  keptUntilChanged,
+  sharedAmongEndpoints,
+  type Computed,
+} from './kept-list.ts';
 import {
   findPublicationsOf,
   listDatesOf,
@@ -58,18 +64,20 @@ export function earliestMs(rows: readonly { changes_at: string | null }[]): numb
   );
 }
 
+const { params, bounded } = keptListParams({
+  shape: publicationSchema.shape,
+  sorts: ['name', 'last_release_at', 'next_release_at'],
+  sort: 'name',
+  filters: {
+    source: z.string().describe('The exact source.'),
+    frequency: oneOfParam(frequencies),
+    series: z.string().describe('The id of a series that it brings.'),
+  },
+});
+
 export const getReleases = endpoint({
   summary: 'The releases: what publishers bring out again and again.',
-  query: {
-    source: z.string().optional().describe('The exact source.'),
-    frequency: oneOfParam(frequencies).optional(),
-    series: z.string().optional().describe('The id of a series that it brings.'),
-    ...listParams({
-      fields: Object.keys(publicationSchema.shape),
-      sorts: ['name', 'last_release_at', 'next_release_at'],
-      sort: 'name',
-    }),
-  },
+  query: params,
   json: listOf(rowOf(publicationSchema)),
   caching: 'public',
   handler: (dependencies) => {
@@ -83,12 +91,11 @@ export const getReleases = endpoint({
           : new Set((await findPublicationsOf(dependencies.database, series)).map(releaseIdOf));
       const rows = kept.value.filter(
         (row) =>
-          (source === undefined || row.source === source) &&
-          (frequency === undefined || row.frequency === frequency) &&
+          (source?.includes(row.source) ?? true) &&
+          (frequency === undefined || (row.frequency !== null && frequency.includes(row.frequency))) &&
           (bringing === null || bringing.has(row.id)),
       );
-      const filters = [source, frequency, series];
-      return keptListReply(dependencies, call, { name: 'releases', rows, filters, query, kept });
+      return keptListReply(dependencies, call, { name: 'releases', rows, query, kept, bounded });
     };
   },
 });

@@ -3,12 +3,18 @@
 import { z } from 'zod';
 import { nameId } from '../../domain/name-id.ts';
 import { memberOf } from '../../kernel/entries.ts';
-import { listOf, listParams, oneOf, rowOf } from '../../kernel/http/list.ts';
+import { listOf, oneOf, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { catalogList } from './discovery.sql.ts';
-import { keptListReply, keptUntilChanged, sharedAmongEndpoints, type Computed } from './kept-list.ts';
+import {
+  keptListParams,
+  keptListReply,
+  keptUntilChanged,
+  sharedAmongEndpoints,
+  type Computed,
+} from './kept-list.ts';
 import { earliestMs, keptReleases, publicationSchema, requireNamed } from './releases.ts';
 import { currencyShape, licenceSchema, listSources, readSourceTotals, sourceStates } from './sources.sql.ts';
 
@@ -36,17 +42,16 @@ export const keptSources = sharedAmongEndpoints(({ database, clock }) => {
   });
 });
 
+const { params, bounded } = keptListParams({
+  shape: sourceSchema.shape,
+  sorts: ['name', 'series_count', 'last_success_at', 'next_release_at'],
+  sort: 'name',
+  filters: { state: oneOfParam(sourceStates) },
+});
+
 export const getSources = endpoint({
   summary: 'The sources: who publishes the series.',
-  query: {
-    q: z.string().optional().describe('A part of the name.'),
-    state: oneOfParam(sourceStates).optional(),
-    ...listParams({
-      fields: Object.keys(sourceSchema.shape),
-      sorts: ['name', 'series_count', 'last_success_at', 'next_release_at'],
-      sort: 'name',
-    }),
-  },
+  query: { q: z.string().optional().describe('A part of the name.'), ...params },
   json: listOf(rowOf(sourceSchema)),
   caching: 'public',
   handler: (dependencies) => {
@@ -57,9 +62,9 @@ export const getSources = endpoint({
       const rows = kept.value.filter(
         (row) =>
           (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
-          (state === undefined || row.state === state),
+          (state?.includes(row.state) ?? true),
       );
-      return keptListReply(dependencies, call, { name: 'sources', rows, filters: [q, state], query, kept });
+      return keptListReply(dependencies, call, { name: 'sources', rows, query, kept, bounded });
     };
   },
 });

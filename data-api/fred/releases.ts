@@ -167,7 +167,7 @@ export const getFredSeriesRelease = endpoint({
       const realtime = realtimeOf(query, dependencies, call);
       const { kept, series, bringing } = await call.stage('lookup', async () => {
         const { series } = await requireFredSeries(dependencies, call, query.series_id);
-        const found = await findPublicationsOf(dependencies.database, series.id);
+        const found = await findPublicationsOf(dependencies.database, [series.id]);
         return { kept: await releases(), series, bringing: new Set(found.map(releaseIdOf)) };
       });
       const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));

@@ -22,7 +22,7 @@ export const getAmcs = endpoint({
   summary: 'Asset management companies.',
   query: {
     q: z.string().optional().describe('Part of the id, the name or the short name, case-insensitive.'),
-    ...paramsWithUpdates(amcsList),
+    ...paramsWithUpdates(amcsList, {}),
   },
   json: schemaOf(amcsList),
   handler:

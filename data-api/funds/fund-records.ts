@@ -39,7 +39,7 @@ export const getFundNavs = endpoint({
     ...windowParams,
     adjusted: flagParam(true).describe('Whether `nav_adjusted` is filled: the NAV with payouts reinvested.'),
     frequency: oneOfParam(navFrequencies).default('daily').describe('Returns the last NAV of each period.'),
-    ...paramsWithUpdates(navList),
+    ...paramsWithUpdates(navList, {}),
   },
   json: schemaOf(navList),
   errors: ['not_found'],
@@ -76,15 +76,14 @@ export const getFundPayouts = endpoint({
   params: fundParam,
   query: {
     ...windowParams,
-    type: oneOfParam(payoutTypes).optional().describe('The type of payout.'),
-    ...paramsWithUpdates(payoutsList),
+    ...paramsWithUpdates(payoutsList, { type: oneOfParam(payoutTypes).describe('The type of payout.') }),
   },
   json: schemaOf(payoutsList),
   errors: ['not_found'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
     const { where, fileName } = await findRecords(dependencies, payoutsList, asked);
-    where.and(query.type, (p) => `p.type = ${p}`);
+    where.isOneOf(query.type, 'p.type');
     return listReply(dependencies, call, { list: payoutsList, query, where, fileName });
   },
 });
@@ -94,15 +93,16 @@ export const getFundExpenses = endpoint({
   params: fundParam,
   query: {
     ...windowParams,
-    period_type: oneOfParam(expensePeriods).optional().describe('The period covered by the ratio.'),
-    ...paramsWithUpdates(expensesList),
+    ...paramsWithUpdates(expensesList, {
+      period_type: oneOfParam(expensePeriods).describe('The period covered by the ratio.'),
+    }),
   },
   json: schemaOf(expensesList),
   errors: ['not_found'],
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
     const { where, fileName } = await findRecords(dependencies, expensesList, asked);
-    where.and(query.period_type, (p) => `e.period_type = ${p}`);
+    where.isOneOf(query.period_type, 'e.period_type');
     return listReply(dependencies, call, { list: expensesList, query, where, fileName });
   },
 });

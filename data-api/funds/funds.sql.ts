@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
 import { returnPeriods, statedBases, type StatedBasis } from '../../domain/funds/returns.ts';
 import type { Queryable } from '../../kernel/database.ts';
-import { memberOf } from '../../kernel/entries.ts';
 import { boolean, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List, type ListField } from '../list.sql.ts';
 
@@ -109,7 +108,7 @@ export const fundProfile: List = {
   },
 };
 
-/** The screened figures: `<name>_min`, `<name>_max`, and `sort`. @param r the row with the returns. */
+/** The screened figures, by which it is ordered and bounded. @param r the row with the returns. */
 const screenedFigures = (r: 'g' | 'r'): Readonly<Record<string, ListField>> => ({
   aum: sorted(number('g.aum')),
   ter_pct: sorted(number('g.ter_pct')),
@@ -121,7 +120,6 @@ const screenedFigures = (r: 'g' | 'r'): Readonly<Record<string, ListField>> => (
   sharpe_1y: sorted(number('g.sharpe_1y')),
   max_drawdown_1y_pct: sorted(number('g.max_drawdown_1y_pct')),
 });
-export const screenedFigureNames = Object.keys(screenedFigures('g'));
 
 /** The screener, with all returns on one basis. */
 const screenerOn = (basis: StatedBasis): List => ({
@@ -156,14 +154,14 @@ export const screeners = Object.fromEntries(statedBases.map((basis) => [basis, s
 >;
 
 interface FundFilter {
-  amc?: string | undefined;
-  category?: string | undefined;
-  asset_class?: string | undefined;
+  amc?: readonly string[] | undefined;
+  category?: readonly string[] | undefined;
+  asset_class?: readonly string[] | undefined;
   shariah?: boolean | undefined;
-  structure?: string | undefined;
-  risk_profile?: string | undefined;
-  status?: string | undefined;
-  currency?: string | undefined;
+  structure?: readonly string[] | undefined;
+  risk_profile?: readonly string[] | undefined;
+  status?: readonly string[] | undefined;
+  currency?: readonly string[] | undefined;
   /** Part of a name or of a code, case-insensitive. */
   q?: string | undefined;
 }
@@ -174,11 +172,11 @@ export function fundsWhere(filter: FundFilter): Conditions {
   return new Conditions()
     .equals('amc', filter.amc, 'f.amc_id')
     .equals('category', filter.category, 'f.category')
-    .and(filter.asset_class, (p) => `f.asset_class = ${p}`)
+    .isOneOf(filter.asset_class, 'f.asset_class')
     .and(filter.shariah, (p) => `f.shariah_compliant = ${p}`)
-    .and(filter.structure, (p) => `f.structure = ${p}`)
+    .isOneOf(filter.structure, 'f.structure')
     .equals('risk_profile', filter.risk_profile, 'f.risk_profile')
-    .and(filter.status, (p) => `(f.status = ${p} or (${p} = 'inactive' and f.status is null and g.is_stale))`)
+    .any(filter.status, (p) => `(f.status = ${p} or (${p} = 'inactive' and f.status is null and g.is_stale))`)
     .equals('currency', filter.currency, 'f.currency')
     .and(
       containing,
@@ -194,20 +192,11 @@ export function leaveOutEnded(where: Conditions): void {
   where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
 }
 
-/** Excludes funds whose last NAV is stale: their figures are of another time than those of their category. */
-export function leaveOutStale(where: Conditions): void {
-  where.sql.push('not g.is_stale');
-}
-
-/** Adds the bound of a screened figure. @param bound plain digits. */
-export function addBound(
-  where: Conditions,
-  { fields }: List,
-  name: string,
-  side: 'min' | 'max',
-  bound: string | undefined,
-): void {
-  where.and(bound, (p) => `${memberOf(fields, name).sql} ${side === 'min' ? '>=' : '<='} ${p}`);
+/** Excludes funds whose last NAV is stale: their figures are of another time than those of their category. @param status only those with it. */
+export function leaveOutStale(where: Conditions, status?: 'active'): void {
+  where.sql.push(
+    status === undefined ? 'not g.is_stale' : `not (g.is_stale and coalesce(f.status, '') = '${status}')`,
+  );
 }
 
 /** Adds a minimum or maximum rating; a rating such as AA(f) is read without its brackets. */
@@ -217,11 +206,6 @@ export function addRatingBound(where: Conditions, side: 'min' | 'max', rating: s
     (p) =>
       `data.rating_rank(regexp_replace(f.rating, '\\s*\\(.*\\)$', '')) ${side === 'min' ? '<=' : '>='} data.rating_rank(${p})`,
   );
-}
-
-/** Adds that the last NAV is of the day or later (or earlier). */
-export function addDayBound(where: Conditions, side: 'min' | 'max', day: string | undefined): void {
-  where.and(day, (p) => `g.as_of ${side === 'min' ? '>=' : '<='} ${p}`);
 }
 
 /** What calls about one fund need to know about it. */

@@ -7,11 +7,9 @@ import { fail } from '../../kernel/errors.ts';
 import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
 import { statedBases } from '../../domain/funds/returns.ts';
 import { oneOf } from '../../kernel/http/list.ts';
-import { booleanParam, nearestName, oneOfParam, periodParam } from '../../kernel/http/params.ts';
+import { booleanParam, nearestName, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import {
-  addBound,
-  addDayBound,
   addRatingBound,
   findFund,
   findFundIdsNear,
@@ -20,7 +18,6 @@ import {
   fundsWhere,
   leaveOutEnded,
   leaveOutStale,
-  screenedFigureNames,
   screeners,
   type Fund,
 } from './funds.sql.ts';
@@ -33,27 +30,25 @@ export const fundParam = {
   id: z.string().describe('An id from `/v1/funds`, a symbol, an ISIN or a code of the source.'),
 };
 
-const filterParams = {
-  amc: z.string().optional().describe('An id from `/v1/amcs`.'),
-  category: z.string().optional().describe('The exact category.'),
-  asset_class: oneOfParam(assetClasses).optional(),
-  shariah: booleanParam.optional().describe('Whether the fund is Shariah-compliant.'),
-  structure: oneOfParam(fundStructures).optional(),
-  risk_profile: z.string().optional().describe('The exact risk profile as stated by the source.'),
-  status: oneOfParam(shownFundStatuses)
-    .optional()
-    .describe(
-      '`inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.',
-    ),
-  currency: currencyParam.optional(),
+const filters = {
+  amc: z.string().describe('An id from `/v1/amcs`.'),
+  category: z.string().describe('The exact category.'),
+  asset_class: oneOfParam(assetClasses),
+  structure: oneOfParam(fundStructures),
+  risk_profile: z.string().describe('The exact risk profile as stated by the source.'),
+  status: oneOfParam(shownFundStatuses).describe(
+    '`inactive`: the source states no status, and the last NAV is more than 30 days older than the newest of the category.',
+  ),
+  currency: currencyParam,
 };
+const shariah = booleanParam.optional().describe('Whether the fund is Shariah-compliant.');
 
 export const getFunds = endpoint({
   summary: 'Funds.',
   query: {
-    ...filterParams,
+    shariah,
     q: z.string().optional().describe('Part of the id, a name or a code, case-insensitive.'),
-    ...paramsWithUpdates(fundsList),
+    ...paramsWithUpdates(fundsList, filters),
   },
   json: schemaOf(fundsList),
   handler:
@@ -62,22 +57,13 @@ export const getFunds = endpoint({
       listReply(dependencies, call, { list: fundsList, query, where: fundsWhere(query) }),
 });
 
-/** Takes every number that an answer prints. */
-const boundParam = z
-  .string()
-  .regex(/^-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?$/, 'must be a number such as 12.5')
-  .meta({ override: { type: 'number', pattern: undefined } })
-  .optional();
-
 /** Funds that have ended are included only if `status` requests them, stale ones also with `include_stale`. */
 export const getFundScreener = endpoint({
   summary: 'Funds filtered by precomputed figures: returns, risk, costs, size, age.',
   query: {
-    ...filterParams,
+    shariah,
     rating_min: ratingParam.optional().describe('This rating or better.'),
     rating_max: ratingParam.optional().describe('This rating or worse.'),
-    as_of_min: periodParam.optional().describe('The last NAV is of this date or later.'),
-    as_of_max: periodParam.optional().describe('The last NAV is of this date or earlier.'),
     basis: oneOfParam(statedBases)
       .default('by_length')
       .describe(
@@ -88,13 +74,7 @@ export const getFundScreener = endpoint({
       .describe(
         'Whether funds are included whose last NAV is more than 30 days older than the newest of their category and currency; default: only if `status` asks for another one than `active`.',
       ),
-    ...paramsWithUpdates(screeners.by_length),
-    ...Object.fromEntries(
-      screenedFigureNames.flatMap((name) => [
-        [`${name}_min`, boundParam.describe(`\`${name}\` is at least this value.`)],
-        [`${name}_max`, boundParam.describe(`\`${name}\` is at most this value.`)],
-      ]),
-    ),
+    ...paramsWithUpdates(screeners.by_length, filters),
   },
   json: schemaOf(screeners.by_length),
   handler:
@@ -103,17 +83,12 @@ export const getFundScreener = endpoint({
       const where = fundsWhere(query);
       const list = screeners[query.basis];
       if (query.status === undefined) leaveOutEnded(where);
-      if (!(query.include_stale ?? !['active', undefined].includes(query.status))) leaveOutStale(where);
-      const bounds = query as Readonly<Record<string, unknown>>;
-      for (const name of screenedFigureNames) {
-        for (const side of ['min', 'max'] as const) {
-          addBound(where, list, name, side, bounds[`${name}_${side}`] as string | undefined);
-        }
-      }
+      const statuses = query.status ?? ['active'];
+      const includesStale = query.include_stale ?? !statuses.includes('active');
+      if (!includesStale)
+        leaveOutStale(where, query.include_stale === undefined && statuses.length > 1 ? 'active' : undefined);
       addRatingBound(where, 'min', query.rating_min);
       addRatingBound(where, 'max', query.rating_max);
-      addDayBound(where, 'min', query.as_of_min?.from);
-      addDayBound(where, 'max', query.as_of_max?.to);
       return listReply(dependencies, call, { list, query, where });
     },
 });

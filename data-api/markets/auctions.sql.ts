@@ -57,25 +57,26 @@ export const auctionsList: List = {
     last_updated: filled(date('a.updated_on')),
   },
   key: ['auction_date', 'auction_id', 'instrument', 'tenor'],
+  id: 'auction_id',
   sort: '-auction_date',
 };
 
 interface AuctionFilter {
-  instrument?: string | undefined;
-  tenor?: string | undefined;
+  instrument?: readonly string[] | undefined;
+  tenor?: readonly string[] | undefined;
   /** Auction days, both inclusive. */
   from?: string | undefined;
   to?: string | undefined;
-  status?: string | undefined;
-  format?: string | undefined;
+  status?: readonly string[] | undefined;
+  format?: readonly string[] | undefined;
 }
 
 export function auctionsWhere(filter: AuctionFilter): Conditions {
   return new Conditions()
-    .and(filter.instrument, (p) => `a.instrument = ${p}`)
-    .and(filter.tenor, (p) => `a.tenor = ${p}`)
+    .isOneOf(filter.instrument, 'a.instrument')
+    .isOneOf(filter.tenor, 'a.tenor')
     .and(filter.from, (p) => `a.auction_date >= ${p}`)
     .and(filter.to, (p) => `a.auction_date <= ${p}`)
-    .and(filter.status, (p) => `a.status = ${p}`)
-    .and(filter.format, (p) => `a.format = ${p}`);
+    .isOneOf(filter.status, 'a.status')
+    .isOneOf(filter.format, 'a.format');
 }

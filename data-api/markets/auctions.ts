@@ -16,14 +16,13 @@ const tenorParam = readParam(readTenor, 'must be a tenor such as 13W, 3M or 10Y'
 export const getAuctions = endpoint({
   summary: 'Auctions of government debt, from the announcement on.',
   query: {
-    instrument: oneOfParam(auctionInstruments).optional(),
-    tenor: tenorParam.optional().describe('`3M`, `13W`, `10Y`, `9Y10M`; `3-Month` is read as `3M`.'),
     ...windowParams,
-    status: oneOfParam(auctionStatuses).optional(),
-    bidding: oneOfParam(auctionFormats)
-      .optional()
-      .describe('How bids were made; can be combined with `format=csv`.'),
-    ...paramsWithUpdates(auctionsList),
+    ...paramsWithUpdates(auctionsList, {
+      instrument: oneOfParam(auctionInstruments),
+      tenor: tenorParam.describe('`3M`, `13W`, `10Y`, `9Y10M`; `3-Month` is read as `3M`.'),
+      status: oneOfParam(auctionStatuses),
+      bidding: oneOfParam(auctionFormats).describe('How bids were made; can be combined with `format=csv`.'),
+    }),
     // The name has two meanings: the format of the answer, and how bids were made. `bidding` can be combined with both.
     format: oneOfParam(['json', 'csv', ...auctionFormats])
       .default('json')
@@ -35,12 +34,12 @@ export const getAuctions = endpoint({
     ({ query, call }) => {
       const { format, bidding } = query;
       const isBidding = format === 'competitive' || format === 'non_competitive';
-      if (isBidding && bidding !== undefined && bidding !== format) {
+      if (isBidding && bidding?.some((word) => word !== format)) {
         fail('invalid_parameter', '"format" and "bidding" contradict each other; one is enough.', {
           param: 'format',
         });
       }
-      const asked = isBidding ? format : bidding;
+      const asked = isBidding ? [format] : bidding;
       const where = auctionsWhere({ ...query, ...windowOf(query), format: asked });
       const written = isBidding ? 'json' : format;
       return listReply(dependencies, call, {

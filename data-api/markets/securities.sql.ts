@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { securityCode, securityStatuses, securityTypes } from '../../domain/markets.ts';
-import { boolean, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
+import { boolean, bounded, date, filled, json, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, escapeLike, type List } from '../list.sql.ts';
 
 export const securitiesList: List = {
@@ -56,13 +56,14 @@ export const securitiesList: List = {
     last_updated: filled(date('s.updated_on')),
   },
   key: ['code'],
+  id: 'code',
   sort: 'code',
 };
 
 interface SecurityFilter {
-  type?: string | undefined;
+  type?: readonly string[] | undefined;
   /** Part of the issuer's name, case-insensitive. */
-  issuer?: string | undefined;
+  issuer?: readonly string[] | undefined;
   /** This rating or a better one; securities that are unrated or not on the long-term scale are excluded. */
   rating_min?: string | undefined;
   maturityFrom: string | undefined;
@@ -70,21 +71,21 @@ interface SecurityFilter {
   shariah?: boolean | undefined;
   /** Whether the newest price is from trades. */
   traded?: boolean | undefined;
-  status?: string | undefined;
-  currency?: string | undefined;
+  status?: readonly string[] | undefined;
+  currency?: readonly string[] | undefined;
 }
 
 export function securitiesWhere(filter: SecurityFilter): Conditions {
-  const containing = filter.issuer === undefined ? undefined : `%${escapeLike(filter.issuer)}%`;
+  const containing = filter.issuer?.map((part) => `%${escapeLike(part)}%`);
   return new Conditions()
-    .and(filter.type, (p) => `s.type = ${p}`)
-    .and(containing, (p) => `s.issuer ilike ${p}`)
+    .isOneOf(filter.type, 's.type')
+    .any(containing, (p) => `s.issuer ilike ${p}`)
     .and(filter.rating_min, (p) => `data.rating_rank(s.rating) <= data.rating_rank(${p})`)
     .and(filter.maturityFrom, (p) => `s.maturity_date >= ${p}`)
     .and(filter.maturityTo, (p) => `s.maturity_date <= ${p}`)
     .and(filter.shariah, (p) => `s.shariah_compliant = ${p}`)
     .and(filter.traded, (p) => `s.last_traded = ${p}`)
-    .and(filter.status, (p) => `s.status = ${p}`)
+    .isOneOf(filter.status, 's.status')
     .equals('currency', filter.currency, 's.currency');
 }
 
@@ -162,7 +163,7 @@ export const securityTradesList: List = {
     yield_low_pct: number('t.yield_low_pct'),
     yield_high_pct: number('t.yield_high_pct'),
     face_amount: number('t.face_amount'),
-    amount: number('t.amount'),
+    amount: bounded(number('t.amount')),
     currency: text(`coalesce(t.currency, ${ofSecurity('currency')})`),
     trades_count: number('t.trades_count'),
     venue: text('t.venue'),
@@ -174,17 +175,18 @@ export const securityTradesList: List = {
     last_updated: filled(date('t.updated_on')),
   },
   key: ['trade_id'],
+  id: 'trade_id',
   sort: '-trade_date',
 };
 
 interface TradeFilter {
-  code: string | undefined;
+  code: readonly string[] | undefined;
   /** Both inclusive. */
   from?: string | undefined;
   to?: string | undefined;
   /** The type of the security. */
-  type?: string | undefined;
-  venue?: string | undefined;
+  type?: readonly string[] | undefined;
+  venue?: readonly string[] | undefined;
   /** The minimum amount paid. */
   min_amount?: string | undefined;
 }
@@ -194,7 +196,7 @@ export function securityTradesWhere(filter: TradeFilter): Conditions {
     .equals('code', filter.code, 't.code')
     .and(filter.from, (p) => `t.trade_date >= ${p}`)
     .and(filter.to, (p) => `t.trade_date <= ${p}`)
-    .and(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
+    .any(filter.type, (p) => `t.code in (select s.code from data.securities s where s.type = ${p})`)
     .equals('venue', filter.venue, 't.venue')
     .and(filter.min_amount, (p) => `t.amount >= ${p}`);
 }

@@ -12,6 +12,7 @@ import {
   windowOf,
   windowParams,
 } from '../../kernel/http/params.ts';
+import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
 import { listReply, paramsWithUpdates, schemaOf } from '../list.ts';
 import { Conditions } from '../list.sql.ts';
@@ -41,8 +42,6 @@ export const currencyParam = z
 export const getSecurities = endpoint({
   summary: 'Debt securities.',
   query: {
-    type: oneOfParam(securityTypes).optional(),
-    issuer: z.string().optional().describe("Part of the issuer's name, case-insensitive."),
     rating_min: ratingParam
       .optional()
       .describe('That rating or better, on the long-term scale; unrated securities are excluded.'),
@@ -50,9 +49,12 @@ export const getSecurities = endpoint({
     maturity_to: periodParam.optional().describe('Matures on that day or earlier.'),
     shariah: booleanParam.optional().describe('Whether it is Shariah-compliant.'),
     traded: booleanParam.optional().describe('Whether the newest price is from trades.'),
-    status: oneOfParam(securityStatuses).optional(),
-    currency: currencyParam.optional(),
-    ...paramsWithUpdates(securitiesList),
+    ...paramsWithUpdates(securitiesList, {
+      type: oneOfParam(securityTypes),
+      issuer: z.string().describe("Part of the issuer's name, case-insensitive."),
+      status: oneOfParam(securityStatuses),
+      currency: currencyParam,
+    }),
   },
   json: schemaOf(securitiesList),
   handler:
@@ -74,7 +76,7 @@ export const getSecurityPrices = endpoint({
   params: {
     code: z.string().describe('A code (case-insensitive), with hyphens or with slashes (`%2F`); or an ISIN.'),
   },
-  query: { ...windowParams, ...paramsWithUpdates(securityPricesList) },
+  query: { ...windowParams, ...paramsWithUpdates(securityPricesList, {}) },
   json: schemaOf(securityPricesList),
   errors: ['not_found'],
   handler:
@@ -111,23 +113,27 @@ const amountParam = z
 export const getSecurityTrades = endpoint({
   summary: 'Trades of securities, as reported.',
   query: {
-    code: z.string().optional().describe('A code or an ISIN; an unknown one has no trades.'),
     ...windowParams,
-    type: oneOfParam(securityTypes).optional().describe('The type of the security.'),
-    venue: z.string().optional().describe('The exact venue.'),
     min_amount: amountParam.optional().describe('`amount` is at least that.'),
-    ...paramsWithUpdates(securityTradesList),
+    ...paramsWithUpdates(securityTradesList, {
+      code: z.string().describe('A code or an ISIN; an unknown one has no trades.'),
+      type: oneOfParam(securityTypes).describe('The type of the security.'),
+      venue: z.string().describe('The exact venue.'),
+    }),
   },
   json: schemaOf(securityTradesList),
   handler:
     (dependencies) =>
     async ({ query, call }) => {
-      const { code: name } = query;
-      const code =
-        name === undefined
-          ? undefined
-          : ((await call.stage('lookup', () => findSecurityCode(dependencies.database, name))) ?? name);
-      const where = securityTradesWhere({ ...query, ...windowOf(query), code });
+      const codes = query.code && (await call.stage('lookup', () => codesOf(dependencies, query.code ?? [])));
+      const where = securityTradesWhere({ ...query, ...windowOf(query), code: codes });
       return listReply(dependencies, call, { list: securityTradesList, query, where });
     },
 });
+
+/** The codes of securities by their names; a name that none has stays. */
+async function codesOf({ database }: Dependencies, names: readonly string[]): Promise<string[]> {
+  const codes: string[] = [];
+  for (const name of names) codes.push((await findSecurityCode(database, name)) ?? name);
+  return codes;
+}

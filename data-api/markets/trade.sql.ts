@@ -75,40 +75,37 @@ export const tradeList: List = {
 };
 
 export interface TradeFilter {
-  flow?: string | undefined;
+  flow?: readonly string[] | undefined;
   /** Last days of periods, both inclusive. */
   from?: string | undefined;
   to?: string | undefined;
-  frequency?: string | undefined;
-  reporter?: string | undefined;
-  partner?: string | undefined;
-  commodity?: string | undefined;
+  frequency?: readonly string[] | undefined;
+  reporter?: readonly string[] | undefined;
+  partner?: readonly string[] | undefined;
+  commodity?: readonly string[] | undefined;
   /** Whether a commodity code is a prefix. */
   commodityIsBeginning: boolean;
-  classification?: string | undefined;
-  level?: number | undefined;
-  basis?: string | undefined;
-  currency?: string | undefined;
+  classification?: readonly string[] | undefined;
+  level?: readonly number[] | undefined;
+  basis?: readonly string[] | undefined;
+  currency?: readonly string[] | undefined;
 }
 
 export function tradeWhere(filter: TradeFilter): Conditions {
-  const { commodity } = filter;
-  const beginning = filter.commodityIsBeginning ? commodity : undefined;
+  const { commodity, commodityIsBeginning } = filter;
+  const beginnings = commodityIsBeginning ? commodity?.map((code) => `${escapeLike(code)}%`) : undefined;
   return new Conditions()
-    .and(filter.flow, (p) => `t.flow = ${p}`)
+    .isOneOf(filter.flow, 't.flow')
     .and(filter.from, (p) => `t.date >= ${p}`)
     .and(filter.to, (p) => `t.date <= ${p}`)
-    .and(filter.frequency, (p) => `t.frequency = ${p}`)
+    .isOneOf(filter.frequency, 't.frequency')
     .equals('reporter', filter.reporter, 't.reporter')
     .equals('partner', filter.partner, 't.partner_code')
-    .and(beginning === undefined ? commodity : undefined, (p) => `t.commodity_code = ${p}`)
-    .and(
-      beginning === undefined ? undefined : `${escapeLike(beginning)}%`,
-      (p) => `t.commodity_code like ${p}`,
-    )
-    .and(filter.classification, (p) => `t.classification = ${p}`)
-    .and(filter.level, (p) => `t.level = ${p}`)
-    .and(filter.basis, (p) => `t.basis = ${p}`)
+    .isOneOf(commodityIsBeginning ? undefined : commodity, 't.commodity_code')
+    .any(beginnings, (p) => `t.commodity_code like ${p}`)
+    .isOneOf(filter.classification, 't.classification')
+    .isOneOf(filter.level, 't.level')
+    .isOneOf(filter.basis, 't.basis')
     .equals('currency', filter.currency, 't.currency');
 }
 
@@ -139,7 +136,7 @@ export function tradeSums(asked: SumsAsked): { list: List; where: Conditions } {
   const selected = tradeWhere({
     ...filter,
     // WLD is all partners; its published total is preferred, see `nearness`.
-    partner: filter.partner === 'WLD' ? undefined : filter.partner,
+    partner: filter.partner?.[0] === 'WLD' ? undefined : filter.partner,
     level: undefined,
     from: undefined,
     to: undefined,
@@ -185,9 +182,9 @@ function codesOf(
 ): { partner: string; commodity: string } {
   const whole = `replace(t.commodity_code, '.', '')`;
   return {
-    partner: asked.keepsPartners ? 't.partner_code' : parameter(filter.partner ?? 'WLD', 'text'),
+    partner: asked.keepsPartners ? 't.partner_code' : parameter(filter.partner?.[0] ?? 'WLD', 'text'),
     commodity: !asked.keepsCommodities
-      ? parameter(filter.commodity ?? 'TOTAL', 'text')
+      ? parameter(filter.commodity?.[0] ?? 'TOTAL', 'text')
       : asked.level === undefined
         ? 't.commodity_code'
         : `left(${whole}, ${asked.level})`,

@@ -9,16 +9,10 @@ import {
   tradeClassifications,
   tradeFlows,
 } from '../../domain/markets.ts';
-import {
-  flagParam,
-  oneOfParam,
-  periodParam,
-  someOfParam,
-  windowOf,
-  windowParams,
-} from '../../kernel/http/params.ts';
+import { oneOfParam, periodParam, someOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
-import { countReply, listReply, paramsWithUpdates, recordOf, schemaOf } from '../list.ts';
+import { idsOf } from '../list-params.ts';
+import { listReply, paramsWithUpdates, recordOf, schemaOf } from '../list.ts';
 import { currencyParam } from './securities.ts';
 import { tradeList, tradeSums, tradeWhere, type PeriodGroup, type TradeFilter } from './trade.sql.ts';
 
@@ -63,25 +57,30 @@ const monthEnds = [
   '12-31',
 ] as const;
 
+const filters = {
+  flow: oneOfParam([...tradeFlows, 'balance']).describe(
+    'Exports include re-exports; a balance is computed as exports minus imports.',
+  ),
+  frequency: oneOfParam(['M', 'A']).describe('Monthly or annual rows.'),
+  reporter: countryParam,
+  partner: partnerParam,
+  commodity: commodityParam,
+  classification: oneOfParam(tradeClassifications),
+  level: oneOfParam(['2', '4', '6', '8', '10']).transform(Number).describe('Digits of the code.'),
+  basis: oneOfParam(tradeBases).describe('The basis of the statistics; the two differ in their totals.'),
+  currency: currencyParam,
+};
+
+/** What a sum is of: several would be added to each other, or be compared at different levels. */
+const oneForSums = ['partner', 'commodity', 'level'] as const;
+
 export const getTrade = endpoint({
   summary: 'External trade as published, summed, or as a balance.',
   query: {
-    flow: oneOfParam([...tradeFlows, 'balance'])
-      .optional()
-      .describe('Exports include re-exports; a balance is computed as exports minus imports.'),
     period: periodParam
       .optional()
       .describe('The months or years that end in that period; or use `from` and `to`.'),
     ...windowParams,
-    frequency: oneOfParam(['M', 'A']).optional().describe('Monthly or annual rows.'),
-    reporter: countryParam.optional(),
-    partner: partnerParam.optional(),
-    commodity: commodityParam.optional(),
-    classification: oneOfParam(tradeClassifications).optional(),
-    level: oneOfParam(['2', '4', '6', '8', '10'])
-      .transform(Number)
-      .optional()
-      .describe('Digits of the code.'),
     aggregate_by: someOfParam(['partner', 'commodity', ...periodGroups])
       .optional()
       .describe(
@@ -90,14 +89,7 @@ export const getTrade = endpoint({
     fiscal_year_end: oneOfParam(monthEnds)
       .optional()
       .describe('The last day of the fiscal year; needed with `aggregate_by=fiscal_year`.'),
-    basis: oneOfParam(tradeBases)
-      .optional()
-      .describe('The basis of the statistics; the two differ in their totals.'),
-    currency: currencyParam.optional(),
-    count_only: flagParam(false).describe(
-      '`count` is the number of rows or sums, `data` is empty; JSON only.',
-    ),
-    ...paramsWithUpdates(tradeList),
+    ...paramsWithUpdates(tradeList, filters),
   },
   json: schemaOf(
     tradeList,
@@ -112,8 +104,10 @@ export const getTrade = endpoint({
           param: 'period',
         });
       }
-      const { flow, partner, level, aggregate_by: kept } = query;
-      const isBalance = flow === 'balance';
+      const { flow, level, aggregate_by: kept } = query;
+      const isBalance = flow?.includes('balance') ?? false;
+      if (isBalance && flow?.length !== 1)
+        fail('invalid_parameter', 'A balance cannot be combined with other flows.', { param: 'flow' });
       const isSum = isBalance || kept !== undefined;
       const periods = periodGroup(query);
       const filter: TradeFilter = {
@@ -122,34 +116,45 @@ export const getTrade = endpoint({
         ...(query.period ?? windowOf(query)),
         commodityIsBeginning: level !== undefined || kept !== undefined,
       };
-      const reply = query.count_only ? countReply : listReply;
-      if (!isSum) return reply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
+      if (!isSum) return listReply(dependencies, call, { list: tradeList, query, where: tradeWhere(filter) });
       if (filter.from === undefined) {
         fail('invalid_parameter', 'Sums and balances require "period" or "from".', {
           param: 'period',
         });
       }
-      if (query.sort.endsWith('id')) {
-        fail('invalid_parameter', 'Sums have no id. Sort by date or value.', { param: 'sort' });
-      }
+      requireSummable(query);
       const sums = tradeSums({
         filter: { ...filter, from: filter.from },
-        keepsPartners: (kept?.includes('partner') ?? true) && partner !== 'WLD',
+        keepsPartners: (kept?.includes('partner') ?? true) && query.partner?.[0] !== 'WLD',
         keepsCommodities: kept?.includes('commodity') ?? true,
-        level,
+        level: level?.[0],
         periods,
         fiscalYearEnd: Number(query.fiscal_year_end?.slice(0, 2) ?? 12),
         isBalance,
       });
-      return reply(dependencies, call, { ...sums, query });
+      return listReply(dependencies, call, { ...sums, query });
     },
 });
+
+/** @throws Failure `invalid_parameter` for what sums cannot be chosen or ordered by. */
+function requireSummable(
+  query: { sort: string } & {
+    readonly [Name in (typeof oneForSums)[number]]?: readonly unknown[] | undefined;
+  },
+): void {
+  if (idsOf(query) !== undefined) fail('invalid_parameter', 'Sums have no id.', { param: 'ids' });
+  if (query.sort.endsWith('id'))
+    fail('invalid_parameter', 'Sums have no id. Sort by date or value.', { param: 'sort' });
+  const several = oneForSums.find((name) => (query[name]?.length ?? 0) > 1);
+  if (several !== undefined)
+    fail('invalid_parameter', `Sums and balances take one value of "${several}".`, { param: several });
+}
 
 /** How periods are added up. A fiscal year that ends with December is the calendar year. */
 function periodGroup(asked: {
   aggregate_by?: readonly string[] | undefined;
   fiscal_year_end?: string | undefined;
-  frequency?: string | undefined;
+  frequency?: readonly string[] | undefined;
 }): PeriodGroup {
   const { aggregate_by: kept, fiscal_year_end: yearEnd, frequency } = asked;
   const [group = 'whole', ...others] = periodGroups.filter((name) => kept?.includes(name));
@@ -164,7 +169,7 @@ function periodGroup(asked: {
   }
   if (kept === undefined) return 'period';
   if (group === 'fiscal_year' && yearEnd === '12-31') return 'year';
-  if (frequency === 'A' && (group === 'quarter' || group === 'fiscal_year')) {
+  if (frequency?.join() === 'A' && (group === 'quarter' || group === 'fiscal_year')) {
     const message = `Annual rows are of calendar years, and part of no ${group === 'quarter' ? 'quarter' : 'other fiscal year'}. Omit "frequency" or use M.`;
     fail('invalid_parameter', message, { param: 'frequency' });
   }

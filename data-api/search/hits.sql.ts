@@ -43,11 +43,11 @@ const enough = 100;
 const someMax = 200;
 
 interface SearchFilter {
-  type: string | undefined;
-  frequency: string | undefined;
-  source: string | undefined;
-  /** A category, including its subcategories. */
-  category: string | undefined;
+  type: readonly string[] | undefined;
+  frequency: readonly string[] | undefined;
+  source: readonly string[] | undefined;
+  /** Categories, including their subcategories. */
+  category: readonly string[] | undefined;
 }
 
 export interface SearchQuery {
@@ -188,10 +188,10 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
     text: `btrim(data.search_text(${v.of(q)}))`,
     lexemes: v.query(filterLexemes(filter)),
     passes: [
-      ...(type === undefined ? [] : [`type = ${v.of(type)}`]),
-      ...(frequency === undefined ? [] : [`frequency = ${v.of(frequency)}`]),
-      ...(source === undefined ? [] : [`source = ${v.of(source)}`]),
-      ...(category === undefined ? [] : [below(v.of(category))]),
+      ...Object.entries({ type, frequency, source }).flatMap(([column, values]) =>
+        values === undefined ? [] : [`${column} = any(${v.of(values)}::text[])`],
+      ),
+      ...(category === undefined ? [] : [`(${category.map((each) => below(v.of(each))).join(' or ')})`]),
       'true',
     ].join(' and '),
     facts: `entry_no, series_no, length(name_text) as length, ${alike(words, v)} as alike`,
@@ -318,16 +318,14 @@ function filterLexemes({ type, frequency, source, category }: SearchFilter): str
     const possible = Buffer.byteLength(word) > lexemeBytesMax ? `${name}:` : word;
     return `'${possible.replaceAll(/['\\]/g, '$&$&')}'`;
   };
-  const lexemes = Object.entries({ type, frequency, source }).flatMap(([name, value]) =>
-    value === undefined ? [] : [lexeme(name, value)],
+  // Without a value, the beginning would be that of every category.
+  const under = (value: string): string[] =>
+    Buffer.byteLength(`category:${value}/`) > lexemeBytesMax ? [] : [`${lexeme('category', `${value}/`)}:*`];
+  const either = (lexemes: readonly string[]) =>
+    lexemes.length === 1 ? lexemes.join() : `(${lexemes.join(' | ')})`;
+  const exact = Object.entries({ type, frequency, source }).flatMap(([name, values]) =>
+    values === undefined ? [] : [either(values.map((value) => lexeme(name, value)))],
   );
-  if (category !== undefined) {
-    // Without a value, the beginning would be that of every category.
-    const under =
-      Buffer.byteLength(`category:${category}/`) > lexemeBytesMax
-        ? ''
-        : ` | ${lexeme('category', `${category}/`)}:*`;
-    lexemes.push(`(${lexeme('category', category)}${under})`);
-  }
-  return lexemes.join(' & ');
+  const categories = category?.flatMap((value) => [lexeme('category', value), ...under(value)]);
+  return [...exact, ...(categories === undefined ? [] : [either(categories)])].join(' & ');
 }

@@ -2,12 +2,21 @@
 // Hides nothing: the handler reads from the parameters to the answer; search.sql.ts decides what matches.
 import { z } from 'zod';
 import { entryAt } from '../../kernel/entries.ts';
-import { limitDefault, limitMax, listOf, listParams, renderList, rowOf } from '../../kernel/http/list.ts';
+import {
+  countJson,
+  limitDefault,
+  limitMax,
+  listOf,
+  listParams,
+  renderList,
+  rowOf,
+} from '../../kernel/http/list.ts';
 import { flagParam, integerParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
 import { endpoint } from '../endpoint.ts';
+import { narrowingParams, requireJsonCount } from '../list-params.ts';
 import { findDataState } from '../list.sql.ts';
-import { facetsSchema, toFacets } from '../discovery/discovery.ts';
+import { facetsSchema, toFacets, totalOf } from '../discovery/discovery.ts';
 import { conceptsOf, type Concept, type Corrections } from './concepts.ts';
 import { askedWords, findCorrections } from './queries.sql.ts';
 import {
@@ -58,11 +67,17 @@ export const getSearch = endpoint({
         description: 'An id or words, also in other languages of the EU; the last word may be a prefix.',
         override: { pattern: undefined },
       }),
-    type: oneOfParam(searchTypes).optional(),
-    frequency: oneOfParam(frequencies).optional(),
-    source: z.string().optional().describe('The exact source.'),
-    category: z.string().optional().describe('A category, including its subcategories.'),
     facets: flagParam(false).describe('Adds the number of hits per type, frequency and so on.'),
+    ...narrowingParams({
+      filters: {
+        type: oneOfParam(searchTypes),
+        frequency: oneOfParam(frequencies),
+        source: z.string().describe('The exact source.'),
+        category: z.string().describe('A category, including its subcategories.'),
+      },
+      id: undefined, // a fund and a series may have the same
+      bounded: {},
+    }),
     ...listParams({ fields: Object.keys(hitSchema.shape), sorts: [], sort: 'relevance' }),
     sort: oneOfParam(['relevance', 'updated']).default('relevance'),
     limit: integerParam(1, limitMax)
@@ -80,6 +95,7 @@ export const getSearch = endpoint({
     ({ database, cursors, vocabulary }) =>
     async ({ query, call }) => {
       const { q, sort, facets, limit, cursor, fields, format, type, frequency, source, category } = query;
+      requireJsonCount(query);
       const filter = { type, frequency, source, category };
       const pageQuery = JSON.stringify(['search', q, sort, filter]);
       const opened = cursor === undefined ? null : (cursors.open(cursor, pageQuery) as Opened);
@@ -104,24 +120,27 @@ export const getSearch = endpoint({
       }
 
       return {
-        identity: [pageQuery, opened, limit, facets, fields, format, state.version],
+        identity: [pageQuery, opened, limit, query.count_only, facets, fields, format, state.version],
         lastModified: state.changedAt,
         format,
         fileName: 'search',
         async read() {
           const { hits, asked, concepts, corrections } = await call.stage('sql', search);
-          const counts = facets ? await call.stage('facets', () => countFacets(database, asked)) : null;
+          const isCounted = facets || query.count_only;
+          const counts = isCounted ? await call.stage('facets', () => countFacets(database, asked)) : null;
+          const total = counts === null ? undefined : totalOf(counts, 'type');
+          const found = facets && counts !== null ? { facets: toFacets(searchFacets, counts) } : {};
+          const meta = { corrected: correctedText(q, corrections), ...found };
+          if (query.count_only) return { text: countJson(total ?? 0, { meta }) };
           const shown = hits.slice(0, limit);
           const last = hits.length > limit ? shown.at(-1) : undefined;
           const place = last && [last.rank, last.finerRank, last.entryNo];
           const nextCursor =
             place === undefined ? null : cursors.seal([JSON.stringify(corrections), ...place], pageQuery);
-          const corrected = correctedText(q, corrections);
-          const meta = { corrected, ...(counts === null ? {} : { facets: toFacets(searchFacets, counts) }) };
           const text = await call.stage('render', () =>
             renderList(
               shown.map((hit) => toResult(hit, concepts, asked)),
-              { fields, format, nextCursor, extra: { meta } },
+              { fields, format, nextCursor, extra: { meta }, total },
             ),
           );
           return { text, nextCursor };

@@ -12,7 +12,7 @@ import { vintagesList } from './vintages.sql.ts';
 export const getVintages = endpoint({
   summary: 'The vintages of a series, and how many points each changed. Feature `vintages`.',
   params: seriesParam,
-  query: { ...windowParams, ...paramsOf(vintagesList) },
+  query: { ...windowParams, ...paramsOf(vintagesList, {}) },
   json: schemaOf(vintagesList),
   errors: ['not_found', 'gone', 'plan_required'],
   handler:

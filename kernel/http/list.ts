@@ -43,16 +43,27 @@ export const formatParam = oneOfParam(['json', 'csv'])
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The list envelope. */
-export function listJson(rows: readonly unknown[], nextCursor: string | null, extra: object = {}): string {
+/** The list envelope. @param total the number of rows of all pages, if it is known. */
+export function listJson(
+  rows: readonly unknown[],
+  nextCursor: string | null,
+  extra: object = {},
+  total?: number,
+): string {
   const count = rows.length;
   return JSON.stringify({
     success: true,
     data: rows,
     count,
-    pagination: { next_cursor: nextCursor, count },
+    pagination: { next_cursor: nextCursor, count, total },
     ...extra,
   });
+}
+
+/** The list envelope with the number of all rows alone. @param extra further members. */
+export function countJson(count: number, extra: object = {}): string {
+  const pagination = { next_cursor: null, count: 0 };
+  return JSON.stringify({ success: true, data: [], count, pagination, ...extra });
 }
 
 interface Rendering {
@@ -60,6 +71,8 @@ interface Rendering {
   fields: readonly string[];
   format: 'json' | 'csv';
   nextCursor: string | null;
+  /** The number of rows of all pages, if it is known. */
+  total?: number | undefined;
   /** Sent beside the rows in JSON. */
   extra?: object;
 }
@@ -67,11 +80,11 @@ interface Rendering {
 /** Renders a page of rows in the requested format. */
 export function renderList(
   rows: readonly Row[],
-  { fields, format, nextCursor, extra = {} }: Rendering,
+  { fields, format, nextCursor, extra = {}, total }: Rendering,
 ): string {
   if (format === 'csv') return listCsv(rows, fields);
   const shown = rows.map((row) => Object.fromEntries(fields.map((field) => [field, row[field]])));
-  return listJson(shown, nextCursor, extra);
+  return listJson(shown, nextCursor, extra, total);
 }
 
 /** The schema of the list envelope. @param extra further members beside the rows. */
@@ -91,6 +104,7 @@ export const paginationSchema = z
       .nullable()
       .describe('Send it as `cursor` for the next page; null on the last one.'),
     count: z.int().describe('Rows of this page.'),
+    total: z.int().optional().describe('Rows of all pages, where they are known without being counted.'),
   })
   .meta({ id: 'Pagination' });
 

@@ -83,6 +83,42 @@ export const idsParam = (what: string, most: number) =>
       },
     });
 
+/** The most values that a filter takes. */
+const valuesMax = 100;
+
+/**
+ * Some values with commas between them, each read like the parameter of one value. In double quotes a comma is part of the value, and a quote
+ * is written twice. A text with commas that is a value as a whole is one of the values too.
+ */
+export function severalParam<Item extends z.ZodType>(item: Item) {
+  const rule = `must be 1 to ${valuesMax} values with a comma between them`;
+  const { $schema: _, override, description, ...kind } = z.toJSONSchema(item, { io: 'input' });
+  const items = { type: 'string', ...kind, ...(override as object | undefined) } as { type: 'string' };
+  const about = description === undefined ? {} : { description };
+  return z
+    .string()
+    .transform((text, context): readonly z.output<Item>[] => {
+      const parts = partsOf(text);
+      const read = parts.map((part) => item.safeParse(part));
+      const wrong = read.find(({ success }) => !success)?.error?.issues[0];
+      if (wrong !== undefined) context.issues.push({ ...wrong, input: text } as z.core.$ZodRawIssue);
+      else if (parts.includes('') || parts.length > valuesMax)
+        context.issues.push({ code: 'custom', input: text, message: rule });
+      const whole = parts.length > 1 ? [item.safeParse(text)] : [];
+      return [...new Set([...read, ...whole].flatMap(({ success, data }) => (success ? [data] : [])))];
+    })
+    .meta({ ...about, override: { type: 'array', items, 'x-separator': ',' } });
+}
+
+/** The values of a text with commas between them. */
+function partsOf(text: string): string[] {
+  const parts = [...`${text},`.matchAll(/("(?:[^"]|"")*"|[^,]*),/g)].map(([, part = '']) => part);
+  return parts.map((part) => {
+    const value = parts.length > 1 ? part.trim() : part;
+    return /^".+"$/.test(value) ? value.slice(1, -1).replaceAll('""', '"') : value;
+  });
+}
+
 /** `true` or `false`. */
 export const booleanParam = oneOfParam(['true', 'false'])
   .transform((word) => word === 'true')

@@ -9,7 +9,7 @@ export interface ListBody {
   success: boolean;
   data: Record<string, unknown>[];
   count: number;
-  pagination: { next_cursor: string | null; count: number };
+  pagination: { next_cursor: string | null; count: number; total?: number };
   meta?: { hints?: string[] };
   error: { code: string; message: string; param?: string };
 }

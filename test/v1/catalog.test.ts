@@ -50,7 +50,7 @@ test('the catalogue lists the series in the list envelope, in order of id, witho
   t.deepEqual(ids(answer), ['CPI.PK', 'GDP', 'WPI.PK']);
   t.true(answer.success);
   t.is(answer.count, 3);
-  t.deepEqual(answer.pagination, { next_cursor: null, count: 3 });
+  t.deepEqual(answer.pagination, { next_cursor: null, count: 3, total: 3 });
   t.deepEqual(answer.data[0], {
     id: 'CPI.PK',
     name: 'Consumer prices',

@@ -363,7 +363,6 @@ export const endpoints: readonly Endpoint[] = [
       fiscal_year_end: ['06-30', '12-31'],
       basis: ['customs', 'bop'],
       currency: ['USD', 'NZD'],
-      count_only: ['true', 'false'],
     },
     beside: {
       flow: 'period=2024-04',
@@ -637,6 +636,8 @@ export const endpoints: readonly Endpoint[] = [
 
 const listValues: Readonly<Record<string, readonly string[]>> = {
   limit: ['1', '2', '1000'],
+  count_only: ['true', 'false'],
+  ids: ['1', '2,1'],
   updated_after: ['2024-05-02', '2024-06-21', '2024-06-30'],
 };
 
@@ -684,6 +685,10 @@ export function withParameter(path: string, parameter: string, value: string): s
 
 async function wordsOf(service: DataService, path: string, parameter: string): Promise<string[]> {
   if (parameter === 'cursor') return [];
+  if (/_(?:min|max)$/.test(parameter)) {
+    const refusal = await refusalOf(service, path, `${parameter}=zzz`);
+    return [refusal.includes('must be a number') ? '2.5' : '2024-05-02'];
+  }
   const words = await allowedValues(service, path, parameter);
   const [first = '', last = ''] = [words[0], words.at(-1)];
   return parameter === 'fields' ? [first, last, `${last},${first}`] : words;

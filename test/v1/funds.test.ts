@@ -1,5 +1,5 @@
 import test from 'ava';
-import { screenedFigureNames } from '../../data-api/funds/funds.sql.ts';
+import { screenedFigureNames } from './list-filters.ts';
 import { statedBases } from '../../domain/funds/returns.ts';
 import { textOf } from './list-filters.ts';
 import { csvLines, startListService, type ListService } from '../services/list-service.ts';
@@ -348,7 +348,7 @@ test.serial('a bad parameter is 400 and named', async (t) => {
     ['/v1/funds?fields=id,colour', 'fields'],
     ['/v1/funds?structure=round', 'structure'],
     ['/v1/funds?shariah=maybe', 'shariah'],
-    ['/v1/funds?ter_pct_min=1', 'ter_pct_min'],
+    ['/v1/funds?nav_min=1', 'nav_min'],
     ['/v1/funds/screener?ter_pct_min=low', 'ter_pct_min'],
     ['/v1/funds/screener?rating_min=AM1', 'rating_min'],
     ['/v1/funds/screener?q=a', 'q'],

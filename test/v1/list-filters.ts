@@ -4,7 +4,7 @@ import { auctionsList } from '../../data-api/markets/auctions.sql.ts';
 import { cityList, itemList } from '../../data-api/commodities/commodities.sql.ts';
 import { catalogList } from '../../data-api/discovery/discovery.sql.ts';
 import { expensesList, navList, payoutsList } from '../../data-api/funds/fund-records.sql.ts';
-import { fundsList, screenedFigureNames, screeners } from '../../data-api/funds/funds.sql.ts';
+import { fundsList, screeners } from '../../data-api/funds/funds.sql.ts';
 import type { List } from '../../data-api/list.sql.ts';
 import {
   securitiesList,
@@ -82,6 +82,11 @@ function lastDay(period: string): string {
     .toISOString()
     .slice(0, 10);
 }
+
+/** The figures of the screener: the numbers that it can be ordered by. */
+export const screenedFigureNames = Object.entries(screeners.by_length.fields).flatMap(
+  ([name, { kind, isSorted }]) => (kind === 'number' && isSorted === true ? [name] : []),
+);
 
 const fundFilters: Record<string, Passes> = {
   amc: is('amc_id'),

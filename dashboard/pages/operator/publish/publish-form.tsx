@@ -81,7 +81,7 @@ const entriesMax = 1_000;
 function CalendarEntries() {
   const id = useId();
   const loaded = useLoad(async (signal) => {
-    const query = { from: today(), status: 'scheduled', limit: entriesMax } as const;
+    const query = { from: today(), status: ['scheduled' as const], limit: entriesMax };
     const entries = rowsOf(await api.get('/v1/calendar', { query, signal }));
     return entries.filter(
       ({ release_at: at, time_confirmed: hasTime }) => hasTime && Date.parse(at) > Date.now(),
