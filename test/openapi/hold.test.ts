@@ -40,7 +40,7 @@ test('a field of a row that is not named, not there or of another type is found,
 test('what the document says in one place for many answers holds for each', (t) => {
   departs(
     t,
-    companies(row, { envelope: { pagination: { ...pagination, total: 9 } } }),
+    companies(row, { envelope: { pagination: { ...pagination, pages: 9 } } }),
     /pagination must NOT/,
   );
   departs(t, companies(row, { envelope: { pagination: { count: 1 } } }), /pagination must have.*next_cursor/);

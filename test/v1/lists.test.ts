@@ -289,7 +289,7 @@ test('the largest and the smallest limit are taken, one beyond is refused, in ev
       path,
     );
     const ofMany = path.startsWith('/v1/previews') ? 36 : 50_000; // of two series, a hundred thousand in all
-    const ofList = path.startsWith('/fred/series/vintagedates') ? 10_000 : 1_000;
+    const ofList = /^\/fred\/(series\/vintagedates|release\/dates)\?/.test(path) ? 10_000 : 1_000;
     const most = path.includes('?ids=') ? ofMany : isSeries ? 100_000 : ofList;
     for (const [limit, status] of [
       [0, 400],
