@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { entryOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
-import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
+import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { cityList, itemList, listCityNames, listItemIds } from './commodities.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { endpoint } from '../endpoint.ts';
@@ -87,8 +87,7 @@ export async function requireItem(
 ): Promise<Series> {
   const ids = await listItemIds(dependencies.database);
   if (ids.includes(item)) return requireSeries(dependencies, call, `commodity.${item}`, vintage);
-  const nearest = nearestName(item, ids);
-  const hint = nearest === undefined ? 'GET /v1/commodities/items lists them.' : `Did you mean "${nearest}"?`;
+  const hint = nearestHint(item, ids, 'GET /v1/commodities/items lists them.');
   return fail('not_found', `There is no item "${item.slice(0, 80)}". ${hint}`, { param: 'item' });
 }
 
@@ -101,9 +100,7 @@ export async function requireCities(
   const names = await listCityNames(database);
   const unknown = asked.find((city) => !names.has(city));
   if (unknown === undefined) return names;
-  const nearest = nearestName(unknown, [...names.keys()]);
-  const hint =
-    nearest === undefined ? 'GET /v1/commodities/cities lists them.' : `Did you mean "${nearest}"?`;
+  const hint = nearestHint(unknown, [...names.keys()], 'GET /v1/commodities/cities lists them.');
   return fail('not_found', `There is no city "${unknown.slice(0, 80)}". ${hint}`, { param });
 }
 

@@ -6,7 +6,7 @@ import { frequencies } from '../../domain/periods.ts';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listOf, oneOf, rowOf } from '../../kernel/http/list.ts';
-import { nearestName, oneOfParam } from '../../kernel/http/params.ts';
+import { nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { recordReply } from '../list.ts';
 import { relatedSchema } from './discovery.sql.ts';
@@ -141,10 +141,7 @@ export function requireNamed<Row extends { id: string }>(
 ): Row {
   const found = rows.find((row) => row.id === id);
   if (found !== undefined) return found;
-  const nearest = nearestName(
-    id,
-    rows.map((row) => row.id),
-  );
-  const hint = nearest === undefined ? `GET /v1/${what}s lists them.` : `Did you mean "${nearest}"?`;
+  const ids = rows.map((row) => row.id);
+  const hint = nearestHint(id, ids, `GET /v1/${what}s lists them.`);
   return fail('not_found', `There is no ${what} "${id.slice(0, 80)}". ${hint}`, { param: 'id' });
 }

@@ -3,13 +3,18 @@
 import { z } from 'zod';
 import type { Content, Reply } from '../../kernel/http/answer.ts';
 import { integerParam, oneOfParam } from '../../kernel/http/params.ts';
+import type { ServiceCall } from '../../kernel/http/server.ts';
 import { xmlAttributes, xmlHead, xmlText } from '../../kernel/wire/xml.ts';
+import type { Dependencies } from '../dependencies.ts';
+import { realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
 
 export const fileTypes = ['xml', 'json'] as const;
 export type FileType = (typeof fileTypes)[number];
 export const fileTypeParam = oneOfParam(fileTypes)
   .default('xml')
   .describe('The format of the answer. The Accept header does not choose it.');
+/** The parameters of all endpoints but those for graphs and for whole releases. */
+export const answerParams = { file_type: fileTypeParam, ...realtimeParams };
 
 export const sortOrders = ['asc', 'desc'] as const;
 export type SortOrder = (typeof sortOrders)[number];
@@ -58,17 +63,97 @@ export function fredReply(
   return { ...reply, format, read: async () => contentOf(await read(), format) };
 }
 
-interface PageQuery {
+type Key<Row> = (row: Row) => string | number;
+
+/** What an endpoint shows, and how: releases, sources, tags or series. */
+export interface Kind<Row, Orders extends string = never> {
+  /** The name of a row's element; the root is the same with an `s`. */
+  item: string;
+  schema: z.ZodType;
+  shown: (row: Row, realtime: Realtime, publicUrl: string) => Attributes;
+  /** Value of `order_by` → what the rows are compared by. */
+  orders: Readonly<Record<Orders, Key<Row>>>;
+  /** What equal rows are ordered by, ascending. */
+  last: Key<Row>;
+}
+
+const namesOf = <Orders extends string>(orders: Readonly<Record<Orders, unknown>>) =>
+  Object.keys(orders) as [Orders, ...Orders[]];
+
+/** The schema of an answer with all rows. */
+export const allOf = ({ item, schema }: Pick<Kind<never>, 'item' | 'schema'>) =>
+  z.object({ ...realtimeShape, [`${item}s`]: z.array(schema) });
+
+/** The schema of an answer with a page of the rows. */
+export const pageOf = <Orders extends string>({ item, schema, orders }: Kind<never, Orders>) =>
+  z.object({
+    ...realtimeShape,
+    order_by: z.enum(namesOf(orders)),
+    ...pageShape,
+    [`${item}s`]: z.array(schema),
+  });
+
+/** The parameter that names an order. */
+export const orderParam = <Orders extends string>({ orders }: Kind<never, Orders>) =>
+  oneOfParam(namesOf(orders));
+
+interface PageQuery<Orders extends string> {
+  order_by: Orders;
   sort_order: SortOrder;
   offset: number;
   limit: number;
 }
 
+interface Rows<Row> {
+  /** Tells the answer from others of the same query. */
+  name: string;
+  query: Readonly<Record<string, unknown>> & {
+    file_type: FileType;
+    realtime_start?: string | undefined;
+    realtime_end?: string | undefined;
+  };
+  /** The state of the data shown. */
+  state: { version: unknown; changedAt: Date | null };
+  rows: readonly Row[];
+}
+
+/** An answer with rows. @param page undefined: with all, as they are ordered. @throws Failure `invalid_parameter`. */
+export function rowsReply<Row, Orders extends string>(
+  dependencies: Dependencies,
+  call: ServiceCall,
+  { item, shown, orders, last }: Kind<Row, Orders>,
+  { name, query, state, rows }: Rows<Row>,
+  page?: PageQuery<Orders>,
+): Reply {
+  const realtime = realtimeOf(query, dependencies, call);
+  return fredReply(query.file_type, {
+    identity: [name, query, realtime, state.version],
+    lastModified: state.changedAt,
+    read: () => ({
+      head: {
+        ...realtimeFacts(realtime),
+        ...(page && {
+          order_by: page.order_by,
+          sort_order: page.sort_order,
+          count: rows.length,
+          offset: page.offset,
+          limit: page.limit,
+        }),
+      },
+      root: `${item}s`,
+      item,
+      rows: (page === undefined ? rows : pagedRows(rows, [orders[page.order_by], last], page)).map((row) =>
+        shown(row, realtime, dependencies.publicUrl),
+      ),
+    }),
+  });
+}
+
 /** A page of rows in an order. @param orders what the rows are compared by, one after the other; only the first is reversed by `desc`. */
-export function pageOf<Row>(
+function pagedRows<Row>(
   rows: readonly Row[],
-  orders: readonly ((row: Row) => string | number)[],
-  { sort_order, offset, limit }: PageQuery,
+  orders: readonly Key<Row>[],
+  { sort_order, offset, limit }: Omit<PageQuery<string>, 'order_by'>,
 ): Row[] {
   const compare = (a: Row, b: Row): number => {
     for (const [i, keyOf] of orders.entries()) {

@@ -7,9 +7,9 @@ import { catalogList, catalogWhere, listCategories } from '../discovery/discover
 import { keptUntilChanged, sharedAmongEndpoints } from '../discovery/kept-list.ts';
 import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
-import { fileTypeParam, fileTypes, fredReply, type FredDocument } from './answer.ts';
+import { answerParams, fileTypes, fredReply, type FredDocument } from './answer.ts';
 import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';
-import { realtimeOf, realtimeParams } from './real-time.ts';
+import { realtimeOf } from './real-time.ts';
 import { seriesListParams, seriesListReply, seriesListSchema } from './series-lists.ts';
 
 interface Category {
@@ -78,8 +78,7 @@ const categoryParams = {
   category_id: numberParam('category')
     .default(0)
     .meta({ description: 'The id of a category; 0 is the root.', override: { default: 0 } }),
-  file_type: fileTypeParam,
-  ...realtimeParams,
+  ...answerParams,
 };
 
 /** @param shown the categories of the answer, of all and the one that was asked for. */
@@ -140,7 +139,7 @@ export const getFredCategorySeries = endpoint({
 
 export const getFredSeriesCategories = endpoint({
   summary: 'The category of a series, in the form of FRED.',
-  query: { series_id: seriesIdParam, file_type: fileTypeParam, ...realtimeParams },
+  query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
   json: someCategories,
   caching: 'public',

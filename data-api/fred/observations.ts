@@ -14,7 +14,7 @@ import { seriesErrors } from '../series/series.ts';
 import { stateOf } from '../series/series-read.ts';
 import { readVintageDays } from '../triangle/revisions.sql.ts';
 import {
-  fileTypeParam,
+  answerParams,
   fileTypes,
   fredReply,
   limitParam,
@@ -26,7 +26,7 @@ import {
 } from './answer.ts';
 import { fredDate, storedWindow, type Dating } from './dates.ts';
 import { requireCombination, requireFredSeries, seriesIdParam, type FredSeries } from './find-series.ts';
-import { dayBefore, lastDay, realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
+import { dayBefore, lastDay, realtimeFacts, realtimeOf, type Realtime } from './real-time.ts';
 import { readCells, readPointsOf, type CellRow } from './vintage-cells.ts';
 
 const unitNames = ['lin', 'chg', 'ch1', 'pch', 'pc1', 'pca', 'cch', 'cca', 'log'] as const;
@@ -60,8 +60,7 @@ const vintageDatesParam = readParam((text) => {
 
 export const observationParams = {
   series_id: seriesIdParam,
-  file_type: fileTypeParam,
-  ...realtimeParams,
+  ...answerParams,
   observation_start: dateParam
     .default('1600-01-01')
     .describe('Only periods that begin on that day or later.'),
@@ -322,8 +321,7 @@ export const getFredVintageDates = endpoint({
   summary: 'The days on which a series was published or revised, in the form of FRED. Feature `vintages`.',
   query: {
     series_id: seriesIdParam,
-    file_type: fileTypeParam,
-    ...realtimeParams,
+    ...answerParams,
     sort_order: sortOrderParam,
     limit: limitParam(10_000),
     offset: offsetParam,

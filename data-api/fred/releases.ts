@@ -18,19 +18,23 @@ import { keptReleases, releaseIdOf, type PublicationRow } from '../discovery/rel
 import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
+  allOf,
+  answerParams,
   fileTypeParam,
   fileTypes,
   fredReply,
   limitParam,
   offsetParam,
+  orderParam,
   pageOf,
   pageShape,
   realtimeShape,
+  rowsReply,
   sortOrderParam,
   sortOrders,
 } from './answer.ts';
 import { numberParam, requireFredSeries, requireNumbered, seriesIdParam } from './find-series.ts';
-import { firstDay, lastDay, realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
+import { firstDay, lastDay, realtimeFacts, realtimeOf, type Realtime } from './real-time.ts';
 import { seriesListParams, seriesListReply, seriesListSchema } from './series-lists.ts';
 
 const releaseSchema = z
@@ -42,71 +46,45 @@ const releaseSchema = z
     link: z.string().describe('That address, or the release under /v1.'),
   })
   .meta({ id: 'FredRelease' });
-const someReleases = z.object({ ...realtimeShape, releases: z.array(releaseSchema) });
-
-const releaseRow = ({ id, name, url }: PublicationRow, realtime: Realtime, publicUrl: string) => ({
-  id: numberOfNameId(id),
-  ...realtimeFacts(realtime),
-  name,
-  press_release: url !== null,
-  link: url ?? `${publicUrl}/v1/releases/${id}`,
-});
-
 const numberOf = ({ id }: PublicationRow): number => numberOfNameId(id);
-const orders = {
-  release_id: numberOf,
-  name: ({ name }: PublicationRow) => name,
-  press_release: ({ url }: PublicationRow) => Number(url !== null),
-  realtime_start: numberOf,
-  realtime_end: numberOf,
+const kind = {
+  item: 'release',
+  schema: releaseSchema,
+  shown: ({ id, name, url }: PublicationRow, realtime: Realtime, publicUrl: string) => ({
+    id: numberOfNameId(id),
+    ...realtimeFacts(realtime),
+    name,
+    press_release: url !== null,
+    link: url ?? `${publicUrl}/v1/releases/${id}`,
+  }),
+  orders: {
+    release_id: numberOf,
+    name: ({ name }: PublicationRow) => name,
+    press_release: ({ url }: PublicationRow) => Number(url !== null),
+    realtime_start: numberOf,
+    realtime_end: numberOf,
+  },
+  last: numberOf,
 };
-const orderNames = Object.keys(orders) as [keyof typeof orders];
 
 /** The parameters of a list of releases. */
 export const releaseListParams = {
-  file_type: fileTypeParam,
-  ...realtimeParams,
-  order_by: oneOfParam(orderNames).default('release_id'),
+  ...answerParams,
+  order_by: orderParam(kind).default('release_id'),
   sort_order: sortOrderParam,
   limit: limitParam(1_000),
   offset: offsetParam,
 };
 type ListQuery = z.output<z.ZodObject<typeof releaseListParams>>;
 /** The answer of such a list. */
-export const releaseListSchema = z.object({
-  ...realtimeShape,
-  order_by: z.enum(orderNames),
-  ...pageShape,
-  releases: z.array(releaseSchema),
-});
+export const releaseListSchema = pageOf(kind);
 
-/** A page of releases. @param list `name` tells it from other lists of the same query; `state` says whether it is the same. */
-export function releaseListReply(
+/** A page of releases. @param list `name` tells it from other lists of the same query. */
+export const releaseListReply = (
   dependencies: Dependencies,
   call: ServiceCall,
-  list: {
-    name: string;
-    rows: readonly PublicationRow[];
-    query: ListQuery;
-    state: Pick<Kept<unknown>, 'version' | 'changedAt'>;
-  },
-): Reply {
-  const { name, rows, query, state } = list;
-  const realtime = realtimeOf(query, dependencies, call);
-  const { order_by, sort_order, offset, limit } = query;
-  return fredReply(query.file_type, {
-    identity: [name, query, realtime, state.version],
-    lastModified: state.changedAt,
-    read: () => ({
-      head: { ...realtimeFacts(realtime), order_by, sort_order, count: rows.length, offset, limit },
-      root: 'releases',
-      item: 'release',
-      rows: pageOf(rows, [orders[order_by], numberOf], query).map((row) =>
-        releaseRow(row, realtime, dependencies.publicUrl),
-      ),
-    }),
-  });
-}
+  list: { name: string; rows: readonly PublicationRow[]; query: ListQuery; state: Kept<unknown> },
+): Reply => rowsReply(dependencies, call, kind, list, list.query);
 
 export const getFredReleases = endpoint({
   summary: 'The releases, in the form of FRED.',
@@ -117,10 +95,8 @@ export const getFredReleases = endpoint({
   handler: (dependencies) => {
     const releases = keptReleases(dependencies);
     return async ({ query, call }) => {
-      const kept = await call.stage('lookup', releases);
-      return releaseListReply(dependencies, call, {
-        ...{ name: 'fred releases', rows: kept.value, query, state: kept },
-      });
+      const state = await call.stage('lookup', releases);
+      return releaseListReply(dependencies, call, { name: 'fred releases', rows: state.value, query, state });
     };
   },
 });
@@ -129,58 +105,39 @@ const releaseIdParam = numberParam('release');
 
 export const getFredRelease = endpoint({
   summary: 'A release, in the form of FRED.',
-  query: { release_id: releaseIdParam, file_type: fileTypeParam, ...realtimeParams },
+  query: { release_id: releaseIdParam, ...answerParams },
   formats: fileTypes,
-  json: someReleases,
+  json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: (dependencies) => {
     const releases = keptReleases(dependencies);
     return async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
-      const kept = await call.stage('lookup', releases);
-      const release = requireNumbered(kept.value, query.release_id, 'release');
-      return fredReply(query.file_type, {
-        identity: ['fred release', query, realtime, kept.version],
-        lastModified: kept.changedAt,
-        read: () => ({
-          head: realtimeFacts(realtime),
-          root: 'releases',
-          item: 'release',
-          rows: [releaseRow(release, realtime, dependencies.publicUrl)],
-        }),
-      });
+      const state = await call.stage('lookup', releases);
+      const rows = [requireNumbered(state.value, query.release_id, 'release')];
+      return rowsReply(dependencies, call, kind, { name: 'fred release', query, state, rows });
     };
   },
 });
 
 export const getFredSeriesRelease = endpoint({
   summary: 'The releases that bring a series, in the form of FRED.',
-  query: { series_id: seriesIdParam, file_type: fileTypeParam, ...realtimeParams },
+  query: { series_id: seriesIdParam, ...answerParams },
   formats: fileTypes,
-  json: someReleases,
+  json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'gone'],
   handler: (dependencies) => {
     const releases = keptReleases(dependencies);
     return async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
       const { kept, series, bringing } = await call.stage('lookup', async () => {
         const { series } = await requireFredSeries(dependencies, call, query.series_id);
         const found = await findPublicationsOf(dependencies.database, [series.id]);
         return { kept: await releases(), series, bringing: new Set(found.map(releaseIdOf)) };
       });
       const rows = kept.value.filter(({ id }) => bringing.has(id)).sort((a, b) => numberOf(a) - numberOf(b));
-      return fredReply(query.file_type, {
-        identity: ['fred series release', query, realtime, ...stateOf(series), kept.version],
-        lastModified: kept.changedAt,
-        read: () => ({
-          head: realtimeFacts(realtime),
-          root: 'releases',
-          item: 'release',
-          rows: rows.map((row) => releaseRow(row, realtime, dependencies.publicUrl)),
-        }),
-      });
+      const state = { version: [...stateOf(series), kept.version], changedAt: kept.changedAt };
+      return rowsReply(dependencies, call, kind, { name: 'fred series release', query, state, rows });
     };
   },
 });

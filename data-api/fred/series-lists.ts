@@ -12,7 +12,7 @@ import { type Conditions, type DataState, escapeLike, findDataState } from '../l
 import { seriesWords } from '../search/series-words.ts';
 import { dayOf, searched } from '../search/state.ts';
 import {
-  fileTypeParam,
+  answerParams,
   fileTypes,
   fredReply,
   limitParam,
@@ -25,7 +25,7 @@ import {
   type SortOrder,
 } from './answer.ts';
 import { findSeriesPage, seriesOrders } from './catalog.sql.ts';
-import { realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
+import { realtimeFacts, realtimeOf, type Realtime } from './real-time.ts';
 import { seriesRow, seriesSchema } from './series-facts.ts';
 
 const orderNames = Object.keys(seriesOrders) as [keyof typeof seriesOrders];
@@ -43,8 +43,7 @@ const pageParams = { limit: limitParam(1_000), offset: offsetParam };
 
 /** The parameters of a list of series, besides what it is a list of. */
 export const seriesListParams = {
-  file_type: fileTypeParam,
-  ...realtimeParams,
+  ...answerParams,
   order_by: oneOfParam(orderNames)
     .default('series_id')
     .describe('Those by real-time period and popularity are by id.'),
@@ -141,8 +140,7 @@ export const getFredSearch = endpoint({
     search_type: oneOfParam(['full_text', 'series_id'])
       .default('full_text')
       .describe('`series_id`: ids with that part; `*` is any text.'),
-    file_type: fileTypeParam,
-    ...realtimeParams,
+    ...answerParams,
     order_by: oneOfParam(rankedOrderNames).optional().describe('Default `search_rank`, of ids `series_id`.'),
     sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `search_rank`, else `asc`.'),
     ...filterParams,
@@ -229,8 +227,7 @@ const timeParam = readParam((text) => {
 export const getFredUpdates = endpoint({
   summary: 'The series by the day of their newest points, newest first, in the form of FRED.',
   query: {
-    file_type: fileTypeParam,
-    ...realtimeParams,
+    ...answerParams,
     filter_value: oneOfParam(['all'])
       .default('all')
       .describe('Series are not divided into macro and regional.'),

@@ -1,89 +1,70 @@
 // GET /fred/sources, /fred/source, /fred/source/releases and /fred/release/sources: who publishes the series.
 import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
-import { oneOfParam } from '../../kernel/http/params.ts';
 import { keptReleases } from '../discovery/releases.ts';
 import { keptSources, type SourceRow } from '../discovery/sources.ts';
 import { endpoint } from '../endpoint.ts';
 import {
-  fileTypeParam,
+  allOf,
+  answerParams,
   fileTypes,
-  fredReply,
   limitParam,
   offsetParam,
+  orderParam,
   pageOf,
-  pageShape,
   realtimeShape,
+  rowsReply,
   sortOrderParam,
 } from './answer.ts';
 import { numberParam, requireNumbered } from './find-series.ts';
-import { realtimeFacts, realtimeOf, realtimeParams, type Realtime } from './real-time.ts';
+import { realtimeFacts, type Realtime } from './real-time.ts';
 import { releaseListParams, releaseListReply, releaseListSchema } from './releases.ts';
 
-const sourceSchema = z
-  .object({
-    id: z.int(),
-    ...realtimeShape,
-    name: z.string(),
-    link: z.string().describe('The source under /v1.'),
-  })
-  .meta({ id: 'FredSource' });
-const someSources = z.object({ ...realtimeShape, sources: z.array(sourceSchema) });
-
 type NamedSource = Pick<SourceRow, 'id' | 'name'>;
-
-const sourceRow = ({ id, name }: NamedSource, realtime: Realtime, publicUrl: string) => ({
-  id: numberOfNameId(id),
-  ...realtimeFacts(realtime),
-  name,
-  link: `${publicUrl}/v1/sources/${id}`,
-});
-
 const numberOf = ({ id }: NamedSource): number => numberOfNameId(id);
-const orders = {
-  source_id: numberOf,
-  name: ({ name }: NamedSource) => name,
-  realtime_start: numberOf,
-  realtime_end: numberOf,
+const kind = {
+  item: 'source',
+  schema: z
+    .object({
+      id: z.int(),
+      ...realtimeShape,
+      name: z.string(),
+      link: z.string().describe('The source under /v1.'),
+    })
+    .meta({ id: 'FredSource' }),
+  shown: ({ id, name }: NamedSource, realtime: Realtime, publicUrl: string) => ({
+    id: numberOfNameId(id),
+    ...realtimeFacts(realtime),
+    name,
+    link: `${publicUrl}/v1/sources/${id}`,
+  }),
+  orders: {
+    source_id: numberOf,
+    name: ({ name }: NamedSource) => name,
+    realtime_start: numberOf,
+    realtime_end: numberOf,
+  },
+  last: numberOf,
 };
-const orderNames = Object.keys(orders) as [keyof typeof orders];
 
 export const getFredSources = endpoint({
   summary: 'The sources, in the form of FRED.',
   query: {
-    file_type: fileTypeParam,
-    ...realtimeParams,
-    order_by: oneOfParam(orderNames).default('source_id'),
+    ...answerParams,
+    order_by: orderParam(kind).default('source_id'),
     sort_order: sortOrderParam,
     limit: limitParam(1_000),
     offset: offsetParam,
   },
   formats: fileTypes,
-  json: z.object({
-    ...realtimeShape,
-    order_by: z.enum(orderNames),
-    ...pageShape,
-    sources: z.array(sourceSchema),
-  }),
+  json: pageOf(kind),
   caching: 'public',
   handler: (dependencies) => {
     const sources = keptSources(dependencies);
     return async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
-      const { value: all, version, changedAt } = await call.stage('sql', sources);
-      const { order_by, sort_order, offset, limit } = query;
-      return fredReply(query.file_type, {
-        identity: ['fred sources', query, realtime, version],
-        lastModified: changedAt,
-        read: () => ({
-          head: { ...realtimeFacts(realtime), order_by, sort_order, count: all.length, offset, limit },
-          root: 'sources',
-          item: 'source',
-          rows: pageOf(all, [orders[order_by], numberOf], query).map((row) =>
-            sourceRow(row, realtime, dependencies.publicUrl),
-          ),
-        }),
-      });
+      const state = await call.stage('sql', sources);
+      const list = { name: 'fred sources', query, state, rows: state.value };
+      return rowsReply(dependencies, call, kind, list, query);
     };
   },
 });
@@ -92,27 +73,17 @@ const sourceIdParam = numberParam('source');
 
 export const getFredSource = endpoint({
   summary: 'A source, in the form of FRED.',
-  query: { source_id: sourceIdParam, file_type: fileTypeParam, ...realtimeParams },
+  query: { source_id: sourceIdParam, ...answerParams },
   formats: fileTypes,
-  json: someSources,
+  json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: (dependencies) => {
     const sources = keptSources(dependencies);
     return async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
-      const { value: all, version, changedAt } = await call.stage('sql', sources);
-      const source = requireNumbered(all, query.source_id, 'source');
-      return fredReply(query.file_type, {
-        identity: ['fred source', query, realtime, version],
-        lastModified: changedAt,
-        read: () => ({
-          head: realtimeFacts(realtime),
-          root: 'sources',
-          item: 'source',
-          rows: [sourceRow(source, realtime, dependencies.publicUrl)],
-        }),
-      });
+      const state = await call.stage('sql', sources);
+      const rows = [requireNumbered(state.value, query.source_id, 'source')];
+      return rowsReply(dependencies, call, kind, { name: 'fred source', query, state, rows });
     };
   },
 });
@@ -138,27 +109,18 @@ export const getFredSourceReleases = endpoint({
 
 export const getFredReleaseSources = endpoint({
   summary: 'The source of a release, in the form of FRED.',
-  query: { release_id: numberParam('release'), file_type: fileTypeParam, ...realtimeParams },
+  query: { release_id: numberParam('release'), ...answerParams },
   formats: fileTypes,
-  json: someSources,
+  json: allOf(kind),
   caching: 'public',
   errors: ['not_found', 'conflict'],
   handler: (dependencies) => {
     const releases = keptReleases(dependencies);
     return async ({ query, call }) => {
-      const realtime = realtimeOf(query, dependencies, call);
-      const kept = await call.stage('lookup', releases);
-      const { source_id: id, source: name } = requireNumbered(kept.value, query.release_id, 'release');
-      return fredReply(query.file_type, {
-        identity: ['fred release sources', query, realtime, kept.version],
-        lastModified: kept.changedAt,
-        read: () => ({
-          head: realtimeFacts(realtime),
-          root: 'sources',
-          item: 'source',
-          rows: [sourceRow({ id, name }, realtime, dependencies.publicUrl)],
-        }),
-      });
+      const state = await call.stage('lookup', releases);
+      const { source_id: id, source: name } = requireNumbered(state.value, query.release_id, 'release');
+      const rows = [{ id, name }];
+      return rowsReply(dependencies, call, kind, { name: 'fred release sources', query, state, rows });
     };
   },
 });

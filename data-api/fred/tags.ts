@@ -1,28 +1,22 @@
 // GET /fred/tags, /fred/tags/series and /fred/series/tags: the tags of the series.
 import { z } from 'zod';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import type { Reply } from '../../kernel/http/answer.ts';
-import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { catalogList, catalogWhere, countTags } from '../discovery/discovery.sql.ts';
 import { keptUntilChanged, sharedAmongEndpoints } from '../discovery/kept-list.ts';
 import { endpoint } from '../endpoint.ts';
 import { stateOf } from '../series/series-read.ts';
 import {
-  fileTypeParam,
+  answerParams,
   fileTypes,
-  fredReply,
   limitParam,
   offsetParam,
+  orderParam,
   pageOf,
-  pageShape,
-  realtimeShape,
+  rowsReply,
   sortOrders,
-  type FileType,
-  type SortOrder,
 } from './answer.ts';
 import { requireFredSeries, seriesIdParam } from './find-series.ts';
-import { realtimeFacts, realtimeOf, realtimeParams } from './real-time.ts';
 import { seriesListParams, seriesListReply, seriesListSchema } from './series-lists.ts';
 
 type Tag = Awaited<ReturnType<typeof countTags>>[number];
@@ -30,37 +24,36 @@ type Tag = Awaited<ReturnType<typeof countTags>>[number];
 /** A tag has no group but this, and neither notes nor a day of its own. */
 const group = 'gen';
 
-const tagSchema = z
-  .object({
-    name: z.string(),
-    group_id: z.literal(group),
-    notes: z.string().describe('Always empty.'),
-    created: z.string().describe('Always empty.'),
-    popularity: z.int().describe('Always 0.'),
-    series_count: z.int(),
-  })
-  .meta({ id: 'FredTag' });
-
 const nameOf = ({ name }: Tag): string => name;
-const orders = {
-  series_count: ({ count }: Tag) => count,
-  popularity: nameOf,
-  created: nameOf,
-  name: nameOf,
-  group_id: nameOf,
+const kind = {
+  item: 'tag',
+  schema: z
+    .object({
+      name: z.string(),
+      group_id: z.literal(group),
+      notes: z.string().describe('Always empty.'),
+      created: z.string().describe('Always empty.'),
+      popularity: z.int().describe('Always 0.'),
+      series_count: z.int(),
+    })
+    .meta({ id: 'FredTag' }),
+  shown: ({ name, count }: Tag) => ({
+    ...{ name, group_id: group, notes: '', created: '', popularity: 0, series_count: count },
+  }),
+  orders: {
+    series_count: ({ count }: Tag) => count,
+    popularity: nameOf,
+    created: nameOf,
+    name: nameOf,
+    group_id: nameOf,
+  },
+  last: nameOf,
 };
-const orderNames = Object.keys(orders) as [keyof typeof orders];
 
 const orderParams = {
-  order_by: oneOfParam(orderNames).default('series_count').describe('Those but `series_count` are by name.'),
+  order_by: orderParam(kind).default('series_count').describe('Those but `series_count` are by name.'),
   sort_order: oneOfParam(sortOrders).optional().describe('Default `desc` for `series_count`, else `asc`.'),
 };
-const tagsSchema = z.object({
-  ...realtimeShape,
-  order_by: z.enum(orderNames),
-  ...pageShape,
-  tags: z.array(tagSchema),
-});
 
 const keptTags = sharedAmongEndpoints(({ database, clock }: Dependencies) =>
   keptUntilChanged({ database, clock }, catalogList.datasets, async () => ({
@@ -69,41 +62,11 @@ const keptTags = sharedAmongEndpoints(({ database, clock }: Dependencies) =>
   })),
 );
 
-interface TagsQuery {
-  file_type: FileType;
-  realtime_start?: string | undefined;
-  realtime_end?: string | undefined;
-  order_by: keyof typeof orders;
-  sort_order?: SortOrder | undefined;
-  offset: number;
-  limit: number;
-}
-
-/** A page of tags. @param list `identity` is what they depend on besides the query. */
-function tagsReply(
-  dependencies: Dependencies,
-  call: ServiceCall,
-  list: { identity: readonly unknown[]; lastModified: Date | null; tags: readonly Tag[]; query: TagsQuery },
-): Reply {
-  const { identity, lastModified, tags, query } = list;
-  const realtime = realtimeOf(query, dependencies, call);
-  const { order_by, offset, limit } = query;
-  const { sort_order = order_by === 'series_count' ? 'desc' : 'asc' } = query;
-  return fredReply(query.file_type, {
-    identity: [...identity, query, realtime],
-    lastModified,
-    read: () => ({
-      head: { ...realtimeFacts(realtime), order_by, sort_order, count: tags.length, offset, limit },
-      root: 'tags',
-      item: 'tag',
-      rows: pageOf(tags, [orders[order_by], nameOf], { sort_order, offset, limit }).map(
-        ({ name, count }) => ({
-          ...{ name, group_id: group, notes: '', created: '', popularity: 0, series_count: count },
-        }),
-      ),
-    }),
-  });
-}
+/** FRED's direction of an order. */
+const sorted = ({ order_by, sort_order }: z.output<z.ZodObject<typeof orderParams>>) => ({
+  order_by,
+  sort_order: sort_order ?? (order_by === 'series_count' ? ('desc' as const) : ('asc' as const)),
+});
 
 export const getFredTags = endpoint({
   summary: 'The tags of the series, in the form of FRED.',
@@ -113,38 +76,37 @@ export const getFredTags = endpoint({
       .optional()
       .describe('All tags are of `gen`.'),
     search_text: z.string().optional().describe('A part of the name.'),
-    file_type: fileTypeParam,
-    ...realtimeParams,
+    ...answerParams,
     ...orderParams,
     limit: limitParam(1_000),
     offset: offsetParam,
   },
   formats: fileTypes,
-  json: tagsSchema,
+  json: pageOf(kind),
   caching: 'public',
   handler: (dependencies) => {
     const tags = keptTags(dependencies);
     return async ({ query, call }) => {
-      const { value: all, version, changedAt } = await call.stage('lookup', tags);
+      const state = await call.stage('lookup', tags);
       const names = query.tag_names?.split(';');
       const part = query.search_text?.toLowerCase() ?? '';
-      const found = all.filter(
+      const rows = state.value.filter(
         ({ name }) =>
           (names === undefined || names.includes(name)) &&
           (query.tag_group_id ?? group) === group &&
           name.toLowerCase().includes(part),
       );
-      const identity = ['fred tags', version];
-      return tagsReply(dependencies, call, { identity, lastModified: changedAt, tags: found, query });
+      const list = { name: 'fred tags', query, state, rows };
+      return rowsReply(dependencies, call, kind, list, { ...query, ...sorted(query) });
     };
   },
 });
 
 export const getFredSeriesTags = endpoint({
   summary: 'The tags of a series, in the form of FRED.',
-  query: { series_id: seriesIdParam, file_type: fileTypeParam, ...realtimeParams, ...orderParams },
+  query: { series_id: seriesIdParam, ...answerParams, ...orderParams },
   formats: fileTypes,
-  json: tagsSchema,
+  json: pageOf(kind),
   caching: 'public',
   errors: ['not_found', 'gone'],
   handler: (dependencies) => {
@@ -154,13 +116,10 @@ export const getFredSeriesTags = endpoint({
         const { series } = await requireFredSeries(dependencies, call, query.series_id);
         return { series, kept: await tags() };
       });
-      const found = kept.value.filter(({ name }) => series.tags.includes(name));
-      return tagsReply(dependencies, call, {
-        identity: ['fred series tags', kept.version, ...stateOf(series)],
-        lastModified: kept.changedAt,
-        tags: found,
-        query: { ...query, offset: 0, limit: 1_000 },
-      });
+      const rows = kept.value.filter(({ name }) => series.tags.includes(name));
+      const state = { version: [kept.version, ...stateOf(series)], changedAt: kept.changedAt };
+      const list = { name: 'fred series tags', query, state, rows };
+      return rowsReply(dependencies, call, kind, list, { ...sorted(query), offset: 0, limit: 1_000 });
     };
   },
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { oneOf } from '../../kernel/http/list.ts';
-import { nearestName } from '../../kernel/http/params.ts';
+import { nearestHint } from '../../kernel/http/params.ts';
 import {
   amcExists,
   amcsList,
@@ -71,8 +71,7 @@ export const getAmc = endpoint({
     async ({ params, call }) => {
       const id = memberOf(params, 'amc');
       if (!(await call.stage('lookup', () => amcExists(database, id)))) {
-        const nearest = nearestName(id, await listAmcIds(database));
-        const hint = nearest === undefined ? 'GET /v1/amcs lists them.' : `Did you mean "${nearest}"?`;
+        const hint = nearestHint(id, await listAmcIds(database), 'GET /v1/amcs lists them.');
         fail('not_found', `No company has this id. ${hint}`, { param: 'amc' });
       }
       const state = await call.stage('lookup', () => findDataState(database, amcsList.datasets));

@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts';
 import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
 import { statedBases } from '../../domain/funds/returns.ts';
 import { oneOf } from '../../kernel/http/list.ts';
-import { booleanParam, nearestName, oneOfParam } from '../../kernel/http/params.ts';
+import { booleanParam, nearestHint, oneOfParam } from '../../kernel/http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import {
   addRatingBound,
@@ -117,7 +117,7 @@ export async function requireFund(
   const asked = memberOf(params, 'id');
   const fund = asked.length > 80 ? undefined : await findFund(database, asked);
   if (fund !== undefined) return fund;
-  const nearest = asked.length > 80 ? undefined : nearestName(asked, await findFundIdsNear(database, asked));
-  const hint = nearest === undefined ? 'GET /v1/funds lists them.' : `Did you mean "${nearest}"?`;
+  const near = asked.length > 80 ? [] : await findFundIdsNear(database, asked);
+  const hint = nearestHint(asked, near, 'GET /v1/funds lists them.');
   return fail('not_found', `No fund has this id or code. ${hint}`, { param: 'id' });
 }

@@ -6,7 +6,7 @@ import { fail } from '../../kernel/errors.ts';
 import { codeShapes, ratings, securityStatuses, securityTypes } from '../../domain/markets.ts';
 import {
   booleanParam,
-  nearestName,
+  nearestHint,
   oneOfParam,
   periodParam,
   windowOf,
@@ -87,8 +87,8 @@ export const getSecurityPrices = endpoint({
       const name = memberOf(params, 'code');
       const code = await call.stage('lookup', () => findSecurityCode(database, name));
       if (code === undefined) {
-        const nearest = nearestName(name, await findSecurityCodesNear(database, name));
-        const hint = nearest === undefined ? 'GET /v1/securities lists them.' : `Did you mean "${nearest}"?`;
+        const near = await findSecurityCodesNear(database, name);
+        const hint = nearestHint(name, near, 'GET /v1/securities lists them.');
         fail('not_found', `No security has this code or ISIN. ${hint}`, { param: 'code' });
       }
       const where = new Conditions()

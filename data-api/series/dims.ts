@@ -1,7 +1,7 @@
 // Reads the filter `dims=side:buy,city:Lahore|Karachi` as combinations of dimension values. Hides how these are found.
 import { readDims } from '../../domain/dims-text.ts';
 import { fail } from '../../kernel/errors.ts';
-import { nearestName } from '../../kernel/http/params.ts';
+import { nearestHint, nearestName } from '../../kernel/http/params.ts';
 import type { Series } from './series.sql.ts';
 
 /** Dimension → the values to include. */
@@ -52,8 +52,7 @@ export function unknownValues(series: Series, filter: DimsFilter): string[] {
     const known = [...new Set(series.combinations.flatMap(({ dims }) => dims[name] ?? []))];
     const unknown = [...values].filter((value) => !known.includes(value));
     return unknown.map((value) => {
-      const nearest = nearestName(value, known);
-      const hint = nearest === undefined ? '"dims" lists those that it has.' : `Did you mean "${nearest}"?`;
+      const hint = nearestHint(value, known, '"dims" lists those that it has.');
       return `"${name}" has no value "${value.slice(0, 64)}". ${hint}`;
     });
   });

@@ -3,7 +3,7 @@
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
-import { nearestName } from '../../kernel/http/params.ts';
+import { nearestHint } from '../../kernel/http/params.ts';
 import { isSeriesId } from '../../domain/series-id.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -64,8 +64,8 @@ export async function requireSeries(
     return { ...merged, deletedOn: null, releases: [] };
   }
   if (series !== undefined) return comingOnly(series, call, clock);
-  const nearest = couldBe ? nearestName(id, await findNeighbourIds(database, id)) : undefined;
-  const hint = nearest === undefined ? 'GET /v1/catalog lists them.' : `Did you mean "${nearest}"?`;
+  const neighbours = couldBe ? await findNeighbourIds(database, id) : [];
+  const hint = nearestHint(id, neighbours, 'GET /v1/catalog lists them.');
   const shown = couldBe ? `"${id}"` : 'of that id';
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }

@@ -13,7 +13,7 @@ export interface Dataset {
   series?: string;
   columns: readonly Column[];
   /** With --wide: what the titles of the columns name, and what their cells hold; the rows are dated by `date`. */
-  wide?: { column: string; value: string };
+  wide?: { noun: string; column: string; value: string };
   /** How a row whose key is spelled otherwise is recognised. */
   identity?: Identity;
   references?: readonly Reference[];

@@ -142,7 +142,7 @@ const nav: Dataset = {
   target: 'data.navs',
   retractable: true,
   key: ['fund', 'date'],
-  wide: { column: 'fund', value: 'nav' },
+  wide: { noun: 'fund', column: 'fund', value: 'nav' },
   ofFundFigures: true,
   references: [aFund],
   columns: [

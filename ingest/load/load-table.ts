@@ -35,7 +35,7 @@ import {
 import { refreshSearchOfStaged } from './store/shown-facts.sql.ts';
 import { cellText, hasCells, isEmpty, notFuture } from './points/points.ts';
 import { notDeleted } from './points/series-directory.ts';
-import { unfolded, type TableInput } from './points/wide-table.ts';
+import { asLong, unfolded, type LongInput } from './points/wide.ts';
 import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
 import { finishLoads, insertLoad } from './store/statements.sql.ts';
 
@@ -50,7 +50,7 @@ export async function loadTable(
   const { input, options } =
     dataset.wide !== undefined && given.wide === true
       ? unfolded(dataset.wide, file, given)
-      : { input: { ...file, lineOf: (line: number) => line }, options: given };
+      : { input: asLong(file), options: given };
   const staged = planColumns(dataset, input.header, options);
   const columns = staged.map(({ column }) => column);
   refuseIdleOptions(columns, options);
@@ -153,7 +153,7 @@ function zoneOfInstants(staged: readonly DatasetCell[]): string[] {
 async function stageRows(
   on: Transaction,
   staged: readonly DatasetCell[],
-  input: TableInput,
+  input: LongInput,
   reader: CellReader,
 ): Promise<number> {
   const line = new CopyLine(on);
@@ -183,7 +183,7 @@ function readRow(
   line: number,
   staged: readonly DatasetCell[],
   reader: CellReader,
-  input: TableInput,
+  input: LongInput,
 ): string[] | null {
   const { rejects, header } = input;
   if (!hasCells(row, header.length)) {
@@ -222,7 +222,7 @@ async function datePoints(
   on: Transaction,
   columns: readonly Column[],
   dateFormat: string | undefined,
-  { rejects }: TableInput,
+  { rejects }: LongInput,
 ): Promise<void> {
   const dates = new PointDates(dateReader(dateFormat));
   for (const column of columns.filter(({ type }) => type === 'point_date')) {
@@ -242,7 +242,7 @@ async function refuseStaged(
   dataset: Dataset,
   columns: readonly Column[],
   reader: CellReader,
-  input: TableInput,
+  input: LongInput,
 ): Promise<void> {
   const { rejects } = input;
   const present = (name: string) => columns.some((column) => column.name === name);

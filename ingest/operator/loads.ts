@@ -16,8 +16,9 @@ import { endpoint, numberOf, type OperatorDeps } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
 import { refuseWaiting } from '../due/releases/refuse-waiting.ts';
 
-const count = z.int().min(0);
-const pointCountsSchema = {
+export const count = z.int().min(0);
+/** What a load changes. */
+export const pointCountsSchema = {
   points_new: count,
   points_revised: count,
   points_unchanged: count,

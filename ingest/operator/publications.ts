@@ -14,17 +14,14 @@ import type { CheckedTable, TableToPublish } from '../due/uploads/publish-table.
 import type { Upload } from '../due/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
 import { interruptionsSchema } from './interruptions-schema.ts';
+import { count, pointCountsSchema } from './loads.ts';
 import { previewSchema, uploadOf, type uploadSchema } from './uploads-schema.ts';
 import { refusing, requireUpload } from './uploads.ts';
 
-const count = z.int().min(0);
 const countsSchema = {
   rows_read: count,
   rows_rejected: count.describe('That are not valid.'),
-  points_new: count,
-  points_revised: count,
-  points_unchanged: count,
-  points_deleted: count,
+  ...pointCountsSchema,
 };
 const commandSchema = z
   .string()

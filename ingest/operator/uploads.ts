@@ -12,13 +12,13 @@ import { faultText } from '../../kernel/http/params.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { IngestFailure } from '../failure.ts';
 import { ProcessEnded } from '../due/apart/run-apart.ts';
+import { insertPiece } from '../due/releases/embargo.sql.ts';
 import { storePieces } from '../due/releases/stored-file.ts';
 import {
   completeUpload,
   deleteUpload,
   findUpload,
   insertUpload,
-  insertUploadPiece,
   listUploads,
   type NewUpload,
   type Upload,
@@ -78,7 +78,7 @@ export const uploadFile = endpoint({
       try {
         const { fileBytes: bytes, fileSha256: sha256 } = await call.stage('sql', () =>
           storePieces(bytesOf(request, deps.uploadMb), (position, piece) =>
-            insertUploadPiece(database, upload.id, position, piece),
+            insertPiece(database, { uploadId: upload.id }, position, piece),
           ),
         );
         if (bytes === 0) fail('invalid_body', 'The body is empty: it must be the file.');

@@ -221,6 +221,12 @@ export function nearestName(name: string, known: readonly string[]): string | un
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
+/** A sentence that suggests the nearest of the known names. @param otherwise if none is near. */
+export function nearestHint(name: string, known: readonly string[], otherwise: string): string {
+  const nearest = nearestName(name, known);
+  return nearest === undefined ? otherwise : `Did you mean "${nearest}"?`;
+}
+
 function failUnknown(name: string, known: readonly string[]): never {
   const shown = printable(name);
   const nearest = namedElsewhere(name, known) ?? nearestName(name, known);

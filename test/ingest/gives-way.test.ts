@@ -21,7 +21,8 @@ import { registerSources } from '../../ingest/due/sources/register.ts';
 import { selectSources } from '../../ingest/due/sources/sources.sql.ts';
 import { storePieces } from '../../ingest/due/releases/stored-file.ts';
 import { entryOf } from '../../ingest/due/uploads/entry.ts';
-import { insertUpload, insertUploadPiece } from '../../ingest/due/uploads/uploads.sql.ts';
+import { insertPiece } from '../../ingest/due/releases/embargo.sql.ts';
+import { insertUpload } from '../../ingest/due/uploads/uploads.sql.ts';
 import { listLoads } from '../../ingest/history/retract/load-list.sql.ts';
 import { retract } from '../../ingest/history/retract/retract.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -196,7 +197,7 @@ async function tableOfUpload(name: string, id: string) {
     insertUpload(on, { ...upload, accountId: 'acct_a', createdAt, expiresAt }, 100),
   );
   await storePieces(Readable.from([Buffer.from(csv(1, 2))]), (position, piece) =>
-    insertUploadPiece(database, upload.id, position, piece),
+    insertPiece(database, { uploadId: upload.id }, position, piece),
   );
   const [found] = await apart.run('read-upload', upload, {});
   const facts = { id, unit: 'Index', source: 'Tests', frequency: 'monthly' };

@@ -15,7 +15,8 @@ import { fetchDeps, fetchDue, loadingApart } from '../../ingest/due/sources/fetc
 import { registerSources } from '../../ingest/due/sources/register.ts';
 import { selectSources } from '../../ingest/due/sources/sources.sql.ts';
 import { storePieces } from '../../ingest/due/releases/stored-file.ts';
-import { insertUpload, insertUploadPiece } from '../../ingest/due/uploads/uploads.sql.ts';
+import { insertPiece } from '../../ingest/due/releases/embargo.sql.ts';
+import { insertUpload } from '../../ingest/due/uploads/uploads.sql.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createAddressGuard } from '../../kernel/outbound/address-guard.ts';
 import { projectRoot } from '../../kernel/project.ts';
@@ -227,7 +228,9 @@ test('hostile uploads are refused, each with its reason', async (t) => {
       async function* bytes() {
         yield content;
       }
-      await storePieces(bytes(), (position, piece) => insertUploadPiece(byRole, given.id, position, piece));
+      await storePieces(bytes(), (position, piece) =>
+        insertPiece(byRole, { uploadId: given.id }, position, piece),
+      );
       const read = apart.run('read-upload', given, { withinMs: 120_000 });
       if (/no table/.test(refused.source)) t.regex(String((await read)[0]?.skip), /./, name);
       else {

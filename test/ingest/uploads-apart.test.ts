@@ -6,7 +6,8 @@ import { utils, write } from '@e965/xlsx';
 import { createApart, ProcessEnded } from '../../ingest/due/apart/run-apart.ts';
 import type { Tasks } from '../../ingest/due/tasks.ts';
 import { storePieces } from '../../ingest/due/releases/stored-file.ts';
-import { insertUpload, insertUploadPiece } from '../../ingest/due/uploads/uploads.sql.ts';
+import { insertPiece } from '../../ingest/due/releases/embargo.sql.ts';
+import { insertUpload } from '../../ingest/due/uploads/uploads.sql.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { createTestDatabase, silentLog } from '../services/harness.ts';
@@ -37,7 +38,9 @@ async function upload(name: string, content: string | Buffer) {
   async function* bytes() {
     yield Buffer.from(content);
   }
-  await storePieces(bytes(), (position, piece) => insertUploadPiece(database, given.id, position, piece));
+  await storePieces(bytes(), (position, piece) =>
+    insertPiece(database, { uploadId: given.id }, position, piece),
+  );
   return given;
 }
 

@@ -59,9 +59,9 @@ export async function acceptUnderEmbargo(
       options: toStored(options),
     });
     const file = await storePieces(bytesOf(given), (position, piece) =>
-      insertPiece(on, releaseNo, position, piece),
+      insertPiece(on, { releaseNo }, position, piece),
     );
-    const input = () => Readable.from(readPieces(on, releaseNo));
+    const input = () => Readable.from(readPieces(on, { releaseNo }));
     const summary = await check(database, options, { input, at });
     const leadMs = Math.min(leadMsMax, Math.round(summary.seconds * 3_000) + marginMs);
     const acceptedAt = await clock.now(on);

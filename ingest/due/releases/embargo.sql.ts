@@ -133,25 +133,30 @@ export async function insertRelease(on: Transaction, release: NewRelease): Promi
   return entryAt(rows, 0).release_no;
 }
 
-export async function insertPiece(
-  on: Transaction,
-  releaseNo: number,
-  position: number,
-  bytes: Buffer,
-): Promise<void> {
-  await on.query('insert into embargo.pieces (release_no, position, bytes) values ($1, $2, $3)', [
-    releaseNo,
+/** Where the pieces of a file are: of a release, or of an upload. */
+export type Stored = { releaseNo: number } | { uploadId: string };
+
+const piecesOf = (of: Stored): readonly [table: string, column: string, key: number | string] =>
+  'releaseNo' in of
+    ? ['embargo.pieces', 'release_no', of.releaseNo]
+    : ['embargo.upload_pieces', 'upload_id', of.uploadId];
+
+export async function insertPiece(on: Queryable, of: Stored, position: number, bytes: Buffer): Promise<void> {
+  const [table, column, key] = piecesOf(of);
+  await on.query(`insert into ${table} (${column}, position, bytes) values ($1, $2, $3)`, [
+    key,
     position,
     bytes,
   ]);
 }
 
-/** The pieces of the file of a release, in order, one in memory at a time. */
-export async function* readPieces(on: Queryable, releaseNo: number): AsyncGenerator<Buffer> {
+/** The pieces of a file, in order, one in memory at a time. */
+export async function* readPieces(on: Queryable, of: Stored): AsyncGenerator<Buffer> {
+  const [table, column, key] = piecesOf(of);
   for (let position = 0; ; position += 1) {
     const [piece] = await on.query<{ bytes: Buffer }>(
-      'select bytes from embargo.pieces where release_no = $1 and position = $2',
-      [releaseNo, position],
+      `select bytes from ${table} where ${column} = $1 and position = $2`,
+      [key, position],
     );
     if (piece === undefined) return;
     yield piece.bytes;

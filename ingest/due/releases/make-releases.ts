@@ -161,7 +161,7 @@ async function prepare(
     const summary = await load(inSavepoints(on), {
       ...options,
       ...{ dataset: release.dataset, sourceName: release.sourceName, noGateway: true },
-      input: Readable.from(readPieces(database, release.releaseNo)),
+      input: Readable.from(readPieces(database, release)),
       clock: { now: () => visibleAt },
       today: dateIn(options.seriesTimeZone, release.at),
     });

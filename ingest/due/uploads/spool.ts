@@ -11,7 +11,7 @@ import { makeTemporaryFolder, removeLeftFolders } from '../../read/temporary-fol
 import { IngestFailure } from '../../failure.ts';
 import { bytesMaxUsual } from '../../read/fetch.ts';
 import { tableEnding } from '../../read/file-kind.ts';
-import { readUploadPieces } from './uploads.sql.ts';
+import { readPieces } from '../releases/embargo.sql.ts';
 
 /** What a task needs to know of an upload. */
 export interface UploadToRead {
@@ -73,7 +73,12 @@ async function writeUnpacked(
     },
   });
   try {
-    await pipeline(Readable.from(readUploadPieces(on, id)), createGunzip(), limited, createWriteStream(file));
+    await pipeline(
+      Readable.from(readPieces(on, { uploadId: id })),
+      createGunzip(),
+      limited,
+      createWriteStream(file),
+    );
   } catch (error) {
     if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
     throw new IngestFailure('invalid_file', 'The gzip file is damaged or cut short.', { cause: error });

@@ -43,31 +43,6 @@ export async function insertUpload(
   return rows.length > 0;
 }
 
-export async function insertUploadPiece(
-  on: Queryable,
-  id: string,
-  position: number,
-  bytes: Buffer,
-): Promise<void> {
-  await on.query('insert into embargo.upload_pieces (upload_id, position, bytes) values ($1, $2, $3)', [
-    id,
-    position,
-    bytes,
-  ]);
-}
-
-/** The pieces of the file, in order, one in memory at a time. */
-export async function* readUploadPieces(on: Queryable, id: string): AsyncGenerator<Buffer> {
-  for (let position = 0; ; position += 1) {
-    const [piece] = await on.query<{ bytes: Buffer }>(
-      'select bytes from embargo.upload_pieces where upload_id = $1 and position = $2',
-      [id, position],
-    );
-    if (piece === undefined) return;
-    yield piece.bytes;
-  }
-}
-
 /** The file has arrived, and was read. @returns false if the upload was deleted meanwhile. */
 export async function completeUpload(
   on: Queryable,

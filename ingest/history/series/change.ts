@@ -139,14 +139,25 @@ export async function changeByLoad<Found, Result>(
 
 /** @throws Failure `not_found`; `conflict` for an earlier id, as whoever changes a series should know what it is called. */
 export async function requireById(on: Transaction, id: string): Promise<FoundSeries> {
-  const series = (await findById(on, id)) ?? fail('not_found', `There is no series "${id}".`);
-  if (series.id !== id)
-    fail('conflict', `"${id}" is an earlier id of the series "${series.id}": give its present one.`);
+  const series = await findById(on, id);
+  if (series === undefined) fail('not_found', noSeries(id));
+  const because = earlierIdBecause(id, series);
+  if (because !== null) fail('conflict', because);
   return series;
 }
 
+export const noSeries = (id: string): string => `There is no series "${id}".`;
+
+/** Why the series cannot be changed by the id; null if it is its present one. */
+export const earlierIdBecause = (id: string, series: Pick<FoundSeries, 'id'>): string | null =>
+  series.id === id ? null : `"${id}" is an earlier id of the series "${series.id}": give its present one.`;
+
+/** Why a deleted series cannot be changed; null if it is not deleted. */
+export const deletedBecause = ({ id, deletedOn }: Pick<FoundSeries, 'id' | 'deletedOn'>): string | null =>
+  deletedOn === null ? null : `"${id}" was deleted on ${deletedOn}. almanac series restore brings it back.`;
+
 /** @throws Failure `conflict` if the series is deleted. */
-export function refuseDeleted({ id, deletedOn }: FoundSeries): void {
-  if (deletedOn !== null)
-    fail('conflict', `"${id}" was deleted on ${deletedOn}. almanac series restore brings it back.`);
+export function refuseDeleted(series: FoundSeries): void {
+  const because = deletedBecause(series);
+  if (because !== null) fail('conflict', because);
 }

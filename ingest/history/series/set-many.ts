@@ -2,7 +2,14 @@
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { IngestFailure } from '../../failure.ts';
-import { changeByLoad, type ChangeOptions, type SeriesChange } from './change.ts';
+import {
+  deletedBecause,
+  earlierIdBecause,
+  noSeries,
+  changeByLoad,
+  type ChangeOptions,
+  type SeriesChange,
+} from './change.ts';
 import { findByIds } from './change.sql.ts';
 import type { FactsFault, FactsFile, FactsOfRow } from './facts-file.ts';
 import { datedBecause, factColumns, isDated, ofItemBecause } from './set.ts';
@@ -87,7 +94,8 @@ async function findRows(
   );
   const rows = given.flatMap((row): Row[] => {
     const series = found.get(row.id);
-    const because = notFoundBecause(row.id, series);
+    const because =
+      series === undefined ? noSeries(row.id) : (earlierIdBecause(row.id, series) ?? deletedBecause(series));
     if (series !== undefined && because === null) return [{ ...row, ...series, changes: [] }];
     faults.push({ line: row.line, text: because ?? '' });
     return [];
@@ -99,17 +107,6 @@ async function findRows(
   );
   for (const row of rows) row.changes = changes.get(row.seriesNo) ?? [];
   return { rows, faults: [...faults, ...(await unchangeable(on, rows))] };
-}
-
-/** Why no series can be changed by the id; null if one can. */
-function notFoundBecause(
-  id: string,
-  series: { id: string; deletedOn: string | null } | undefined,
-): string | null {
-  if (series === undefined) return `There is no series "${id}".`;
-  if (series.id !== id) return `"${id}" is an earlier id of the series "${series.id}": give its present one.`;
-  if (series.deletedOn === null) return null;
-  return `"${id}" was deleted on ${series.deletedOn}. almanac series restore brings it back.`;
 }
 
 async function unchangeable(on: Transaction, rows: readonly Row[]): Promise<FactsFault[]> {

@@ -7,7 +7,7 @@ import { createChanged, noteChanged } from '../events/series-events.sql.ts';
 import { dateReader, PointDates } from '../../cells/dates.ts';
 import type { LoadInput, LoadOptions, LoadResult } from '../store/load-options.ts';
 import { checkVintage, LongReader, planLong } from './long.ts';
-import { PointSink, type PointContext, type PointReader } from './points.ts';
+import { PointSink, type PointContext } from './points.ts';
 import {
   compareWithLive,
   compareWithStanding,
@@ -26,7 +26,6 @@ import {
 } from '../store/following-vintages.sql.ts';
 import { storeDifference } from '../store/store-difference.ts';
 import { SeriesDirectory } from './series-directory.ts';
-import type { SeriesMetadata } from '../../datasets/metadata.ts';
 import { createStage, createStageOfVintages, takeDuplicates } from '../store/stage.sql.ts';
 import {
   analyzeIfGrown,
@@ -39,7 +38,7 @@ import {
 } from '../store/statements.sql.ts';
 import { scaledReader } from '../../cells/values.ts';
 import { refoldBackfill } from './refold.ts';
-import { planWide, WideReader } from './wide.ts';
+import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide.ts';
 
 /**
  * @param straight whether points of never published series may be stored directly in their table.
@@ -53,16 +52,17 @@ export async function loadPoints(
   straight = false,
 ): Promise<LoadResult> {
   const plan = planFile(input, options);
+  const manyVintages = plan.vintage !== null;
   await createChanged(on);
   const record = {
     dataset: options.dataset,
     sourceName: options.sourceName ?? (typeof options.input === 'string' ? options.input : '-'),
     complete: options.full === true,
   };
-  const load = plan.manyVintages ? null : { ...record, vintage: input.vintage };
+  const load = manyVintages ? null : { ...record, vintage: input.vintage };
   const first = load === null ? null : { ...load, loadNo: await insertLoad(on, load) };
-  const stage = plan.manyVintages ? 'load_rows' : 'load_points';
-  const create = () => createTables(on, plan.manyVintages);
+  const stage = manyVintages ? 'load_rows' : 'load_points';
+  const create = () => createTables(on, manyVintages);
   const sink = new PointSink(on, { table: stage, create }, straight ? first : null);
   const reader = await readPoints(on, plan, sink, input, options);
 
@@ -70,19 +70,19 @@ export async function loadPoints(
   if (!isNew) await sink.openStage();
   // Repeated rows that may be left out stop no load; any other refused row does.
   if (options.repeated === 'first' && options.skipInvalid !== true) input.rejects.throwIfAny();
-  if (sink.mayRepeat) await refuseDuplicates(on, stage, input);
+  if (sink.mayRepeat) await refuseDuplicates(on, stage, plan.long);
   if (options.repeated !== 'first' && options.skipInvalid !== true) input.rejects.throwIfAny();
   const store = isNew ? storeNewSeries : storeVintage;
   const stored =
     first === null
       ? await storeVintages(on, record)
       : new Map([[first.loadNo, await store(on, first, spokenOf(reader, sink))]]);
-  const rowsRead = reader.rowsRead + (input.rowsRefused?.() ?? 0);
+  const rowsRead = (plan.long.rowsRead?.() ?? reader.rowsRead) + (input.rowsRefused?.() ?? 0);
   await finishLoads(on, stored, { rowsRead, rowsRejected: input.rejects.count });
   const sum = sumOf([...stored.values()]);
   await tellOfPoints(on, stored, sum, options);
   await analyzeIfGrown(on, sum.pointsNew + sum.pointsRevised);
-  const vintages = plan.manyVintages ? 'column' : 'today';
+  const vintages = manyVintages ? 'column' : 'today';
   return { ...sum, rowsRead, vintages, loadNo: stored.size === 0 ? null : Math.min(...stored.keys()) };
 }
 
@@ -98,37 +98,25 @@ async function createTables(on: Transaction, manyVintages: boolean): Promise<voi
 }
 
 /** Whether every point was stored directly, so that there is nothing to compare. A complete load speaks of series without points as well. */
-function isOfNewSeries(sink: PointSink, reader: PointReader, isComplete: boolean): boolean {
+function isOfNewSeries(sink: PointSink, reader: LongReader, isComplete: boolean): boolean {
   if (sink.isStaged || sink.mayRepeat) return false;
   return !isComplete || [...reader.seriesWithoutPoints].every((seriesNo) => sink.direct.has(seriesNo));
 }
 
-interface FilePlan {
-  dimensions: string[];
-  metadata: SeriesMetadata;
-  manyVintages: boolean;
-  readerOf: (context: PointContext) => PointReader;
+/** The file as a long one, and how its rows are read. */
+interface FilePlan extends ReturnType<typeof planLong> {
+  long: LongInput;
+  /** In a wide file. */
+  columns: readonly WideColumn[];
 }
 
 function planFile(input: LoadInput, options: LoadOptions): FilePlan {
-  const wishes = { ...options, create: options.create === true };
-  if (options.wide === true) {
-    const plan = planWide(input.header, wishes);
-    return {
-      dimensions: plan.dimensions.map(({ name }) => name),
-      metadata: plan.metadata,
-      manyVintages: false,
-      readerOf: (context) => new WideReader(plan, context),
-    };
-  }
-  const plan = planLong(input.header, wishes);
+  const unfolding =
+    options.wide === true ? unfoldedSeries(input, options) : { input: asLong(input), options, columns: [] };
+  const long = unfolding.input;
+  const plan = planLong(long.header, { ...unfolding.options, create: options.create === true });
   checkVintage(plan, input.vintageGiven ? input.vintage : undefined);
-  return {
-    dimensions: plan.dimensions.map(({ name }) => name),
-    metadata: plan.metadata,
-    manyVintages: plan.vintage !== null,
-    readerOf: (context) => new LongReader(plan, context, input.today),
-  };
+  return { ...plan, long, columns: unfolding.columns };
 }
 
 /** Reads the whole file into the sink. */
@@ -138,30 +126,33 @@ async function readPoints(
   sink: PointSink,
   input: LoadInput,
   options: LoadOptions,
-): Promise<PointReader> {
-  const directory = new SeriesDirectory(on, plan.dimensions, options.create === true, plan.metadata);
-  const reader = plan.readerOf({
+): Promise<LongReader> {
+  const { long } = plan;
+  const dimensions = plan.dimensions.map(({ name }) => name);
+  const directory = new SeriesDirectory(on, dimensions, options.create === true, plan.metadata);
+  const context: PointContext = {
     directory,
     sink,
-    rejects: input.rejects,
+    rejects: long.rejects,
     dates: new PointDates(dateReader(options.dateFormat)),
     dateFormat: options.dateFormat,
     values: scaledReader(options, options.multiply?.['value']),
     cells: cellReader(options),
     valueOptions: options,
-    headerLine: input.headerLine,
     create: options.create === true,
     latestDay: input.hasHappened === true ? input.today : null,
-  });
+  };
+  const reader = new LongReader(plan, context, input.today);
   try {
-    for await (const batch of input.batches) {
+    if (plan.columns.length > 0) await reader.learnColumns(plan.columns);
+    for await (const batch of long.batches) {
       await reader.read(batch);
       if (input.rejects.count > 0 && options.skipInvalid !== true) sink.refuse();
       await (input.batchesAsk === true ? sink.flush() : sink.flushIfFull());
-      input.onRows(reader.rowsRead);
+      long.onRows(reader.rowsRead);
     }
     await sink.flush();
-    if (options.covers !== undefined) await reader.cover?.(options.covers());
+    if (options.covers !== undefined) await reader.cover(options.covers());
   } finally {
     await sink.settle();
   }
@@ -170,7 +161,7 @@ async function readPoints(
   return reader;
 }
 
-function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {
+function spokenOf(reader: LongReader, sink: PointSink): SpokenOf {
   const none = { points: 0, pointsWithValue: 0, firstDate: null, lastDate: null };
   const seriesNos = [...new Set([...sink.direct.keys(), ...reader.seriesWithoutPoints])];
   const counts = seriesNos.map((seriesNo) => sink.direct.get(seriesNo) ?? none);
@@ -187,15 +178,15 @@ function spokenOf(reader: PointReader, sink: PointSink): SpokenOf {
 async function refuseDuplicates(
   on: Transaction,
   stage: 'load_points' | 'load_rows',
-  input: LoadInput,
+  { rejects, lineOf }: LongInput,
 ): Promise<void> {
   for (const duplicate of await takeDuplicates(on, stage)) {
     const dims = Object.entries(duplicate.dims).map(([name, value]) => `, ${name} ${value}`);
-    input.rejects.add(
+    rejects.add(
       duplicate.line,
       'row',
       `${duplicate.series_id}, ${duplicate.date}${dims.join('')}`,
-      `one row a point; line ${duplicate.first_line} is the same point (has the file a dimension more, or a higher frequency?)`,
+      `one row a point; line ${lineOf(duplicate.first_line)} is the same point (has the file a dimension more, or a higher frequency?)`,
     );
   }
 }

@@ -27,11 +27,11 @@ import {
   notFuture,
   unknownSeries,
   type PointContext,
-  type PointReader,
 } from './points.ts';
 import type { Combination, KnownSeries } from './series-directory.ts';
 import type { SeriesMetadata } from '../../datasets/metadata.ts';
 import { copyText } from '../store/stage.sql.ts';
+import type { WideColumn } from './wide.ts';
 import { expectedValue } from '../../cells/values.ts';
 
 /** Where a part of every row comes from. */
@@ -93,8 +93,11 @@ export function planLong(
   };
 }
 
-export class LongReader implements PointReader {
+/** Converts rows of a file to staged points. */
+export class LongReader {
+  /** series_no of every series that the file states although it may have no point of it. */
   readonly seriesWithoutPoints = new Set<number>();
+  /** Non-empty rows. */
   rowsRead = 0;
   readonly #plan: LongPlan;
   readonly #context: PointContext;
@@ -111,6 +114,23 @@ export class LongReader implements PointReader {
     this.#vintageDay = vintageReader(context.dateFormat, today);
   }
 
+  /** Learns the series that have a column each. One that cannot be loaded is refused once; the file states the others, with values or none. */
+  async learnColumns(columns: readonly WideColumn[]): Promise<void> {
+    const { directory, rejects, create } = this.#context;
+    const titleOf = new Map(columns.map(({ name, title }) => [name, title]));
+    await directory.learn([...titleOf.keys()], (id) =>
+      newSeries(id, entryOf(titleOf, id), this.#plan.metadata),
+    );
+    for (const [place, { name }] of columns.entries()) {
+      const series = directory.get(name) ?? null;
+      if (series === null) rejects.add(place, this.#plan.seriesId.title, name, unknownSeries(create));
+      else if (series.misfit !== null)
+        rejects.add(place, series.misfit.column, series.misfit.value, series.misfit.expected);
+      else this.seriesWithoutPoints.add(series.seriesNo);
+    }
+  }
+
+  /** Reads a batch; its points are in the sink when this returns. */
   async read(batch: CsvBatch): Promise<void> {
     const { directory, sink } = this.#context;
     if (await directory.makeSpace()) sink.forgetDates();
@@ -148,7 +168,7 @@ export class LongReader implements PointReader {
     );
   }
 
-  /** The file states these series too, with the rows that it has of them or none. */
+  /** The file states these series too, with the rows that it has of them or none. No statement may be under way. */
   async cover(ids: readonly string[]): Promise<void> {
     const { directory } = this.#context;
     const unread = ids.filter((id) => directory.get(id) === undefined);

@@ -1,6 +1,5 @@
-// Shared by long and wide files: where their points go, and how rows without a point are distinguished from invalid ones.
+// Where the points of a file go, and how rows without a point are distinguished from invalid ones.
 import type { Transaction } from '../../../kernel/database.ts';
-import type { CsvBatch } from '../../read/csv-batch.ts';
 import type { CellReader } from '../../cells/cells.ts';
 import type { PointDates } from '../../cells/dates.ts';
 import { failUnusable } from '../../datasets/columns.ts';
@@ -10,30 +9,17 @@ import { CopyBuffer, CopyLine } from '../store/stage.sql.ts';
 import type { ValueOptions, ValueReader } from '../../cells/values.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
-/** Converts rows of a file to staged points. */
-export interface PointReader {
-  /** Non-empty rows. */
-  readonly rowsRead: number;
-  /** Reads a batch; its points are in the sink when this returns. */
-  read(batch: CsvBatch): Promise<void>;
-  /** Adds series to those below; no statement may be under way. */
-  cover?(ids: readonly string[]): Promise<void>;
-  /** series_no of every series that the file has, possibly without any point (a column of a wide file). */
-  readonly seriesWithoutPoints: ReadonlySet<number>;
-}
-
 export interface PointContext {
   directory: SeriesDirectory;
   sink: PointSink;
-  rejects: Rejects;
+  /** By the place of the row, which is its line in a long file. */
+  rejects: Pick<Rejects, 'add'>;
   dates: PointDates;
   dateFormat: string | undefined;
   values: ValueReader;
   /** Of the columns that are neither date nor value. */
   cells: CellReader;
   valueOptions: ValueOptions;
-  /** The line of the column names, for errors about a whole column. */
-  headerLine: number;
   create: boolean;
   /** If points can only be of what has happened: today, whose period is the last that is possible. */
   latestDay: string | null;

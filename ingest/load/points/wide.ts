@@ -1,95 +1,129 @@
-// Wide files of observations: one row per date, one column per series. An empty cell states nothing.
-import { entryAt, entryOf } from '../../../kernel/entries.ts';
-import type { CsvBatch } from '../../read/csv-batch.ts';
-import { failUnusable, sourceColumns, type ColumnOptions } from '../../datasets/columns.ts';
+// Wide files: one row per date, one column per series of observations, or per fund of NAVs. An empty cell states nothing.
+// Hides that each cell becomes a row of its own, with a place instead of a line, so that two cells of a line are told apart.
+import { entryAt } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
 import { isPrintable } from '../../cells/cells.ts';
-import { expectedDate } from '../../cells/dates.ts';
+import { failUnusable, sourceColumns } from '../../datasets/columns.ts';
+import type { Dataset } from '../../datasets/dataset.ts';
+import { metadataNames } from '../../datasets/metadata.ts';
+import type { CsvBatch } from '../../read/csv-batch.ts';
 import { IngestFailure, misuse } from '../../failure.ts';
-import { metadataConstants, metadataNames, newSeries, requireMetadata } from '../../datasets/metadata.ts';
-import {
-  checkDimensionNames,
-  hasCells,
-  isEmpty,
-  unknownSeries,
-  type PointContext,
-  type PointReader,
-} from './points.ts';
-import type { Combination, KnownSeries } from './series-directory.ts';
-import type { SeriesMetadata } from '../../datasets/metadata.ts';
-import { copyText } from '../store/stage.sql.ts';
-import { expectedValue } from '../../cells/values.ts';
+import type { LoadInput, LoadOptions } from '../store/load-options.ts';
+import type { Rejects } from '../store/rejects.ts';
+import { checkDimensionNames, hasCells, isEmpty } from './points.ts';
 
-interface WidePlan {
-  headerCells: number;
-  date: { title: string; index: number };
-  series: { id: string; title: string; index: number }[];
-  /** Constants of --set that are neither facts of the series nor parts of a point. */
-  dimensions: { name: string; value: string }[];
-  status: string | null;
-  metadata: SeriesMetadata;
+/** The rows of a file, long. */
+export interface LongInput extends Omit<LoadInput, 'rejects'> {
+  /** Receives what is refused by the place of its row. */
+  rejects: Pick<Rejects, 'add'>;
+  /** The line of the file with the row at a place. */
+  lineOf(place: number): number;
+  /** The non-empty rows of the file so far; undefined if they are those of the batches. */
+  rowsRead?: () => number;
+}
+
+/** A file that is long already. */
+export const asLong = (input: LoadInput): LongInput => ({ ...input, lineOf: (line) => line });
+
+/** A column beside the date. */
+export interface WideColumn {
+  /** Of the series or the fund. */
+  name: string;
+  title: string;
+  index: number;
 }
 
 /**
- * The date is the column that --map names, else the one called date, else the first. Every other column is a series:
- * its id is the name given by --map, else the prefix and its title, with characters that ids cannot have as `_`.
- * @throws IngestFailure if two columns are the same series, or a constant does not apply to a wide file.
+ * The file as a long one of the columns `date`, `wide.column` and `wide.value`, and the options that are left for it. The date is the
+ * column that --map names, else the one called date, else the first; any other column is named by --map, or by --prefix and its title.
+ * @throws IngestFailure if the header names nothing beside the date, or one thing twice, or --set names a part of each cell.
  */
-export function planWide(
-  header: readonly string[],
-  options: ColumnOptions & {
-    create: boolean;
-    mayLackFacts?: boolean | undefined;
-    prefix?: string | undefined;
-  },
-): WidePlan {
-  const { series_id: _one, ...set } = options.set ?? {};
-  if (_one !== undefined)
-    misuse('In a wide file the columns name the series: --set series_id has no place there.');
-  const titles = header.map((title, index) => (index === 0 && title.trim() === '' ? 'date' : title));
-  const columns = sourceColumns(titles, options, new Set(['date']));
-  const date = columns.find((column) => column.target === 'date') ?? columns[0];
-  if (date === undefined) throw new IngestFailure('invalid_file', 'The header names no column.');
-
-  const series = columns
+export function unfolded(
+  wide: NonNullable<Dataset['wide']>,
+  input: LoadInput,
+  options: LoadOptions,
+  nameOf: (title: string) => string = (title) => title,
+): { input: LongInput; options: LoadOptions; columns: readonly WideColumn[] } {
+  const parts = ['date', wide.column, wide.value];
+  for (const name of parts)
+    if (options.set?.[name] !== undefined) misuse(`--set ${name} has no place in a wide file.`);
+  const titles = input.header.map((title, index) => (index === 0 && title.trim() === '' ? 'date' : title));
+  const columns = sourceColumns(titles, { ...options, set: {} }, new Set(['date']));
+  const date = columns.find(({ target }) => target === 'date') ?? columns[0];
+  const named = columns
     .filter((column) => column !== date)
-    .map(({ target, title, index }) => ({
-      id: seriesIdOf(target === title ? (options.prefix ?? '') + title : target),
+    .map(({ target, title, index }, number) => ({
+      name: nameOf(target === title ? (options.prefix ?? '') + title : target),
       title,
       index,
+      number,
     }));
-  const without = series.filter(({ id }) => !isSeriesId(id));
+  if (date === undefined || named.length === 0)
+    throw new IngestFailure('invalid_file', `The header names no ${wide.noun} beside the date.`);
+  const missing = new Set(['', ...(options.missing ?? [])]);
+  const refused = placedRejects(input, wide, (place) => ({
+    line: Math.floor(place / named.length),
+    title: entryAt(named, place % named.length).title,
+    dateTitle: date.title,
+  }));
+  let rowsRead = 0;
+
+  /** One batch a row of the file: it may have thousands of columns. */
+  async function* cells(): AsyncGenerator<CsvBatch> {
+    for await (const { rows, lines } of input.batches) {
+      for (const [at, row] of rows.entries()) {
+        if (isEmpty(row)) continue;
+        rowsRead++;
+        const line = entryAt(lines, at);
+        if (!hasCells(row, titles.length)) {
+          input.rejects.add(line, 'row', row.join(','), `${titles.length} cells, as in the header`);
+          continue;
+        }
+        const stated = named.filter(({ index }) => !missing.has(entryAt(row, index).trim()));
+        yield {
+          rows: stated.map(({ name, index }) => [entryAt(row, date?.index ?? 0), name, entryAt(row, index)]),
+          lines: stated.map(({ number }) => line * named.length + number),
+        };
+      }
+    }
+  }
+
+  return {
+    input: {
+      ...input,
+      ...refused,
+      header: parts,
+      batches: cells(),
+      rowsRead: () => rowsRead,
+      onRows: () => input.onRows(rowsRead),
+    },
+    options: { ...options, map: {}, ignore: [] },
+    columns: named,
+  };
+}
+
+/**
+ * The same for series. The id is the name of the column, with characters that ids cannot have as `_`.
+ * @throws IngestFailure also if a column gives no id, two are one series, or a constant does not apply to a wide file.
+ */
+export function unfoldedSeries(input: LoadInput, options: LoadOptions): ReturnType<typeof unfolded> {
+  const wide = { noun: 'series', column: 'series_id', value: 'value' };
+  const long = unfolded(wide, input, options, seriesIdOf);
+  checkConstants(options.set ?? {});
+  const without = long.columns.filter(({ name }) => !isSeriesId(name));
   if (without.length > 0)
     failUnusable(
       `${without.map(({ title }) => `"${title}"`).join(', ')} gives no series id: name one by --map ID="${without[0]?.title ?? ''}", or leave out by`,
       without.map(({ title }) => ['--ignore', title]),
     );
   const titleOf = new Map<string, string>();
-  for (const { id, title } of series) {
-    const other = titleOf.get(id);
+  for (const { name, title } of long.columns) {
+    const other = titleOf.get(name);
     if (other !== undefined)
-      misuse(`The columns "${other}" and "${title}" are both the series ${id}: rename one by --map.`);
-    titleOf.set(id, title);
+      misuse(`The columns "${other}" and "${title}" are both the series ${name}: rename one by --map.`);
+    titleOf.set(name, title);
   }
-  if (series.length === 0)
-    throw new IngestFailure('invalid_file', 'The header names no series beside the date.');
-
-  const metadata = metadataConstants(set);
-  if (options.create) requireMetadata(new Set(Object.keys(metadata)), options.mayLackFacts === true);
-  else if (Object.keys(metadata).length > 0)
-    misuse(`--set ${Object.keys(metadata).join(', ')} describes new series and needs --create.`);
-  const { status, date: _date, value, vintage, ...rest } = set;
-  for (const [name, constant] of Object.entries({ date: _date, value, vintage }))
-    if (constant !== undefined) misuse(`--set ${name} has no place in a wide file.`);
-  if (status !== undefined && status.length > 16) misuse('--set status: at most 16 characters.');
-  const dimensions = Object.entries(rest)
-    .filter(([name]) => !metadataNames.has(name))
-    .map(([name, text]) => ({ name, value: text.trim() }));
-  checkDimensionNames(dimensions.map(({ name }) => name));
-  for (const { name, value } of dimensions)
-    if (value === '' || value.length > 200 || !isPrintable(value))
-      misuse(`--set ${name}: the value of a dimension, at most 200 characters, is expected.`);
-  return { headerCells: header.length, date, series, dimensions, status: status ?? null, metadata };
+  return long;
 }
 
 /** The id that a title gives, which may be none. */
@@ -101,79 +135,40 @@ function seriesIdOf(target: string): string {
     .slice(0, 128);
 }
 
-interface Column {
-  title: string;
-  index: number;
-  series: KnownSeries | null;
-  id: string;
-  /** Set at the first value. */
-  combination: Combination | null;
+/** Constants are in every row: what is wrong with one is no fault of a row. */
+function checkConstants({ status, vintage, ...set }: Readonly<Record<string, string>>): void {
+  if (vintage !== undefined) misuse('--set vintage has no place in a wide file.');
+  if (status !== undefined && status.length > 16) misuse('--set status: at most 16 characters.');
+  const dimensions = Object.entries(set).filter(([name]) => !metadataNames.has(name));
+  checkDimensionNames(dimensions.map(([name]) => name));
+  for (const [name, text] of dimensions) {
+    const value = text.trim();
+    if (value === '' || value.length > 200 || !isPrintable(value))
+      misuse(`--set ${name}: the value of a dimension, at most 200 characters, is expected.`);
+  }
 }
 
-export class WideReader implements PointReader {
-  readonly seriesWithoutPoints = new Set<number>();
-  rowsRead = 0;
-  readonly #plan: WidePlan;
-  readonly #context: PointContext;
-  readonly #dims: readonly string[];
-  readonly #status: string;
-  #columns: Column[] | null = null;
-
-  constructor(plan: WidePlan, context: PointContext) {
-    this.#plan = plan;
-    this.#context = context;
-    this.#dims = plan.dimensions.map(({ value }) => value);
-    this.#status = plan.status === null ? '\\N' : copyText(plan.status);
-  }
-
-  async read(batch: CsvBatch): Promise<void> {
-    this.#columns ??= await this.#learnColumns();
-    for (const [at, row] of batch.rows.entries()) this.#readRow(row, entryAt(batch.lines, at), this.#columns);
-  }
-
-  /** Finds the series of the header; a missing one is refused once, on the header's line. */
-  async #learnColumns(): Promise<Column[]> {
-    const { directory, rejects, create, headerLine } = this.#context;
-    const { series, metadata } = this.#plan;
-    const titleOf = new Map(series.map(({ id, title }) => [id, title]));
-    await directory.learn([...titleOf.keys()], (id) => newSeries(id, entryOf(titleOf, id), metadata));
-    return series.map(({ id, title, index }) => {
-      let known = directory.get(id) ?? null;
-      if (known === null) rejects.add(headerLine, title, id, unknownSeries(create));
-      else if (known.misfit !== null) {
-        rejects.add(headerLine, title, known.misfit.value, known.misfit.expected);
-        known = null;
-      }
-      if (known !== null) this.seriesWithoutPoints.add(known.seriesNo);
-      return { title, index, series: known, id, combination: null };
-    });
-  }
-
-  #readRow(row: readonly string[], line: number, columns: Column[]): void {
-    const { rejects, dates, values, valueOptions, dateFormat, directory, sink } = this.#context;
-    const { date: dateCell, headerCells } = this.#plan;
-    if (isEmpty(row)) return;
-    this.rowsRead++;
-    if (!hasCells(row, headerCells))
-      return rejects.add(line, 'row', row.join(','), `${headerCells} cells, as in the header`);
-
-    const dateText = entryAt(row, dateCell.index).trim();
-    for (const column of columns) {
-      const { series, title, index } = column;
-      const text = entryAt(row, index).trim();
-      if (series === null || text === '') continue;
-      const value = values(text);
-      if (value === null) continue;
-      if (value === undefined) {
-        rejects.add(line, title, text, expectedValue(text, valueOptions));
-        continue;
-      }
-      const date = dates.at(dateText, series.frequency, series.fiscalYearEnd);
-      // The date is wrong for every series of the row; one message is enough.
-      if (date === null)
-        return rejects.add(line, dateCell.title, dateText, expectedDate(series.frequency, dateFormat));
-      column.combination ??= directory.combination(series, this.#dims);
-      sink.add(series, column.combination, '', line, date, value, this.#status);
-    }
-  }
+/** Names the file's own line and column. A bad date is refused once a line, and an unknown name once, on the line of the header. */
+function placedRejects(
+  { rejects, headerLine }: LoadInput,
+  wide: NonNullable<Dataset['wide']>,
+  find: (place: number) => { line: number; title: string; dateTitle: string },
+): Pick<LongInput, 'rejects' | 'lineOf'> {
+  const unknown = new Set<string>();
+  let lineOfDate = 0;
+  return {
+    lineOf: (place) => find(place).line,
+    rejects: {
+      add(place, column, value, expected) {
+        const { line, title, dateTitle } = find(place);
+        if (column === 'date') {
+          if (line !== lineOfDate) rejects.add(line, dateTitle, value, expected);
+          lineOfDate = line;
+        } else if (column === wide.column || column === 'header') {
+          if (!unknown.has(title)) rejects.add(headerLine, title, value, expected);
+          unknown.add(title);
+        } else rejects.add(line, title, value, expected);
+      },
+    },
+  };
 }

@@ -134,6 +134,8 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
     [load.vintage],
   );
   await on.query('analyze load_standing');
+  // Where the statistics know no row that has ended yet, a statement may begin with all of them, and look for the change of each.
+  await on.query('create index if not exists load_changes_point on load_changes (line_no, date)');
   await findConfirmed(on, load);
   await on.query(
     `with said as (
