@@ -23,12 +23,16 @@ import { freeAccount, startDataService } from '../../services/data-service.ts';
 import { openPlace } from './place.ts';
 
 const today = '2026-06-15';
-export const { place, drafts, server } = await openPlace(test);
+export const { place, drafts, server } = await openPlace(test.meta.file);
 export const store = await openBulkStore(place);
 export const service = await startDataService(`${today}T12:00:00Z`, 'UTC', { bulkPlace: place });
-test.after.always(() => service.close());
+test.after.always(async () => {
+  await service.close();
+  await server?.close();
+});
 const releasing = startReleasing(test, service.databaseUrl, `${today}T12:00:00Z`);
-const { database, deps, clock } = releasing;
+const { deps, clock } = releasing;
+export const { database } = releasing;
 
 const write = (keepDays = 7) =>
   writeBulk(deps.database, { place, keepDays }, { now: () => new Date(`${today}T12:00:00Z`) });

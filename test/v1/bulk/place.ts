@@ -2,7 +2,6 @@
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TestFn } from 'ava';
 import type { BulkPlace } from '../../../kernel/settings/bulk-place.ts';
 import { startS3, type S3Server } from './s3-server.ts';
 
@@ -14,7 +13,8 @@ export interface TestPlace {
   server: S3Server | undefined;
 }
 
-export async function openPlace(test: TestFn): Promise<TestPlace> {
+/** @param file the test file: that of the bucket, or another one. */
+export async function openPlace(file: string): Promise<TestPlace> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bulk-'));
   const drafts = () =>
     existsSync(directory)
@@ -22,8 +22,8 @@ export async function openPlace(test: TestFn): Promise<TestPlace> {
           .filter((entry) => entry.isFile() && entry.parentPath !== directory)
           .map(({ name }) => name)
       : [];
-  if (!test.meta.file.endsWith('bucket.test.ts')) return { place: { directory }, drafts, server: undefined };
-  const server = await startS3(test);
+  if (!file.endsWith('bucket.test.ts')) return { place: { directory }, drafts, server: undefined };
+  const server = await startS3();
   // Of this process and of those that it starts: files are made there before they are sent.
   process.env['TMPDIR'] = directory;
   return { place: server.bucket, drafts, server };

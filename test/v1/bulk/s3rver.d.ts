@@ -2,6 +2,11 @@
 declare module '@20minutes/s3rver' {
   import type { AddressInfo } from 'node:net';
 
+  interface Context {
+    path: string;
+    headers: Record<string, string | undefined>;
+  }
+
   export default class S3rver {
     constructor(options: {
       address: string;
@@ -10,6 +15,7 @@ declare module '@20minutes/s3rver' {
       directory: string;
       configureBuckets: { name: string; configs: string[] }[];
     });
+    middleware: ((context: Context, next: () => Promise<void>) => Promise<void>)[];
     run(): Promise<AddressInfo>;
     close(): Promise<void>;
   }
