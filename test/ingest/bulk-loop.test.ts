@@ -24,7 +24,7 @@ const writeClock = { now: () => new Date(noon) };
 
 const load = (series: string, value: number, vintage: string) =>
   loadCsv(database, ['series_id,date,value', `${series},2026-01-01,${value}`], {
-    ...{ create: true, set: daily, vintage },
+    ...{ create: true, set: daily, vintage, clock: writeClock },
   });
 
 /** A loop whose looks and time are the test's. Each write takes ten seconds of that time. */
@@ -81,8 +81,9 @@ async function startLoop(t: ExecutionContext, log = silentLog) {
       const file = manifest?.files.find(({ source, kind }) => source === null && kind === 'current');
       if (file === undefined) return [];
       const bytes = await bulk.store.read(file, { from: 0, to: file.bytes - 1 });
+      if (bytes === undefined) throw new Error(`${file.name} is not there.`);
       const rows = (await parquetReadObjects({
-        file: new Uint8Array(await buffer(bytes ?? [])).buffer,
+        file: new Uint8Array(await buffer(bytes)).buffer,
         compressors: { ZSTD: (input: Uint8Array) => zlib.zstdDecompressSync(input) },
       })) as { value_text: string }[];
       return rows.map(({ value_text: text }) => text);
@@ -153,7 +154,7 @@ test.serial(
     t.false((await values()).includes('777'));
     clock.set('2026-06-15T13:00:00Z');
     await made;
-    await look(10);
+    await look(40);
     await look(5);
     t.is(writes.length, 2);
     t.true((await values()).includes('777'));
