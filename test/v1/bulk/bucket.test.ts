@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import type { Manifest } from '../../../domain/bulk/manifest.ts';
-import { openBulkStore } from '../../../domain/bulk/open-store.ts';
 import { writeBulk } from '../../../ingest/bulk/write-bulk.ts';
 import type { BucketSettings } from '../../../kernel/settings/bulk-place.ts';
 import { within } from '../../run/until.ts';
+import { startDataService } from '../../services/data-service.ts';
 import { startProxy } from '../../services/proxy.ts';
 import { database, got, place, store } from './guarantees.ts';
 
@@ -75,16 +75,34 @@ test.serial('a file that is not as its manifest says is 503, and one that is gon
   t.is((await got(name, {}, 'HEAD')).status, 200);
 });
 
-test.serial('a store that goes away in the middle of a file ends the reading with a fault', async (t) => {
-  const proxy = await startProxy(Number(new URL(bucket.endpoint).port));
-  t.teardown(() => proxy.close());
-  const reader = await openBulkStore({ ...bucket, endpoint: `http://127.0.0.1:${proxy.port}` });
-  const bytes = await reader.read({ name, bytes: large.length }, { from: 0, to: large.length - 1 });
-  const reading = (async () => {
-    for await (const _ of bytes ?? []) proxy.cut();
-  })();
-  await t.throwsAsync(within('the reading ends', reading));
-  await t.throwsAsync(reader.readManifest(), { name: 'BulkStoreFault', message: /does not answer/ });
-  proxy.mend();
-  t.is((await reader.readManifest())?.load, 999);
-});
+test.serial(
+  'a store that goes away cuts the answer under way, and is 503 until it is back; the next answer is whole',
+  async (t) => {
+    const proxy = await startProxy(Number(new URL(bucket.endpoint).port));
+    t.teardown(() => proxy.close());
+    const away = { ...bucket, endpoint: `http://127.0.0.1:${proxy.port}` };
+    const reader = await startDataService('2026-06-15T12:00:00Z', 'UTC', { bulkPlace: away });
+    t.teardown(() => reader.close());
+    const target = `/v1/bulk/${name}`;
+    const ask = () => fetch(reader.url + target, { headers: reader.headers(target) });
+    const begun = await ask();
+    t.is(begun.status, 200);
+    const reading = (async () => {
+      let bytes = 0;
+      for await (const chunk of begun.body ?? []) {
+        bytes += (chunk as Uint8Array).length;
+        proxy.cut();
+      }
+      return bytes;
+    })();
+    await t.throwsAsync(within('the answer ends', reading));
+    for (const path of [target, '/v1/bulk']) {
+      const { status, headers, text } = await reader.call(path);
+      t.is(status, 503, path);
+      t.is(headers.get('retry-after'), '5');
+      t.false(text.includes(bucket.bucket), 'clients do not see where the files are');
+    }
+    proxy.mend();
+    t.is((await (await ask()).bytes()).length, large.length);
+  },
+);
