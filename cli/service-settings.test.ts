@@ -39,7 +39,10 @@ const variablesOf: Record<keyof Settings, readonly string[]> = {
   seriesTimeZone: ['SERIES_TIME_ZONE'],
   fiscalYearFirstMonth: ['FISCAL_YEAR_FIRST_MONTH'],
   inboxDir: ['INBOX_DIR'],
-  bulkDir: ['BULK_DIR'],
+  bulkPlace: [
+    ...['BULK_DIR', 'BULK_S3_ENDPOINT', 'BULK_S3_REGION', 'BULK_S3_BUCKET', 'BULK_S3_PREFIX'],
+    ...['BULK_S3_PATH_STYLE', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+  ],
   bulkKeepDays: ['BULK_KEEP_DAYS'],
   previewPoints: ['PREVIEW_POINTS'],
   openRevisionsSeries: ['OPEN_REVISIONS_SERIES'],
@@ -143,7 +146,7 @@ test('each setting is read by a process', (t) => {
 
 test('docs/operations.md says which process reads which setting', (t) => {
   const text = readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8');
-  const rows = [...text.matchAll(/^\| `([A-Z][A-Z_]+)` \|((?: [x ]? ?\|){7})$/gm)];
+  const rows = [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|((?: [x ]? ?\|){7})$/gm)];
   const documented = rows.map(([, name = '', cells = '']) => {
     const marks = cells.split('|').slice(0, -1);
     return [name, processNames.filter((_, at) => marks[at]?.trim() === 'x')];

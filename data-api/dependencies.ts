@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Cursors } from '../kernel/http/cursor.ts';
+import type { BulkFiles } from './bulk/files.ts';
 import type { Places } from './charts/places.ts';
 import type { FrontPage } from './front-page/front-page-file.ts';
 import type { Loads } from './loads.ts';
@@ -31,7 +32,7 @@ export interface Dependencies {
   previewPoints: number;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries: string | undefined;
-  /** The folder of the bulk files, absolute; undefined: there are none. */
-  bulkDirectory: string | undefined;
+  /** Undefined: there are none. */
+  bulk: BulkFiles | undefined;
   log: Log;
 }

@@ -1,18 +1,21 @@
 // Starts the data-api: the service that reads schema `data`. It holds no state; any number of instances may run.
 import { availableParallelism } from 'node:os';
 import { openDatabase, type Database } from '../kernel/database.ts';
+import { openBulkStore } from '../domain/bulk/open-store.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { ServiceCertificate } from '../kernel/http/certificate.ts';
 import { startService, type Route, type RunningService } from '../kernel/http/server.ts';
 import { serverMetrics } from '../kernel/metrics/database.ts';
 import { createServiceMetrics } from '../kernel/metrics/service.ts';
 import type { Metric } from '../kernel/metrics/text.ts';
+import type { BulkPlace } from '../kernel/settings/bulk-place.ts';
 import type { Tracing } from '../kernel/tracing/tracing.ts';
 import { createOpener } from '../kernel/identity.ts';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import type { Log } from '../kernel/log/log.ts';
 import { openServiceClock } from '../kernel/time/database-clock.ts';
 import { createCursors } from '../kernel/http/cursor.ts';
+import { createBulkFiles } from './bulk/files.ts';
 import { createPlaces } from './charts/places.ts';
 import { loadFrontPage } from './front-page/front-page-file.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -43,8 +46,8 @@ export interface DataApiOptions {
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
-  /** Where the publisher writes the bulk files, absolute; undefined: there are none. */
-  bulkDirectory?: string | undefined;
+  /** Where the publisher keeps the bulk files; undefined: there are none. */
+  bulkPlace?: BulkPlace | undefined;
   /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;
   /** What the front page shows, absolute; undefined: `config/front-page.yml`. */
@@ -90,7 +93,8 @@ export async function start(
     ...{ applicationName: 'almanac data-api clock', connectionsMax: 1, cutsAtClose: true },
   });
   const ownClock = await openServiceClock(options.clock, (text) => forClock.query(text), log);
-  const shared = sharedDependencies(options, files, ownClock.clock);
+  const bulk = options.bulkPlace && createBulkFiles(await openBulkStore(options.bulkPlace));
+  const shared = sharedDependencies(options, { ...files, bulk }, ownClock.clock);
   const primary = openServer('primary', options.databaseUrl, options, shared);
   const replica = options.replica && openServer('replica', options.replica.url, options, shared);
   const watch =
@@ -149,11 +153,11 @@ type Shared = ReturnType<typeof sharedDependencies>;
 /** What does not depend on the server that is read. */
 function sharedDependencies(
   options: DataApiOptions,
-  { vocabulary, frontPage }: Pick<Dependencies, 'vocabulary' | 'frontPage'>,
+  { vocabulary, frontPage, bulk }: Pick<Dependencies, 'vocabulary' | 'frontPage' | 'bulk'>,
   clock: Clock,
 ) {
   const { identitySecret, seriesTimeZone, log, publicUrl } = options;
-  const { previewPoints = 0, openRevisionsSeries, bulkDirectory } = options;
+  const { previewPoints = 0, openRevisionsSeries } = options;
   const cursors = createCursors(identitySecret);
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
@@ -161,7 +165,7 @@ function sharedDependencies(
   const shaping = { vocabulary: vocabulary.text, frontPage: frontPage.edition };
   const edition = editionOf({ ...settings, identitySecret, ...shaping });
   const loaded = { vocabulary, frontPage, cursors, chartPlaces };
-  return { ...loaded, ...{ clock, log, edition, bulkDirectory }, ...settings };
+  return { ...loaded, ...{ clock, log, edition, bulk }, ...settings };
 }
 
 function openServer(

@@ -11,7 +11,8 @@ import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
 import { startOperatorServer, type OperatorServerOptions } from './operator/server.ts';
 import { createApart, type ReadLimits } from './due/apart/run-apart.ts';
 import type { Tasks } from './due/tasks.ts';
-import { startBulk, type KeepBulk } from './due/bulk/keep-bulk.ts';
+import type { BulkSettings } from './bulk/write-bulk.ts';
+import { startBulk } from './due/bulk/keep-bulk.ts';
 import { workingApart } from './due/inbox/load-apart.ts';
 import { startInbox } from './due/inbox/watch.ts';
 import { dueMetrics } from './due/metrics.ts';
@@ -31,7 +32,7 @@ export interface PublisherOptions {
   /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
   inbox?: { directory: string; seriesTimeZone: string } | undefined;
   /** Where bulk files are written, and for how long replaced ones are kept. Undefined: none are written. */
-  bulk?: KeepBulk | undefined;
+  bulk?: BulkSettings | undefined;
   /** Of the processes that read files. */
   readLimits?: ReadLimits | undefined;
   /** They get only the variables of PostgreSQL's driver from it. */
@@ -94,7 +95,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
   const fetching = sources && startFetching(sources);
   // Apart from the others: a file that was put into the folder does not wait for it.
   const apartForBulk = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
-  const bulk = options.bulk && startBulk({ ...deps, apart: apartForBulk }, options.bulk);
+  const bulk = options.bulk && (await startBulk({ ...deps, apart: apartForBulk }, options.bulk));
   return {
     url: server?.url,
     ready,
@@ -102,7 +103,7 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
       ...(server?.metrics ?? []),
       ...database.metrics,
       ...serverMetrics({ service: 'publisher', server: 'primary' }, (text) => database.query(text), log),
-      ...dueMetrics(deps, { released: publishing.counts, fetched: fetching?.counts, inbox }),
+      ...dueMetrics(deps, { released: publishing.counts, fetched: fetching?.counts, inbox, bulk }),
     ],
     async close() {
       await server?.close();

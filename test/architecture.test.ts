@@ -228,7 +228,7 @@ test('the packages of OpenTelemetry are loaded only when tracing is opened', (t)
 });
 
 test('.env.example documents every setting and no other', (t) => {
-  const documented = [...read('.env.example').matchAll(/^#? ?([A-Z][A-Z_]+)=/gm)].map(
+  const documented = [...read('.env.example').matchAll(/^#? ?([A-Z][A-Z0-9_]+)=/gm)].map(
     (match) => match[1] ?? '',
   );
   t.deepEqual(documented.sort(), [...settingNames].sort());
@@ -236,7 +236,7 @@ test('.env.example documents every setting and no other', (t) => {
 
 test('.env.example names every secret setting, which may be given as a file, and no other', (t) => {
   const [, list = ''] = /These are secret:\n((?:# {3}.*\n)+)/.exec(read('.env.example')) ?? [];
-  t.deepEqual((list.match(/[A-Z_]+/g) ?? []).sort(), [...secretSettings].sort());
+  t.deepEqual((list.match(/[A-Z][A-Z0-9_]+/g) ?? []).sort(), [...secretSettings].sort());
 });
 
 test('docs/errors.md lists every error code with its status and meaning', (t) => {

@@ -9,11 +9,13 @@ import { comparePrices } from '../../accounts-api/billing/prices.ts';
 import { discover } from '../../accounts-api/auth/openid.ts';
 import { describeWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
 import { requireSpace } from '../../embedded/disk.ts';
+import { openBulkStore } from '../../domain/bulk/open-store.ts';
 import { describeInbox } from '../../ingest/due/inbox/standing.ts';
 import { describeReleases } from '../../ingest/due/releases/standing.ts';
 import { describeSources } from '../../ingest/due/sources/standing.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { loadPlans } from '../../kernel/plans.ts';
+import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';
 import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
 import {
@@ -43,7 +45,7 @@ interface Finding {
 export const check: DeclareCommand = (command, terminal) => {
   command
     .description(
-      'Tries settings, plans, database, webhooks, releases, sources, inbox, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
+      'Tries settings, plans, database, webhooks, releases, sources, inbox, bulk files, Redis, mail, Google, Stripe, clock, replica, metrics and traces. Exit code 1 if something configured does not work.',
     )
     .option(...jsonFlag)
     .addHelpText('after', examples('almanac check'))
@@ -80,6 +82,12 @@ async function findAll(env: Environment): Promise<Finding[]> {
     await standingFinding(env, database, 'releases', describeReleases),
     await standingFinding(env, database, 'sources', describeSources),
     await inboxFinding(settings.inboxDir),
+    await optional(
+      'bulk',
+      settings.bulkPlace,
+      describeBulk,
+      'only "almanac start" keeps bulk files, in DATA_DIR',
+    ),
     await optional('redis', redisUrl, describeRedis, 'each gateway allows its part of a limit per second'),
     await optional('mail', smtpUrl, greetSmtp, `kept in ${path.join(dataDir, 'outbox')}`),
     await optional(
@@ -176,6 +184,15 @@ async function rolesFinding(env: Environment, database: Finding): Promise<Findin
   return typeof found === 'string'
     ? { what, state: 'ok', detail: found }
     : { what, state: 'warning', detail: found.warning };
+}
+
+/** As this user sees a folder, or with this key of a bucket: those of data-api and of the publisher may be others. */
+async function describeBulk(place: BulkPlace): Promise<string> {
+  const store = await openBulkStore(place);
+  const manifest = await store.readManifest();
+  if (manifest === undefined) return `${store.place} can be read, and has no files yet`;
+  const { files, load, created_at: at } = manifest;
+  return `${store.place} has ${files.length} files as of load ${load}, of ${at}`;
 }
 
 /** An embedded database is served only while "almanac start" runs, so that no publisher is at work is no fault there. */

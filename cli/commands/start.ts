@@ -61,7 +61,7 @@ export const start: DeclareCommand = (command, terminal) => {
   command
     .description(
       `Without a service: everything in this process, on PORT (8080), with the embedded PostgreSQL unless DATABASE_URL is set.
-With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks. The publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, loads what is put into INBOX_DIR, writes the files of BULK_DIR and, with IDENTITY_SECRET, serves what operators do with loads, for which the gateway needs PUBLISHER_URL.`,
+With one: that service alone, to scale services separately. It needs IDENTITY_SECRET, the same for all services; data-api, accounts-api, worker and publisher need DATABASE_URL, the gateway DATA_API_URL and ACCOUNTS_API_URL. The worker sends mail and webhooks. The publisher makes loads under embargo visible at their instants, fetches sources that have a schedule, loads what is put into INBOX_DIR, writes the files of BULK_DIR or BULK_S3_BUCKET and, with IDENTITY_SECRET, serves what operators do with loads, for which the gateway needs PUBLISHER_URL.`,
     )
     .addArgument(
       command.createArgument('[service]', 'the only service of this process').choices(serviceNames),
@@ -86,7 +86,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     steps.database(settings.dataDir);
   const installation = await openInstallation(settings, { create: true, meanwhile: importAll });
   const { databaseDirectory } = installation;
-  const bulkDirectory = settings.bulkDir ?? path.join(settings.dataDir, 'bulk');
+  const bulkPlace = settings.bulkPlace ?? { directory: path.join(settings.dataDir, 'bulk') };
   const lock = await takeServeLock(installation);
   const services: Pick<RunningService, 'close'>[] = [];
   let removeNote: () => void = nothing;
@@ -101,7 +101,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
   try {
     const log = serviceLog('services', settings);
     const dataApi = await startTraced('data-api', settings.tracing, startDataApi, {
-      ...{ ...dataApiOptions(installation, plans), ...loopback, bulkDirectory },
+      ...{ ...dataApiOptions(installation, plans), ...loopback, bulkPlace },
     });
     services.unshift(dataApi);
     const accountsApi = await startTraced('accounts-api', settings.tracing, startAccountsApi, {
@@ -112,7 +112,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
     services.unshift(worker);
     const publisher = await startTraced('publisher', settings.tracing, startPublisher, {
       ...publisherOptions(installation),
-      bulk: { directory: bulkDirectory, keepDays: settings.bulkKeepDays },
+      bulk: { place: bulkPlace, keepDays: settings.bulkKeepDays },
       env,
       operators: { ...operatorOptions(installation, installation.identitySecret), ...loopback },
     });
@@ -257,14 +257,14 @@ function dataApiOptions(installation: Installation, plans: Plans) {
   const { dataApiDatabaseUrl, settings } = installation;
   const { databaseUrl, databaseReadUrl: url, replicaLagMaxMs: lagMaxMs } = settings;
   const { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile } = settings;
-  const { bulkDir: bulkDirectory, frontPageFile } = settings;
+  const { frontPageFile, bulkPlace } = settings;
   return {
     ...sharedOptions(installation, plans),
     databaseUrl: dataApiDatabaseUrl,
     // The embedded database has none.
     replica: databaseUrl === undefined || url === undefined ? undefined : { url, lagMaxMs },
     ...{ seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries, synonymsFile },
-    ...{ frontPageFile, bulkDirectory },
+    ...{ frontPageFile, bulkPlace },
   };
 }
 
@@ -339,8 +339,8 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
   const { slowStatementMs, seriesTimeZone, fiscalYearFirstMonth, inboxDir: directory } = settings;
   const sources = { ...settings.sources, seriesTimeZone, fiscalYearFirstMonth };
   const inbox = directory === undefined ? undefined : { directory, seriesTimeZone };
-  const { fileLimits: readLimits, bulkDir, bulkKeepDays: keepDays } = settings;
-  const bulk = bulkDir === undefined ? undefined : { directory: bulkDir, keepDays };
+  const { fileLimits: readLimits, bulkPlace: place, bulkKeepDays: keepDays } = settings;
+  const bulk = place && { place, keepDays };
   return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, bulk, readLimits, log };
 }
 

@@ -1,6 +1,6 @@
 // GET and HEAD /v1/bulk/{name}: a bulk file, whole or a range of its bytes, as readers of Parquet ask for it. Hides nothing: the handler reads
 // from the headers to the last byte.
-import { open, type FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { z } from 'zod';
@@ -10,7 +10,7 @@ import { fail } from '../../kernel/errors.ts';
 import { readQuery } from '../../kernel/http/endpoint.ts';
 import { etagMatches, writeHead } from '../../kernel/http/reply.ts';
 import type { Endpoint } from '../endpoint.ts';
-import { readBulkFiles, requireFile } from './files.ts';
+import { failAway, orUnavailable, requireFile } from './files.ts';
 import { askedRange, isSameFile } from './ranges.ts';
 
 const mediaType = 'application/vnd.apache.parquet';
@@ -43,41 +43,36 @@ export const getBulkFile: Endpoint = {
   errors: ['invalid_parameter', 'plan_required', 'not_found', 'range_not_satisfiable', 'unavailable'],
   handler: (dependencies) => async (request, response, call) => {
     readQuery(query, request, 'json');
-    const found = await call.stage('lookup', async () =>
-      requireFile(
-        await readBulkFiles(dependencies, call),
-        memberOf(request.params as Record<string, string>, 'name'),
-      ),
-    );
-    const { file } = found;
+    const name = memberOf(request.params as Record<string, string>, 'name');
+    const { file, store } = await call.stage('lookup', () => requireFile(dependencies, call, name));
     const about = aboutOf(file);
     const head = Object.entries(about).flat();
     if (etagMatches(request.headers['if-none-match'], about.etag)) {
       writeHead(response, 304, head).end();
       return;
     }
-    const handle = await openWhole(found);
     const asked =
       request.method === 'GET' &&
       isSameFile(request.get('if-range'), { etag: about.etag, lastModified: about['last-modified'] })
         ? askedRange(request.headers.range, file.bytes)
         : 'whole';
-    if (asked === 'unsatisfiable') {
-      await handle.close();
+    if (asked === 'unsatisfiable')
       fail('range_not_satisfiable', `The file has ${file.bytes} bytes, and none of this range.`, {
         headers: { 'content-range': `bytes */${file.bytes}` },
       });
-    }
-    const { from, to } = asked === 'whole' ? { from: 0, to: file.bytes - 1 } : asked;
+    const range = asked === 'whole' ? { from: 0, to: file.bytes - 1 } : asked;
+    const { from, to } = range;
+    const body =
+      request.method === 'HEAD'
+        ? await orUnavailable(() => store.head(file))
+        : await orUnavailable(() => store.read(file, range));
+    if (body === undefined || body === false)
+      return fail('not_found', 'The bulk file has just been removed. See GET /v1/bulk.');
     const sized = ['content-type', mediaType, 'content-length', String(to - from + 1)];
     if (asked === 'whole') writeHead(response, 200, [...head, ...sized]);
     else writeHead(response, 206, [...head, ...sized, 'content-range', `bytes ${from}-${to}/${file.bytes}`]);
-    if (request.method === 'HEAD') {
-      await handle.close();
-      response.end();
-      return;
-    }
-    await send(handle, response, from, to);
+    if (body === true) response.end();
+    else await send(body, response);
   },
 };
 
@@ -93,27 +88,18 @@ function aboutOf({ name, sha256, created_at }: KeptFile) {
   };
 }
 
-/** @throws Failure `not_found` if it has just been removed; `unavailable` if it is not there whole. */
-async function openWhole({ file, path }: { file: KeptFile; path: string }): Promise<FileHandle> {
-  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return fail('not_found', 'The bulk file has just been removed. See GET /v1/bulk.');
-  });
-  const { size } = await handle.stat();
-  if (size === file.bytes) return handle;
-  await handle.close();
-  return fail('unavailable', 'The bulk file cannot be read at the moment. Try again.', {
-    detail: new Error(`${path} has ${size} bytes instead of ${file.bytes}`),
-  });
+/** As fast as the client takes it. @throws Failure `unavailable`, for the log, if the store went away: the connection is cut then. */
+async function send(body: Readable, response: Response): Promise<void> {
+  let fault: unknown;
+  body.once('error', (error) => (fault = error));
+  try {
+    await pipeline(body, response);
+  } catch {
+    if (fault !== undefined && !clientHasLeft(fault)) failAway(fault);
+  }
 }
 
-/** What was opened is sent to its end, also if it is removed meanwhile. @param to inclusive. */
-async function send(handle: FileHandle, response: Response, from: number, to: number): Promise<void> {
-  try {
-    await pipeline(handle.createReadStream({ start: from, end: to, highWaterMark: 256 * 1024 }), response);
-  } catch (error) {
-    const clientLeft =
-      error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-    if (!clientLeft) throw error;
-  }
+/** Then the pipeline ends the body with this error. */
+function clientHasLeft(fault: unknown): boolean {
+  return fault instanceof Error && 'code' in fault && fault.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

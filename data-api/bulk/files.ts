@@ -1,49 +1,98 @@
-// The bulk files as they may be served now. Hides the folder in which the publisher keeps them, and that none is served from the moment at which
-// data are taken back until the publisher has removed what may have them.
-import path from 'node:path';
-import { readManifest, type KeptFile, type Manifest } from '../../domain/bulk/manifest.ts';
+// The bulk files as they may be served now. Hides that the manifest is not asked for by each range, and that no file is served from the moment at
+// which data are taken back until the publisher has removed what may have them.
+import type { KeptFile, Manifest } from '../../domain/bulk/manifest.ts';
+import { BulkStoreFault, type BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
+import type { Queryable } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
-import type { Dependencies } from '../dependencies.ts';
+import { rememberedFor } from '../../kernel/time/remembered.ts';
 
-export interface BulkFiles extends Pick<Manifest, 'files' | 'retired'> {
-  /** Absolute. */
-  directory: string;
+export interface BulkFiles {
+  store: BulkStore;
+  /** Of a few seconds ago at most. */
+  recent: () => Promise<Manifest | undefined>;
+}
+
+/** A scan reads up to 200 ranges, and a manifest may have thousands of files. */
+const recentMs = 2_000;
+
+export function createBulkFiles(store: BulkStore): BulkFiles {
+  return { store, recent: rememberedFor(recentMs, () => store.readManifest()) };
+}
+
+interface Asking {
+  bulk: BulkFiles | undefined;
+  database: Queryable;
 }
 
 /**
- * What may be served; no files before the publisher has written the first ones.
- * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `unavailable` for as long as data are being taken back.
+ * The files that are current; none before the publisher has written the first ones.
+ * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `unavailable` for as long as data are being taken back, or the
+ * store is at fault.
  */
-export async function readBulkFiles(
-  { bulkDirectory, database }: Pick<Dependencies, 'bulkDirectory' | 'database'>,
+export async function readCurrentFiles({ bulk, database }: Asking, call: ServiceCall): Promise<KeptFile[]> {
+  const { store } = requireBulk(bulk, call);
+  return orUnavailable(async () => {
+    const manifest = await store.readManifest();
+    if (manifest !== undefined && (await readNewestWithdrawal(database)) > manifest.load) failWithdrawn();
+    return manifest?.files ?? [];
+  });
+}
+
+/** The file of a name, current or replaced, and its store. @throws Failure as readCurrentFiles; `not_found` too if there is no such file. */
+export async function requireFile(
+  { bulk, database }: Asking,
   call: ServiceCall,
-): Promise<BulkFiles> {
+  name: string,
+): Promise<{ file: KeptFile; store: BulkStore }> {
+  const { store, recent } = requireBulk(bulk, call);
+  return orUnavailable(async () => {
+    const withdrawn = await readNewestWithdrawal(database);
+    const find = (manifest: Manifest | undefined) =>
+      manifest === undefined || withdrawn > manifest.load
+        ? undefined
+        : [...manifest.files, ...manifest.retired].find((each) => each.name === name);
+    let file = find(await recent());
+    if (file === undefined) {
+      const newest = await store.readManifest();
+      if (newest !== undefined && withdrawn > newest.load) failWithdrawn();
+      file = find(newest);
+    }
+    if (file === undefined)
+      return fail('not_found', 'There is no bulk file of this name, or none any longer. See GET /v1/bulk.');
+    return { file, store };
+  });
+}
+
+function requireBulk(bulk: BulkFiles | undefined, call: ServiceCall): BulkFiles {
   // Checked here again, without trusting the gateway's check.
   if (!call.identity.features.includes('bulk'))
     fail('plan_required', 'Bulk files require a higher plan. See GET /v1/plans.');
-  if (bulkDirectory === undefined) fail('not_found', 'This installation has no bulk files.');
-  const manifest = await readManifest(bulkDirectory);
-  if (manifest === undefined) return { directory: bulkDirectory, files: [], retired: [] };
-  if ((await readNewestWithdrawal(database)) > manifest.load)
-    fail(
-      'unavailable',
-      'Data were taken back, and the bulk files are being written again. Try again in a minute.',
-      {
-        headers: { 'retry-after': '60' },
-      },
-    );
-  return { directory: bulkDirectory, files: manifest.files, retired: manifest.retired };
+  return bulk ?? fail('not_found', 'This installation has no bulk files.');
 }
 
-/** The file of a name, current or replaced, and where it is. @throws Failure `not_found`. */
-export function requireFile(
-  { directory, files, retired }: BulkFiles,
-  name: string,
-): { file: KeptFile; path: string } {
-  const file = [...files, ...retired].find((each) => each.name === name);
-  if (file === undefined)
-    return fail('not_found', 'There is no bulk file of this name, or none any longer. See GET /v1/bulk.');
-  return { file, path: path.join(directory, file.name) };
+function failWithdrawn(): never {
+  fail(
+    'unavailable',
+    'Data were taken back, and the bulk files are being written again. Try again in a minute.',
+    { headers: { 'retry-after': '60' } },
+  );
+}
+
+/** @throws Failure `unavailable` if the store is at fault, with its reason for the log; else what the work throws. */
+export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof BulkStoreFault)) throw error;
+    return failAway(error);
+  }
+}
+
+export function failAway(detail: unknown): never {
+  return fail('unavailable', 'The store of the bulk files does not answer at the moment. Try again.', {
+    detail,
+    headers: { 'retry-after': '5' },
+  });
 }

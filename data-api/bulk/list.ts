@@ -6,7 +6,7 @@ import { listOf, rowOf } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
 import { keptListParams, keptListReply } from '../discovery/kept-list.ts';
 import { endpoint } from '../endpoint.ts';
-import { readBulkFiles } from './files.ts';
+import { readCurrentFiles } from './files.ts';
 
 const rowSchema = bulkFileSchema.extend({
   url: z.url().describe('Where the file is, for as long as it is kept.'),
@@ -30,7 +30,7 @@ export const getBulk = endpoint({
   handler:
     (dependencies) =>
     async ({ query, call }) => {
-      const { files } = await call.stage('lookup', () => readBulkFiles(dependencies, call));
+      const files = await call.stage('lookup', () => readCurrentFiles(dependencies, call));
       const { source, kind } = query;
       const rows = files
         .filter((file) => kind?.includes(file.kind) ?? true)

@@ -1,7 +1,5 @@
-// The manifest of the bulk files: what is in BULK_DIR, which files are current, and which are only kept for readers that have begun with
-// them. The publisher replaces it, data-api reads it. Hides how it is stored.
-import { open, readFile, rename } from 'node:fs/promises';
-import path from 'node:path';
+// The manifest of the bulk files: what their store has, which files are current, and which are only kept for readers that have begun with
+// them. The publisher replaces it, data-api reads it. Hides its form as text.
 import { z } from 'zod';
 
 export const bulkKinds = ['current', 'vintages'] as const;
@@ -50,41 +48,13 @@ export type Manifest = z.output<typeof manifestSchema>;
 /** An instant as it is shown: in UTC, to the second. */
 export const instantOf = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
 
-const fileName = 'manifest.json';
+export const manifestName = 'manifest.json';
 
-/** @returns undefined if the directory has none. @throws Error if it is not a manifest. */
-export async function readManifest(directory: string): Promise<Manifest | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path.join(directory, fileName), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+/** @throws Error if the text is not a manifest. */
+export function readManifestText(text: string): Manifest {
   return manifestSchema.parse(JSON.parse(text));
 }
 
-/** Replaces the manifest: a reader sees the old one or the new one, also after a loss of power. */
-export async function replaceManifest(directory: string, manifest: Manifest): Promise<void> {
-  const target = path.join(directory, fileName);
-  const temporary = `${target}.tmp`;
-  const handle = await open(temporary, 'w', 0o644);
-  try {
-    await handle.writeFile(`${JSON.stringify(manifest, null, 1)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, target);
-  await syncDirectory(directory);
-}
-
-/** Makes the names in a directory survive a loss of power. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+export function manifestText(manifest: Manifest): string {
+  return `${JSON.stringify(manifest, null, 1)}\n`;
 }

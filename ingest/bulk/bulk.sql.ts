@@ -24,6 +24,15 @@ export async function readNewestLoad(on: Queryable): Promise<number> {
   return row?.load ?? 0;
 }
 
+/** When the first load after one of a number was made; null: there is none. */
+export async function readLoadedAfter(on: Queryable, load: number): Promise<Date | null> {
+  const [row] = await on.query<{ at: Date | null }>(
+    'select min(loaded_at) as at from data.loads where load_no > $1',
+    [load],
+  );
+  return row?.at ?? null;
+}
+
 /** What the series of a source have in common, or all series. */
 export interface Scope {
   /** Null: all series. */

@@ -8,7 +8,8 @@ import { copyValues, readLines, type Line, type Scope } from './bulk.sql.ts';
 import { createParquetFile, type Cell, type Column, type ParquetFile } from './parquet-file.ts';
 
 export interface FilesWish {
-  directory: string;
+  /** Where the files are made, under their names. */
+  workshop: string;
   scope: Scope;
   /** The load of the snapshot, which names the files. */
   load: number;
@@ -67,7 +68,7 @@ interface DatasetFile extends Pick<ParquetFile, 'add' | 'abandon'> {
   finish(): KeptFile;
 }
 
-function newFile(kind: BulkKind, { directory, scope, load, createdAt, isTaken }: FilesWish): DatasetFile {
+function newFile(kind: BulkKind, { workshop, scope, load, createdAt, isTaken }: FilesWish): DatasetFile {
   const name = freeName(
     `${scope.source === null ? 'observations' : nameId(scope.source)}.${kind}.${load}`,
     isTaken,
@@ -79,7 +80,7 @@ function newFile(kind: BulkKind, { directory, scope, load, createdAt, isTaken }:
     ...(kind === 'vintages' ? ofVintage : []),
   ];
   const { source, licences, state } = scope;
-  const file = createParquetFile(path.join(directory, name), columns, {
+  const file = createParquetFile(path.join(workshop, name), columns, {
     'almanac.load': String(load),
     'almanac.licence': licences.join('; '),
     ...(source !== null && { 'almanac.source': source }),

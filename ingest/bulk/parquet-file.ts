@@ -1,8 +1,6 @@
-// Writes a Parquet file row by row, in row groups, with memory that does not grow with the file. Hides the temporary name, the checksum and
-// the library.
+// Writes a Parquet file row by row, in row groups, with memory that does not grow with the file. Hides the checksum and the library.
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import path from 'node:path';
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import zlib from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 
@@ -22,7 +20,7 @@ export type Cell = string | number | bigint | null;
 export interface ParquetFile {
   /** @param cells in the order of the columns. */
   add(cells: readonly Cell[]): void;
-  /** Writes the rest, and gives the file its name. Its directory must be synced afterwards. */
+  /** Writes the rest; the file survives a loss of power then, if its name does. */
   finish(): { bytes: number; sha256: string; rows: number };
   /** Removes what was written. */
   abandon(): void;
@@ -37,11 +35,8 @@ const chunkBytes = 1 << 20;
 // Of 1, 3 and 9, the lowest is 2 % larger and takes the least time.
 const compression = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** Files of this ending are not complete. */
-export const unfinishedEnding = '.unfinished';
-
 /**
- * Begins a file. @param target its absolute path, which it has only once it is complete.
+ * Begins a file. @param target its absolute path.
  * @param metadata pairs that the file carries.
  */
 export function createParquetFile(
@@ -49,8 +44,7 @@ export function createParquetFile(
   columns: readonly Column[],
   metadata: Readonly<Record<string, string>>,
 ): ParquetFile {
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}${unfinishedEnding}`);
-  const file = new FileWriter(temporary);
+  const file = new FileWriter(target);
   const writer = new ParquetWriter({
     writer: file,
     schema: schemaOf(columns),
@@ -90,12 +84,11 @@ export function createParquetFile(
       flush();
       void writer.finish();
       const { bytes, sha256 } = file.complete();
-      renameSync(temporary, target);
       return { bytes, sha256, rows };
     },
     abandon() {
       file.close();
-      rmSync(temporary, { force: true });
+      rmSync(target, { force: true });
     },
   };
 }

@@ -1,26 +1,18 @@
 // Brings the bulk files to the state of the data: writes those whose series have changed, replaces the manifest, and removes old files. What is
 // not public cannot be in a file, for it is read as readers see the data. Hides how a process that is killed in between leaves nothing.
-import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  bulkName,
-  instantOf,
-  readManifest,
-  replaceManifest,
-  syncDirectory,
-  type KeptFile,
-  type Manifest,
-} from '../../domain/bulk/manifest.ts';
+import { instantOf, type KeptFile, type Manifest } from '../../domain/bulk/manifest.ts';
+import { openBulkStore } from '../../domain/bulk/open-store.ts';
+import type { BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database, Transaction } from '../../kernel/database.ts';
+import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import { readNewestLoad, readOneMoment, readScopes, tryLockBulk, type Scope } from './bulk.sql.ts';
 import { writeFiles } from './dataset-files.ts';
-import { unfinishedEnding } from './parquet-file.ts';
 
 export interface BulkSettings {
-  /** BULK_DIR, absolute. */
-  directory: string;
+  place: BulkPlace;
   /** For how many days a file is kept once a newer one has replaced it. */
   keepDays: number;
 }
@@ -31,18 +23,22 @@ const msOfDay = 86_400_000;
 /** Of a scope and kind: a source that is loaded every minute must not fill the disk. */
 const retiredMax = 10;
 
-/** @returns how many files were written; undefined: another process writes. */
+/**
+ * @returns how many files were written; undefined: another process writes.
+ * @throws BulkStoreFault; an error of the database. The files of before are served then.
+ */
 export async function writeBulk(
   database: Pick<Database, 'transaction'>,
-  { directory, keepDays }: BulkSettings,
+  { place, keepDays }: BulkSettings,
   clock: Clock,
 ): Promise<number | undefined> {
-  await mkdir(directory, { recursive: true });
+  const store = await openBulkStore(place);
   return database.transaction(async (on) => {
     await readOneMoment(on);
     if (!(await tryLockBulk(on))) return undefined;
+    const workshop = await store.openWorkshop();
     // After the lock: what others have written meanwhile is in the manifest, and in the snapshot that the lock began.
-    const before = await readManifest(directory);
+    const before = await store.readManifest();
     const load = await readNewestLoad(on);
     if (before !== undefined && before.load > load) return 0; // its snapshot is newer than this one
     const scopes = (await readScopes(on)).map((scope) => ({ ...scope, state: `${form}-${scope.state}` }));
@@ -52,12 +48,11 @@ export async function writeBulk(
     const kept = retire(before, plan.replaced, { now, keepDays, withdrawn });
     if (withdrawn > (before?.load ?? 0) && plan.replaced.length > 0) {
       // At once: what was taken back is gone before the new files are written.
-      await replace(directory, { load, created_at: instantOf(now), files: plan.unchanged, retired: kept });
+      await replace(on, store, { load, created_at: instantOf(now), files: plan.unchanged, retired: kept });
     }
-    const written = await writeAll(on, { directory, load, now, before }, plan.toWrite);
-    await syncDirectory(directory);
+    const written = await writeAll(on, { store, workshop, load, now, before }, plan.toWrite);
     const files = [...plan.unchanged, ...written].sort(byScope);
-    await replace(directory, { load, created_at: instantOf(now), files, retired: kept });
+    await replace(on, store, { load, created_at: instantOf(now), files, retired: kept });
     return written.length;
   });
 }
@@ -106,7 +101,8 @@ function retire(
 }
 
 interface Writing {
-  directory: string;
+  store: BulkStore;
+  workshop: string;
   load: number;
   now: Date;
   before: Manifest | undefined;
@@ -114,23 +110,24 @@ interface Writing {
 
 async function writeAll(
   on: Transaction,
-  { directory, load, now, before }: Writing,
+  { store, workshop, load, now, before }: Writing,
   scopes: readonly Scope[],
 ): Promise<KeptFile[]> {
   const taken = new Set([...(before?.files ?? []), ...(before?.retired ?? [])].map(({ name }) => name));
   const written: KeptFile[] = [];
   for (const scope of scopes) {
-    const wish = { directory, scope, load, createdAt: now, isTaken: (name: string) => taken.has(name) };
-    written.push(...(await writeFiles(on, wish)));
+    const wish = { workshop, scope, load, createdAt: now, isTaken: (name: string) => taken.has(name) };
+    const files = await writeFiles(on, wish);
+    for (const { name } of files) await store.put(name, path.join(workshop, name));
+    written.push(...files);
   }
   return written;
 }
 
 /** Replaces the manifest, then removes the files that it does not name, those that a killed process has left included. */
-async function replace(directory: string, manifest: Manifest): Promise<void> {
-  await replaceManifest(directory, manifest);
+async function replace(on: Transaction, store: BulkStore, manifest: Manifest): Promise<void> {
+  await readNewestLoad(on); // the lock is lost with the connection, and another process writes then
+  await store.replaceManifest(manifest);
   const named = new Set([...manifest.files, ...manifest.retired].map(({ name }) => name));
-  for (const name of await readdir(directory))
-    if (name.endsWith(unfinishedEnding) || (bulkName.test(name) && !named.has(name)))
-      await rm(path.join(directory, name), { force: true });
+  for (const name of await store.list()) if (!named.has(name)) await store.remove(name);
 }

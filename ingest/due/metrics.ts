@@ -1,7 +1,10 @@
-// What is due and what came of it, for /metrics: releases, sources and the watched folder, in one form.
+// What is due and what came of it, for /metrics: releases, sources, the watched folder and the bulk files, in one form.
+import type { Queryable } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures, type Figures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
+import { readLoadedAfter } from '../bulk/bulk.sql.ts';
+import type { KeepingBulk } from './bulk/keep-bulk.ts';
 import type { Inbox } from './inbox/watch.ts';
 import { countReleases } from './releases/embargo.sql.ts';
 import type { ReleaseDeps } from './releases/make-releases.ts';
@@ -21,14 +24,27 @@ const helps = {
   almanac_inbox_waiting_seconds: 'How long the file that waits for longest has waited.',
   almanac_inbox_rejected: 'Files in the folder rejected of INBOX_DIR.',
   almanac_inbox_files_total: 'Files of INBOX_DIR that this process has dealt with.',
+  almanac_bulk_up: '1 if the store of the bulk files and the database can be read, else 0.',
+  almanac_bulk_manifest_age_seconds: 'How long ago the manifest of the bulk files was written.',
+  almanac_bulk_behind_seconds:
+    'How long the oldest load that is not in the bulk files has waited; 0: all are in them.',
+  almanac_bulk_writes_total: 'Writes of the bulk files by this process, by what came of them.',
+  almanac_bulk_write_seconds: 'How long the last write of this process took that wrote files.',
 };
 type Name = keyof typeof helps;
 type Counts = Readonly<Record<string, number>>;
 
-/** @param counts of what this process has done since it started; of sources undefined: it fetches none. @param inbox undefined: it watches none. */
+/** What this process does, and what it has done since it started; undefined: it does not do that. */
+export interface Doing {
+  released: Counts;
+  fetched: Counts | undefined;
+  inbox: Inbox | undefined;
+  bulk: KeepingBulk | undefined;
+}
+
 export function dueMetrics(
   { database, clock, log }: ReleaseDeps,
-  { released, fetched, inbox }: { released: Counts; fetched: Counts | undefined; inbox: Inbox | undefined },
+  { released, fetched, inbox, bulk }: Doing,
 ): Metric[] {
   const now = () => clock.now(database);
   const releases = askedFigures('the releases', async () => countReleases(database, await now()), log);
@@ -40,6 +56,7 @@ export function dueMetrics(
       ? []
       : sourceMetrics(() => now().then((at) => countSources(database, at, failuresTold)), fetched, log)),
     ...(inbox === undefined ? [] : inboxMetrics(inbox, log)),
+    ...(bulk === undefined ? [] : bulkMetrics(database, bulk, { now, log })),
   ];
 }
 
@@ -60,6 +77,35 @@ function inboxMetrics(inbox: Inbox, log: Log): Metric[] {
     gauge(folder, 'almanac_inbox_waiting_seconds', 'oldestSeconds'),
     gauge(folder, 'almanac_inbox_rejected', 'rejected'),
     counter('almanac_inbox_files_total', inbox.counts),
+  ];
+}
+
+function bulkMetrics(
+  database: Queryable,
+  { store, figures }: KeepingBulk,
+  { now, log }: { now: () => Promise<Date>; log: Log },
+): Metric[] {
+  const files = askedFigures(
+    'the bulk files',
+    async () => {
+      const [manifest, at] = [await store.readManifest(), await now()];
+      const behindSince = await readLoadedAfter(database, manifest?.load ?? 0);
+      const secondsSince = (instant: Date) => Math.max(0, (at.getTime() - instant.getTime()) / 1_000);
+      return {
+        ageSeconds: manifest && secondsSince(new Date(manifest.created_at)),
+        behindSeconds: behindSince === null ? 0 : secondsSince(behindSince),
+      };
+    },
+    log,
+  );
+  const sample = (value: number | undefined) => (value === undefined ? [] : [{ value }]);
+  const about = (name: Name) => ({ name, help: helps[name] });
+  return [
+    files.answered(about('almanac_bulk_up'), {}),
+    files.metric(about('almanac_bulk_manifest_age_seconds'), (read) => sample(read.ageSeconds)),
+    files.metric(about('almanac_bulk_behind_seconds'), (read) => sample(read.behindSeconds)),
+    counter('almanac_bulk_writes_total', figures.outcomes),
+    { ...about('almanac_bulk_write_seconds'), read: () => sample(figures.lastWriteSeconds) },
   ];
 }
 

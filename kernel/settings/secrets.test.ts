@@ -42,6 +42,7 @@ const validSecrets: Record<(typeof secretSettings)[number], string> = {
   IDENTITY_SECRET_PREVIOUS: 'j'.repeat(32),
   SERVICE_TLS_CERT: cert,
   SERVICE_TLS_KEY: key,
+  AWS_SECRET_ACCESS_KEY: 'of the bucket',
   SMTP_URL: 'smtp://m',
   SMTP_PASSWORD: 'of the mail',
   GOOGLE_CLIENT_SECRET: 'of google',
@@ -52,7 +53,7 @@ const validSecrets: Record<(typeof secretSettings)[number], string> = {
 };
 
 test('every secret may be given as the path of a file, whose last line end is left out', (t) => {
-  const others = { GOOGLE_CLIENT_ID: 'id' };
+  const others = { GOOGLE_CLIENT_ID: 'id', BULK_S3_BUCKET: 'statistics', AWS_ACCESS_KEY_ID: 'id' };
   const plain = readSettings({ ...validSecrets, ...others });
   for (const lineEnd of ['', '\n', '\r\n']) {
     const files = Object.entries(validSecrets).map(([name, value]) => [

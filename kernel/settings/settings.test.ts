@@ -177,7 +177,7 @@ test('unset settings have the defaults of .env.example, and paths are absolute',
     seriesTimeZone: 'UTC',
     fiscalYearFirstMonth: 7,
     inboxDir: undefined,
-    bulkDir: undefined,
+    bulkPlace: undefined,
     bulkKeepDays: 7,
     previewPoints: 120,
     openRevisionsSeries: 'DEMO.PAYROLLS',
@@ -266,14 +266,14 @@ test('what is set reaches the setting of its name, and no other', (t) => {
     ...{ STRIPE_SECRET_KEY: 'sk_test_a', STRIPE_WEBHOOK_SECRET: 'whsec_a, whsec_b' },
     ...{ STRIPE_API_URL: 'http://s:1', BILLING_GRACE_DAYS: '3' },
   });
-  const { journalDir, inboxDir, bulkDir, ...settings } = others;
+  const { journalDir, inboxDir, bulkPlace, ...settings } = others;
   t.is(dataDir, path.join(projectRoot, 'data'));
   t.is(plansFile, path.join(projectRoot, 'plans.yml'));
   t.is(synonymsFile, path.join(projectRoot, 'words.yml'));
   t.is(frontPageFile, path.join(projectRoot, 'page.yml'));
   t.is(journalDir, path.join(projectRoot, 'kept'));
   t.is(inboxDir, path.join(projectRoot, 'put-here'));
-  t.is(bulkDir, path.join(projectRoot, 'files'));
+  t.deepEqual(bulkPlace, { directory: path.join(projectRoot, 'files') });
   t.deepEqual(settings, {
     ...{ host: '0.0.0.0', port: 1, dataApiPort: 2, accountsApiPort: 3, publisherPort: 4 },
     ...{ databaseUrl: 'postgres://h/a', databaseReadUrl: 'postgres://h/b', redisUrl: 'redis://h' },
@@ -346,6 +346,30 @@ test('half of what Stripe needs is refused, and a key or a secret of another for
   for (const refused of ['a', 'whsec_', 'whsec_a,', 'whsec_a,b']) {
     t.deepEqual(faultsOf({ [key]: sk, [signing]: refused }), [signing], refused);
   }
+});
+
+test('a bucket is read by its settings, and half of them, or a folder besides it, is refused', (t) => {
+  const keys = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+  const bucket = { BULK_S3_BUCKET: 'statistics', ...keys };
+  const read = { bucket: 'statistics', accessKeyId: 'id', secretAccessKey: 'secret' };
+  t.deepEqual(readSettings({ ...bucket, BULK_S3_REGION: 'eu-central-1' }).bulkPlace, {
+    ...{ ...read, region: 'eu-central-1', prefix: '', isPathStyle: false },
+    endpoint: 'https://s3.eu-central-1.amazonaws.com',
+  });
+  const own = { BULK_S3_ENDPOINT: 'http://store:9000/', BULK_S3_PREFIX: 'almanac/bulk' };
+  const atOwn = { ...read, region: 'us-east-1', prefix: 'almanac/bulk/', endpoint: 'http://store:9000' };
+  t.deepEqual(readSettings({ ...bucket, ...own }).bulkPlace, { ...atOwn, isPathStyle: true });
+  t.deepEqual(readSettings({ ...bucket, ...own, BULK_S3_PATH_STYLE: 'false' }).bulkPlace, {
+    ...{ ...atOwn, isPathStyle: false },
+  });
+  // Other tools read these too.
+  t.is(readSettings(keys).bulkPlace, undefined);
+  t.is(readSettings({ AWS_ACCESS_KEY_ID: 'id' }).bulkPlace, undefined);
+  t.deepEqual(faultsOf(own), ['BULK_S3_ENDPOINT', 'BULK_S3_PREFIX']);
+  t.deepEqual(faultsOf({ BULK_S3_BUCKET: 'statistics' }), Object.keys(keys));
+  t.deepEqual(faultsOf({ ...bucket, BULK_DIR: 'files' }), ['BULK_DIR']);
+  for (const prefix of ['/a', '../a', 'a//b', 'a b'])
+    t.deepEqual(faultsOf({ ...bucket, BULK_S3_PREFIX: prefix }), ['BULK_S3_PREFIX'], prefix);
 });
 
 test('what a service needs is named with every other fault, at once', (t) => {

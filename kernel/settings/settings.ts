@@ -2,6 +2,7 @@
 // Every fault is reported at once, by name, before anything listens.
 import path from 'node:path';
 import { projectRoot } from '../project.ts';
+import { bucketFaults, bucketOf, type BulkPlace } from './bulk-place.ts';
 import { certificateFaults, readSecretFiles, withPasswords } from './secrets.ts';
 import { passwords, secretSettings, variables, type SettingName } from './variables.ts';
 
@@ -36,8 +37,8 @@ export type Settings = Readonly<{
   fiscalYearFirstMonth: number;
   /** Absolute; the folder whose files the publisher loads. Undefined: none is watched. */
   inboxDir: string | undefined;
-  /** Absolute; where the publisher writes the bulk files that data-api serves. Undefined: a service of its own has none. */
-  bulkDir: string | undefined;
+  /** Where the publisher keeps the bulk files that data-api serves. Undefined: a service of its own has none. */
+  bulkPlace: BulkPlace | undefined;
   /** For how many days a bulk file is kept once a newer one has replaced it. */
   bulkKeepDays: number;
   /** The most points per combination of dimension values that visitors see without a key; 0: none. */
@@ -176,6 +177,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
   if ((given['STRIPE_SECRET_KEY'] === undefined) !== (given['STRIPE_WEBHOOK_SECRET'] === undefined))
     faults.push('STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be given both, or neither');
   faults.push(...certificateFaults({ cert: given['SERVICE_TLS_CERT'], key: given['SERVICE_TLS_KEY'] }));
+  faults.push(...bucketFaults(given));
   const { complete, faults: misplaced } = withPasswords(given, passwords);
   faults.push(...misplaced);
   if (!parsed.success || faults.length > 0) throw new SettingsError([...new Set(faults)]);
@@ -208,7 +210,7 @@ export function readSettings(env: Environment, needs?: Needs): Settings {
     seriesTimeZone: s.SERIES_TIME_ZONE,
     fiscalYearFirstMonth: s.FISCAL_YEAR_FIRST_MONTH,
     inboxDir: s.INBOX_DIR === undefined ? undefined : inProject(s.INBOX_DIR),
-    bulkDir: s.BULK_DIR === undefined ? undefined : inProject(s.BULK_DIR),
+    bulkPlace: s.BULK_DIR === undefined ? bucketOf(s) : { directory: inProject(s.BULK_DIR) },
     bulkKeepDays: s.BULK_KEEP_DAYS,
     previewPoints: s.PREVIEW_POINTS,
     openRevisionsSeries: s.OPEN_REVISIONS_SERIES === 'none' ? undefined : s.OPEN_REVISIONS_SERIES,

@@ -102,6 +102,25 @@ export const variables = z.object({
   FISCAL_YEAR_FIRST_MONTH: wholeNumber(7, 1, 12),
   INBOX_DIR: z.string().min(1).optional(),
   BULK_DIR: z.string().min(1).optional(),
+  BULK_S3_ENDPOINT: urlOf('https', 'http').optional(),
+  BULK_S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, 'must be a region, such as eu-central-1')
+    .default('us-east-1'),
+  BULK_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket: 3 to 63 of a-z, 0-9, - and .')
+    .optional(),
+  BULK_S3_PREFIX: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}(?:\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}){0,9}\/?$/,
+      'must be a path in the bucket, such as almanac/bulk, of letters, digits, - _ and .',
+    )
+    .optional(),
+  BULK_S3_PATH_STYLE: z.enum(['true', 'false'], { error: 'must be true or false' }).optional(),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
   BULK_KEEP_DAYS: wholeNumber(7, 0, 365),
   PREVIEW_POINTS: wholeNumber(120, 0, 1_000),
   OPEN_REVISIONS_SERIES: z
@@ -185,6 +204,7 @@ export const secretSettings = [
   'IDENTITY_SECRET_PREVIOUS',
   'SERVICE_TLS_CERT',
   'SERVICE_TLS_KEY',
+  'AWS_SECRET_ACCESS_KEY',
   'SMTP_URL',
   'SMTP_PASSWORD',
   'GOOGLE_CLIENT_SECRET',

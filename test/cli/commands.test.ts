@@ -222,6 +222,7 @@ test.serial('check exits with 0 if everything configured works, and hides the pa
       ['releases', 'ok'],
       ['sources', 'ok'],
       ['inbox', 'not configured'],
+      ['bulk', 'not configured'],
       ['redis', 'not configured'],
       ['mail', 'not configured'],
       ['google', 'not configured'],
@@ -253,6 +254,10 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
   traces: (port) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }),
   plans: () => ({ PLANS_FILE: csv }),
   inbox: () => ({ INBOX_DIR: csv }),
+  bulk: (port) => ({
+    ...{ BULK_S3_BUCKET: 'statistics', BULK_S3_ENDPOINT: `http://127.0.0.1:${port}` },
+    ...{ AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'a secret of the bucket' },
+  }),
 })) {
   test.serial(
     `check exits with 1 if ${what} does not work, says why, and checks everything else`,
@@ -268,7 +273,7 @@ for (const [what, broken] of Object.entries<(port: number) => Record<string, str
         findings.filter(({ state }) => state === 'failed').map((finding) => finding.what),
         [what],
       );
-      t.is(findings.length, 17);
+      t.is(findings.length, 18);
       t.true((findings.find((finding) => finding.what === what)?.detail ?? '') !== '');
       t.notRegex(stdout, /secret/);
     },

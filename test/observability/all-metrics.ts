@@ -16,6 +16,7 @@ export async function startAll(redisUrl: string, options: ServicesOptions = {}):
     mail: {},
     publisher: true,
     inboxDirectory: mkdtempSync(path.join(tmpdir(), 'almanac-test-')),
+    bulkPlace: { directory: mkdtempSync(path.join(tmpdir(), 'almanac-test-')) },
     webhooks: testWebhooks,
     stripe: {
       secretKey: 'sk_test_x',

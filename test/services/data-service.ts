@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
+import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import {
   createTestDatabase,
@@ -51,15 +52,26 @@ const publicUrl = 'https://almanac.example';
 interface OwnSettings {
   previewPoints?: number;
   openRevisionsSeries?: string;
-  bulkDirectory?: string;
+  bulkPlace?: BulkPlace | undefined;
   frontPageFile?: string;
+}
+
+/** The settings that say where the bulk files are. */
+export function bulkSettings(place: BulkPlace | undefined): Record<string, string> {
+  if (place === undefined) return {};
+  if ('directory' in place) return { BULK_DIR: place.directory };
+  return {
+    ...{ BULK_S3_ENDPOINT: place.endpoint, BULK_S3_REGION: place.region, BULK_S3_BUCKET: place.bucket },
+    ...{ BULK_S3_PREFIX: place.prefix, BULK_S3_PATH_STYLE: String(place.isPathStyle) },
+    ...{ AWS_ACCESS_KEY_ID: place.accessKeyId, AWS_SECRET_ACCESS_KEY: place.secretAccessKey },
+  };
 }
 
 /** @param now the service's clock, which stands still. */
 export async function startDataService(
   now = '2026-06-15T12:00:00Z',
   seriesTimeZone = 'UTC',
-  { previewPoints = 120, openRevisionsSeries = '', bulkDirectory, frontPageFile }: OwnSettings = {},
+  { previewPoints = 120, openRevisionsSeries = '', bulkPlace, frontPageFile }: OwnSettings = {},
 ): Promise<DataService> {
   const testDatabase = await createTestDatabase();
   const clock = fakeClock(now);
@@ -68,7 +80,7 @@ export async function startDataService(
   const service = await (replica === undefined
     ? (await import('../../data-api/main.ts')).start({
         ...{ databaseUrl, identitySecret: testIdentitySecret, host: '127.0.0.1', port: 0, log: silentLog },
-        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl, bulkDirectory },
+        ...{ seriesTimeZone, clock, previewPoints, openRevisionsSeries, publicUrl, bulkPlace },
         frontPageFile,
       })
     : startDataApis(
@@ -78,7 +90,7 @@ export async function startDataService(
           ...{
             OPEN_REVISIONS_SERIES: openRevisionsSeries,
             PUBLIC_URL: publicUrl,
-            BULK_DIR: bulkDirectory ?? '',
+            ...bulkSettings(bulkPlace),
             FRONT_PAGE_FILE: frontPageFile ?? '',
           },
         },

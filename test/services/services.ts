@@ -15,6 +15,7 @@ import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Tracing } from '../../kernel/tracing/tracing.ts';
 import { loadPlans, type Plans } from '../../kernel/plans.ts';
 import { projectRoot } from '../../kernel/project.ts';
+import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import { type StripeSettings } from '../../kernel/settings/settings.ts';
 import { serviceUrl } from '../../migrations/roles.ts';
 import { accountsOf, startAccountsApi } from './accounts-service.ts';
@@ -68,6 +69,8 @@ export interface ServicesOptions {
   publisher?: boolean;
   /** The folder that it watches. */
   inboxDirectory?: string;
+  /** Where the publisher keeps bulk files up; by default nowhere. */
+  bulkPlace?: BulkPlace;
   /** Of the gateway; any free one by default. */
   port?: number;
   /** The series whose revisions are open to visitors; by default none. */
@@ -195,6 +198,7 @@ async function startInThisProcess(
     options.publisher === true
       ? await startPublisher({
           databaseUrl: serviceUrl(databaseUrl, 'almanac_publisher'),
+          bulk: options.bulkPlace && { place: options.bulkPlace, keepDays: 7 },
           inbox:
             options.inboxDirectory === undefined
               ? undefined

@@ -69,7 +69,7 @@ async function startUncachedService({ databaseUrl, clock, call }: ListService) {
   const dependencies: Dependencies = {
     database,
     longReads: database,
-    bulkDirectory: undefined,
+    bulk: undefined,
     cursors: createCursors(testIdentitySecret),
     seriesFacts: {
       known: () => undefined,
@@ -165,7 +165,7 @@ async function overAll<Item>(items: readonly Item[], work: (item: Item) => Promi
 
 test.serial('the table of requests has every route and every parameter that the service takes', async (t) => {
   const reads = Object.entries(declared).filter(([, { method }]) => method === 'GET');
-  // Bulk files are of a folder: test/v1/bulk.test.ts has their requests.
+  // Bulk files are of a folder: test/v1/bulk/ has their requests.
   const served = reads.map(([route]) => route).filter((route) => !route.startsWith('/v1/bulk'));
   t.deepEqual([...new Set(endpoints.map(({ route }) => route))].sort(), served.sort());
   for (const { path, values } of endpoints) {

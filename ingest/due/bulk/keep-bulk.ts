@@ -1,6 +1,7 @@
 // Keeps the bulk files up with the data: looks for loads, waits until they pause, and has the files written. Hides that a write never takes more
 // than a part of the time, and that what was taken back does not wait.
-import { readManifest } from '../../../domain/bulk/manifest.ts';
+import { openBulkStore } from '../../../domain/bulk/open-store.ts';
+import type { BulkStore } from '../../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../../domain/bulk/withdrawals.sql.ts';
 import type { Database } from '../../../kernel/database.ts';
 import type { Log } from '../../../kernel/log/log.ts';
@@ -10,20 +11,33 @@ import type { Apart } from '../apart/run-apart.ts';
 import { run, type Pauses, type Running } from '../runner/runner.ts';
 import type { BulkTasks } from './write-apart.ts';
 
-export interface KeepBulk extends BulkSettings {
-  /** How long no load may have come before files are written; a minute of loads is enough, whether or not they pause. Default: 5 s. */
-  quietMs?: number;
-}
-
 export interface KeepBulkDeps {
   database: Database;
   clock: Pauses;
   log: Log;
-  apart: Apart<BulkTasks>;
+  apart: Pick<Apart<BulkTasks>, 'run'>;
+  /** A clock in ms that only goes on; default: that of the process. */
+  nowMs?: () => number;
+}
+
+/** The files are kept up until it is closed. */
+export interface KeepingBulk extends Running {
+  store: BulkStore;
+  /** Of this process, since it started. */
+  figures: BulkFigures;
+}
+
+export interface BulkFigures {
+  /** Writes, by what came of them. */
+  outcomes: Record<'written' | 'unchanged' | 'failed', number>;
+  /** Of the last write that was not `unchanged`; undefined before the first. */
+  lastWriteSeconds: number | undefined;
 }
 
 const lookEveryMs = 1_000;
-const quietUsualMs = 5_000;
+/** For so long no load may have come before files are written. */
+const quietMs = 5_000;
+/** A minute of loads is enough, whether or not they pause. */
 const waitMostMs = 60_000;
 /** A write is followed by a pause so many times as long. */
 const pauseTimes = 4;
@@ -31,40 +45,58 @@ const afterFaultMs = 60_000;
 /** Files that have been kept for their time are removed, although no load came. */
 const sweepEveryMs = 3_600_000;
 
-export function startBulk(deps: KeepBulkDeps, { quietMs = quietUsualMs, ...settings }: KeepBulk): Running {
-  const { database, clock, log, apart } = deps;
+export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Promise<KeepingBulk> {
+  const { database, clock, log, apart, nowMs = () => performance.now() } = deps;
+  const store = await openBulkStore(settings.place);
+  const figures: BulkFigures = {
+    outcomes: { written: 0, unchanged: 0, failed: 0 },
+    lastWriteSeconds: undefined,
+  };
   let written = -1; // the files are as of this load
   let writtenAtMs = -Infinity;
   let notBeforeMs = -Infinity;
   let seen = { load: -1, atMs: 0, firstAtMs: 0 };
 
   async function isDue(load: number): Promise<boolean> {
-    const nowMs = performance.now();
-    if (load === written) return nowMs - writtenAtMs >= sweepEveryMs;
+    const now = nowMs();
+    if (load === written) return now - writtenAtMs >= sweepEveryMs;
     if (seen.load !== load)
-      seen = { load, atMs: nowMs, firstAtMs: seen.load <= written ? nowMs : seen.firstAtMs };
+      seen = { load, atMs: now, firstAtMs: seen.load <= written ? now : seen.firstAtMs };
     if ((await readNewestWithdrawal(database)) > written && written >= 0) return true;
-    if (nowMs < notBeforeMs) return false;
-    return nowMs - seen.atMs >= quietMs || nowMs - seen.firstAtMs >= waitMostMs;
+    if (now < notBeforeMs) return false;
+    return now - seen.atMs >= quietMs || now - seen.firstAtMs >= waitMostMs;
+  }
+
+  async function write(signal: AbortSignal): Promise<void> {
+    const beganAtMs = nowMs();
+    notBeforeMs = beganAtMs + afterFaultMs;
+    let files: number | null;
+    try {
+      files = await apart.run('write-bulk', settings, { signal });
+    } catch (error) {
+      if (!signal.aborted) figures.outcomes.failed += 1;
+      throw error;
+    }
+    const ms = nowMs() - beganAtMs;
+    notBeforeMs = beganAtMs + ms + pauseTimes * ms;
+    if (files === null) return; // another process writes
+    figures.outcomes[files > 0 ? 'written' : 'unchanged'] += 1;
+    written = (await store.readManifest())?.load ?? -1;
+    writtenAtMs = nowMs();
+    if (files === 0) return;
+    figures.lastWriteSeconds = ms / 1_000;
+    const about = { event: 'bulk_written', files, load: written, ms: Math.round(ms) };
+    log.info(about, 'Bulk files were written');
   }
 
   async function look(signal: AbortSignal): Promise<boolean> {
     const load = await readNewestLoad(database);
-    if (written < 0) written = (await readManifest(settings.directory))?.load ?? -1;
-    if (!(await isDue(load))) return false;
-    const beganAtMs = performance.now();
-    notBeforeMs = beganAtMs + afterFaultMs;
-    const files = await apart.run('write-bulk', settings, { signal });
-    const endedAtMs = performance.now();
-    notBeforeMs = endedAtMs + pauseTimes * (endedAtMs - beganAtMs);
-    if (files === null) return false;
-    written = (await readManifest(settings.directory))?.load ?? -1;
-    writtenAtMs = endedAtMs;
-    const ms = Math.round(endedAtMs - beganAtMs);
-    if (files > 0) log.info({ event: 'bulk_written', files, load: written, ms }, 'Bulk files were written');
+    if (written < 0) written = (await store.readManifest())?.load ?? -1;
+    if (await isDue(load)) await write(signal);
     return false;
   }
 
   const fault = 'Bulk files could not be written; it will be tried again';
-  return run({ everyMs: lookEveryMs, event: 'bulk_fault', fault, look }, { clock, log });
+  const running = run({ everyMs: lookEveryMs, event: 'bulk_fault', fault, look }, { clock, log });
+  return { ...running, store, figures };
 }

@@ -1,34 +1,41 @@
-// The bulk files by the API: they have what /v1 says, nothing that is not public, and nothing that was taken back; ranges are those of the file.
+// The bulk files by the API, wherever they are kept: they have what /v1 says, nothing that is not public, and nothing that was taken back; ranges
+// are those of the file.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import zlib from 'node:zlib';
 import test from 'ava';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
-import type { BulkFile } from '../../domain/bulk/manifest.ts';
-import { createApart } from '../../ingest/due/apart/run-apart.ts';
-import type { Tasks } from '../../ingest/due/tasks.ts';
-import { writeBulk } from '../../ingest/bulk/write-bulk.ts';
-import { retract } from '../../ingest/history/retract/retract.ts';
-import { deleteSeries } from '../../ingest/history/series/delete.ts';
-import { serviceUrl } from '../../migrations/roles.ts';
-import { startReleasing } from '../ingest/releasing.ts';
-import { loadCsv } from '../ingest/loading.ts';
-import { until } from '../run/until.ts';
-import { silentLog } from '../services/harness.ts';
-import { freeAccount, startDataService } from '../services/data-service.ts';
+import type { BulkFile } from '../../../domain/bulk/manifest.ts';
+import { openBulkStore } from '../../../domain/bulk/open-store.ts';
+import { createApart } from '../../../ingest/due/apart/run-apart.ts';
+import type { Tasks } from '../../../ingest/due/tasks.ts';
+import { writeBulk } from '../../../ingest/bulk/write-bulk.ts';
+import { retract } from '../../../ingest/history/retract/retract.ts';
+import { deleteSeries } from '../../../ingest/history/series/delete.ts';
+import { serviceUrl } from '../../../migrations/roles.ts';
+import { startReleasing } from '../../ingest/releasing.ts';
+import { loadCsv } from '../../ingest/loading.ts';
+import { until } from '../../run/until.ts';
+import { silentLog } from '../../services/harness.ts';
+import { freeAccount, startDataService } from '../../services/data-service.ts';
+import { openPlace } from './place.ts';
 
 const today = '2026-06-15';
-const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bulk-'));
-const service = await startDataService(`${today}T12:00:00Z`, 'UTC', { bulkDirectory: directory });
-test.after.always(() => service.close());
+export const { place, drafts, server } = await openPlace(test.meta.file);
+export const store = await openBulkStore(place);
+export const service = await startDataService(`${today}T12:00:00Z`, 'UTC', { bulkPlace: place });
+test.after.always(async () => {
+  await service.close();
+  await server?.close();
+});
 const releasing = startReleasing(test, service.databaseUrl, `${today}T12:00:00Z`);
-const { database, deps, clock } = releasing;
+const { deps, clock } = releasing;
+export const { database } = releasing;
 
 const write = (keepDays = 7) =>
-  writeBulk(deps.database, { directory, keepDays }, { now: () => new Date(`${today}T12:00:00Z`) });
-const unfinished = () => readdirSync(directory).filter((name) => name.endsWith('.unfinished'));
+  writeBulk(deps.database, { place, keepDays }, { now: () => new Date(`${today}T12:00:00Z`) });
 
 /** Loads points. @returns the number of the load. */
 async function loaded(
@@ -51,7 +58,7 @@ async function listed(query = ''): Promise<(BulkFile & { url: string })[]> {
   return (json as { data: (BulkFile & { url: string })[] }).data;
 }
 
-async function got(name: string, headers: Record<string, string> = {}, method = 'GET') {
+export async function got(name: string, headers: Record<string, string> = {}, method = 'GET') {
   const target = `/v1/bulk/${name}`;
   const response = await fetch(service.url + target, {
     method,
@@ -279,21 +286,22 @@ test.serial(
     const killing = new AbortController();
     await database.transaction(async (on) => {
       await on.query('lock table data.observations in access exclusive mode'); // the write begins its files, and waits
-      const writing = apart.run('write-bulk', { directory, keepDays: 7 }, { signal: killing.signal });
-      await until('the files are begun', () => unfinished().length > 0);
+      const writing = apart.run('write-bulk', { place, keepDays: 7 }, { signal: killing.signal });
+      await until('the files are begun', () => drafts().length > 0);
       killing.abort(new Error('killed'));
       await t.throwsAsync(writing, { message: 'killed' });
     });
     await apart.close();
     t.deepEqual(await listed(), before);
     for (const { name } of before) t.is((await got(name)).status, 200);
-    writeFileSync(
-      path.join(directory, 'orphan.current.9.parquet'),
-      'of a write that was killed before its manifest',
-    );
+    const orphan = 'orphan.current.9.parquet';
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-test-')), orphan);
+    writeFileSync(file, 'of a write that was killed before its manifest');
+    await store.put(orphan, file);
+    t.is((await got(orphan)).status, 404);
     t.is(await write(), 4);
-    t.deepEqual(unfinished(), []);
-    t.false(readdirSync(directory).includes('orphan.current.9.parquet'));
+    t.deepEqual(drafts(), []);
+    t.false((await store.list()).includes(orphan));
   },
 );
 
@@ -317,7 +325,7 @@ test.serial(
     t.is(await write(), 4);
     for (const { name } of withdrawn) {
       t.is((await got(name)).status, 404);
-      t.false(readdirSync(directory).includes(name));
+      t.false((await store.list()).includes(name));
     }
     for (const file of await listed())
       t.false(

@@ -1,0 +1,48 @@
+// Where bulk files are kept: a folder, or a bucket of an S3-compatible store. Whoever writes or reads them sees only this, and cannot tell which it is.
+import type { Readable } from 'node:stream';
+import type { Manifest } from './manifest.ts';
+
+/** All methods but `place`: @throws BulkStoreFault while the store does not answer, refuses, or has something else than it should. */
+export interface BulkStore {
+  /** Where it is, for messages; without a secret. */
+  readonly place: string;
+  /** @returns undefined: there is none, so there are no files. */
+  readManifest(): Promise<Manifest | undefined>;
+  /** Replaces it: a reader sees the old one or the new one, also after a loss of power, and each file that was put before is there. */
+  replaceManifest(manifest: Manifest): Promise<void>;
+  /** Prepares a write, of which there is one at a time. @returns an absolute folder for files in the making; those of a write that was killed are gone. */
+  openWorkshop(): Promise<string>;
+  /** Takes a file from the workshop, where it is gone then. No manifest may have its name. */
+  put(name: string, file: string): Promise<void>;
+  /** The names of all files, also of those that no manifest has. */
+  list(): Promise<string[]>;
+  /** Removes a file, if it is there. */
+  remove(name: string): Promise<void>;
+  /** Whether the file is there. @throws BulkStoreFault if it is not whole. */
+  head(file: Whole): Promise<boolean>;
+  /**
+   * Some of its bytes, as fast as they are taken. What was begun is read to its end, also if the file is removed meanwhile, where the store does
+   * so. @param range inclusive. @returns undefined: there is no such file. The stream fails with a BulkStoreFault.
+   */
+  read(file: Whole, range: { from: number; to: number }): Promise<Readable | undefined>;
+}
+
+/** A file, by its name and its size, as the manifest has them. */
+export interface Whole {
+  name: string;
+  bytes: number;
+}
+
+/** The store of the bulk files is at fault, or the settings about it. The message says which, where, and why. */
+export class BulkStoreFault extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'BulkStoreFault';
+  }
+}
+
+/** @throws BulkStoreFault if the file has another size than the manifest says. */
+export function requireWhole(place: string, { name, bytes }: Whole, found: number): void {
+  if (found !== bytes)
+    throw new BulkStoreFault(`${name} in ${place} has ${found} bytes instead of ${bytes}.`);
+}

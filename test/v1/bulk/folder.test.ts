@@ -1,0 +1,2 @@
+// The guarantees of bulk files, kept in a folder.
+import './guarantees.ts';

@@ -1,0 +1,30 @@
+// Where the bulk files of a test file are: in a folder, or in a bucket. The same guarantees hold for both.
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { BulkPlace } from '../../../kernel/settings/bulk-place.ts';
+import { startS3, type S3Server } from './s3-server.ts';
+
+export interface TestPlace {
+  place: BulkPlace;
+  /** The names of the files in the making, also of those that a write has left there. */
+  drafts: () => string[];
+  /** Undefined: it is a folder. */
+  server: S3Server | undefined;
+}
+
+/** @param file the test file: that of the bucket, or another one. */
+export async function openPlace(file: string): Promise<TestPlace> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bulk-'));
+  const drafts = () =>
+    existsSync(directory)
+      ? readdirSync(directory, { recursive: true, encoding: 'utf8', withFileTypes: true })
+          .filter((entry) => entry.isFile() && entry.parentPath !== directory)
+          .map(({ name }) => name)
+      : [];
+  if (!file.endsWith('bucket.test.ts')) return { place: { directory }, drafts, server: undefined };
+  const server = await startS3();
+  // Of this process and of those that it starts: files are made there before they are sent.
+  process.env['TMPDIR'] = directory;
+  return { place: server.bucket, drafts, server };
+}
