@@ -29,6 +29,8 @@ test.before(async () => {
 });
 test.after.always(() => service.close());
 
+// A series has the time at which this run loaded it; lists have the day, at midnight, which is of the data.
+const loadedAt = /\d{4}-\d\d-\d\d (?!00:00:00)\d\d:\d\d:\d\d\+00/g;
 const observations = '/fred/series/observations?series_id=DEMO.GDP';
 const allTime = 'realtime_start=1776-07-04&realtime_end=9999-12-31';
 const requests = {
@@ -53,7 +55,8 @@ const requests = {
 for (const [name, request] of Object.entries(requests)) {
   test(`the answer to a client is byte for byte that of ${name}`, async (t) => {
     const file = path.join(import.meta.dirname, 'golden', name);
-    const { text } = await service.call(request);
+    const answer = await service.call(request);
+    const text = answer.text.replaceAll(loadedAt, '2024-08-29 07:56:03+00');
     if (process.env['GOLDEN'] === 'write') writeFileSync(file, text);
     t.is(text, readFileSync(file, 'utf8'));
   });
