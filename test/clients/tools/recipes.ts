@@ -100,7 +100,8 @@ async function checkLibreOffice(address: string, place: Place, newest: string): 
 
 async function checkBulkRecipes({ place, newest, files, isThere }: Tools): Promise<void> {
   for (const values of await valuesOfDuckDb(files.named(recipeOf('DuckDB', 'sql')), place.directory)) {
-    if (Number(values.at(-1)) !== Number(newest)) throw new Error(`DuckDB ends with ${String(values.at(-1))}.`);
+    if (Number(values.at(-1)) !== Number(newest))
+      throw new Error(`DuckDB ends with ${String(values.at(-1))}.`);
   }
   report('DuckDB', 'runs the queries of its recipe on downloaded files');
   const env = { ...place.env, NODE_PATH: path.join(projectRoot, 'node_modules') };
