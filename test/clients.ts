@@ -1,6 +1,7 @@
 // Installs the Python and R clients as packages, starts a private installation, and reads it with other programs: pandas, R and LibreOffice
-// on the URL itself (examples/clients/check.sh), the tests of both clients, and the Python and R examples of the docs. If the programs
-// cannot be installed (not root, not Debian) it prints that and exits with 0. The TypeScript client is tested by `npm test`.
+// on the URL itself (examples/clients/check.sh), the tests of both clients, the Python and R examples of the docs, and the tools of
+// docs/tools.md. If the programs cannot be installed (not root, not Debian) it prints that and exits with 0. The TypeScript client is
+// tested by `npm test`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,18 +10,19 @@ import path from 'node:path';
 import { projectRoot } from '../kernel/project.ts';
 import { installPythonClient, pythonModules, pythonPackages } from './clients/python/package.ts';
 import { installRClient, rPackages } from './clients/r/package.ts';
+import { checkTools, plansFile, toolModules, toolPackages } from './clients/tools/check.ts';
 import { examplesOf, runExample } from './docs/docs-examples.ts';
 import { canInstall, install } from './run/debian.ts';
 import { underGuard } from './run/guard.ts';
 import { createInstallation, type Installation } from './services/instance.ts';
 
-const importsModules = ['python3', '-c', `import ${pythonModules.join(', ')}`] as const;
+const importsModules = ['python3', '-c', `import ${[...pythonModules, ...toolModules].join(', ')}`] as const;
 const programs = [
   importsModules,
-  ['Rscript', '-e', 'library(curl); library(jsonlite)'],
+  ['Rscript', '-e', 'library(curl); library(jsonlite); library(httr)'],
   ['soffice', '--version'],
 ] as const;
-const packages = [...pythonPackages, ...rPackages, 'libreoffice-calc'];
+const packages = [...pythonPackages, ...rPackages, ...toolPackages, 'libreoffice-calc'];
 const pages = ['README.md', 'docs/clients.md', 'clients/python/README.md', 'clients/r/README.md'];
 const fileOfR = path.join(projectRoot, 'clients/r/R/almanac.R');
 
@@ -49,7 +51,7 @@ function succeeds([program, ...words]: readonly [string, ...string[]], searched:
 
 async function check(): Promise<number> {
   if (!areInstalled()) install('programs for the clients', packages);
-  const installation = await createInstallation();
+  const installation = await createInstallation({ PLANS_FILE: plansFile() });
   const elsewhere = createServer((request, response) => {
     response.writeHead(302, { location: `${installation.url}${request.url}` }).end();
   });
@@ -74,6 +76,7 @@ async function check(): Promise<number> {
       (await run('Rscript', ['--vanilla', 'tests/live.R', fileOfR], inC));
     if (!isGood) return 1;
     await runExamples(installation, apiKey, env);
+    await checkTools(installation, apiKey, env);
     return 0;
   } finally {
     elsewhere.close();

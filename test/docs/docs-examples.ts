@@ -43,8 +43,8 @@ export interface Place {
   commandsUrl?: string;
 }
 
-/** Runs one example. @throws Error with what it printed where it fails. */
-export async function runExample(example: Example, place: Place): Promise<void> {
+/** Runs one example. @returns what it printed. @throws Error with that where it fails. */
+export async function runExample(example: Example, place: Place): Promise<string> {
   const text = example.text
     .replaceAll('http://127.0.0.1:8080', place.url)
     .replaceAll('pk_live_…', place.apiKey)
@@ -53,7 +53,7 @@ export async function runExample(example: Example, place: Place): Promise<void> 
     const file = path.join(place.directory, example.file);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
-    return;
+    return '';
   }
   const [program, ...words] = commandOf(example.kind, text);
   const child = spawn(program, words, {
@@ -66,6 +66,7 @@ export async function runExample(example: Example, place: Place): Promise<void> 
   const status = await closed;
   if (status !== 0)
     throw new Error(`${example.page}:${example.line} ended with ${status}:\n${stdout}${stderr}`);
+  return stdout;
 }
 
 function commandOf(kind: 'sh' | 'python' | 'r', text: string): [string, ...string[]] {

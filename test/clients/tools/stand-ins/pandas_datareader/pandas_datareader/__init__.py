@@ -1,0 +1,1 @@
+"""The part of pandas-datareader that reads FRED: see fred.py."""
