@@ -218,6 +218,14 @@ const refusals: Record<string, Refusal> = {
       [4, 'row', '2024-01-04,1', /^3 cells, as in the header$/],
     ],
   },
+  'a wide file with a date twice: each repeated value, by its line and column': {
+    csv: ['date,KNOWN,FISCAL', '2024-01-02,1,', '2024-01-02,2,', '2023,,3', '2023,,4'],
+    options: { wide: true },
+    rejects: [
+      [3, 'KNOWN', 'KNOWN, 2024-01-02', /^one row a point; line 2 is the same point/],
+      [5, 'FISCAL', 'FISCAL, 2023-06-30', /^one row a point; line 4 is the same point/],
+    ],
+  },
   ...Object.fromEntries(
     ['date', 'value', 'vintage'].map((name): [string, Refusal] => [
       `a wide file with --set ${name}`,
