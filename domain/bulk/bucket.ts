@@ -5,6 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Readable } from 'node:stream';
+import type { ReadableStream as WebStream } from 'node:stream/web';
 import { S3Client, S3Errors } from '@bradenmacdonald/s3-lite-client';
 import { createDeadline } from '../../kernel/deadline.ts';
 import type { BucketSettings } from '../../kernel/settings/bulk-place.ts';
@@ -70,7 +71,7 @@ export function bucketStore(bucket: BucketSettings): BulkStore {
         await answer.body?.cancel();
         requireWhole(place, file, found);
       }
-      return Readable.fromWeb(answer.body as import('node:stream/web').ReadableStream<Uint8Array>);
+      return Readable.fromWeb(answer.body as WebStream<Uint8Array>);
     },
   };
 }
