@@ -192,7 +192,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   '/fred/series/updates': async () => [
     column(await fred('/fred/series/updates', 'seriess'), 'last_updated'),
     column(await v1('/v1/catalog?sort=-last_updated'), 'last_updated').flatMap((day) =>
-      day === null ? [] : [`${String(day)} 00:00:00+00`],
+      typeof day === 'string' ? [`${day} 00:00:00+00`] : [],
     ),
   ],
   '/fred/releases': async () => [
