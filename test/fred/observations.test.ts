@@ -99,39 +99,6 @@ test('one real-time parameter alone: the other is today, an end that is past is 
 interface Triangle {
   data: { vintage: string; date: string; value: number | null }[];
 }
-const days: Record<string, string> = {
-  '2023-10-01': '2023-12-31',
-  '2024-01-01': '2024-03-31',
-  '2024-04-01': '2024-06-30',
-};
-
-/** `date vintage value` of each member of the rows. */
-const cellsOf = ({ observations: rows }: Observations) =>
-  rows.flatMap(({ date = '', ...cells }) =>
-    Object.entries(cells).map(
-      ([name, value]) => `${days[date]} ${name} ${value === '.' ? null : Number(value)}`,
-    ),
-  );
-
-test('output types 2 and 3 are the cells of /triangle: all, and those that are new or revised', async (t) => {
-  const { json: body } = await service.call('/v1/series/GDP/triangle?include_missing=true');
-  const cells = (body as Triangle).data.map(({ vintage, date, value }) => ({
-    date,
-    value,
-    text: `${date} GDP_${vintage.replaceAll('-', '')} ${value}`,
-  }));
-  const type2 = await observations(`&output_type=2${complete}`);
-  t.is(type2.count, 3);
-  t.deepEqual(cellsOf(type2).sort(), cells.map((cell) => cell.text).sort());
-  const changed = cells.filter(
-    ({ date, value }, i) => cells[i - 1]?.date !== date || cells[i - 1]?.value !== value,
-  );
-  t.deepEqual(
-    cellsOf(await observations(`&output_type=3${complete}`)).sort(),
-    changed.map((cell) => cell.text).sort(),
-  );
-});
-
 test('output type 3 of a later window has only what its own vintages changed', async (t) => {
   const { observations: rows } = await observations('&output_type=3&realtime_start=2024-05-01');
   t.deepEqual(rows, [
@@ -165,24 +132,7 @@ test('vintage dates are columns, or the periods between them', async (t) => {
   );
 });
 
-test('every vintage of a transformed series is that of /v1', async (t) => {
-  const { observations: rows } = await observations(`&units=pch&output_type=2${complete}`);
-  for (const vintage of ['2024-01-30', '2024-02-29', '2024-04-30', '2024-05-30', '2024-08-29']) {
-    const path = `/v1/series/GDP?transform=pct_change&include_missing=true&vintage=${vintage}`;
-    const { data } = (await service.call(path)).json as Triangle;
-    const column = rows.flatMap(({ date = '', ...cells }) => {
-      const value = cells[`GDP_${vintage.replaceAll('-', '')}`];
-      return value === undefined ? [] : [{ date: days[date], value: value === '.' ? null : Number(value) }];
-    });
-    t.deepEqual(
-      column,
-      data.map(({ date, value }) => ({ date, value })),
-      vintage,
-    );
-  }
-});
-
-test('units, frequencies and windows have the numbers of /v1', async (t) => {
+test('windows have the numbers of /v1', async (t) => {
   await makeSeries(service.pool, { id: 'M' });
   const months = Array.from({ length: 30 }, (_, i) => ({
     date: new Date(Date.UTC(2021, i + 1, 0)).toISOString().slice(0, 10),
@@ -190,13 +140,6 @@ test('units, frequencies and windows have the numbers of /v1', async (t) => {
   }));
   await publish(service.pool, 'M', '2024-01-01', months);
   const pairs = [
-    ...['lin', 'chg', 'ch1', 'pch', 'pc1', 'pca', 'cch', 'cca', 'log'].map((units) => [
-      `units=${units}`,
-      units === 'lin' ? '' : `transform=${units}`,
-    ]),
-    ['frequency=q', 'frequency=quarterly'],
-    ['frequency=a&aggregation_method=sum&units=pch', 'frequency=annual&aggregate=sum&transform=pch'],
-    ['frequency=sa&aggregation_method=eop', 'frequency=semiannual&aggregate=last'],
     ['observation_start=2021-06-02&observation_end=2022-02-01', 'from=2021-07-31&to=2022-02-28'],
     [
       'frequency=q&observation_start=2021-04-01&observation_end=2022-03-31',

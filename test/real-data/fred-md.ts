@@ -9,7 +9,7 @@ import { manySeries, points, series } from './answers.ts';
 import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type History } from './transforms.ts';
-import { compareTriangle } from './triangles.ts';
+import { compareFredTriangle, compareTriangle } from './triangles.ts';
 
 export async function checkFredMd({ instance, folder, seen }: Check): Promise<void> {
   const files = readdirSync(path.join(folder, '02_vintages_fred_md'))
@@ -46,6 +46,7 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
   checkCounts(vintages, loaded, seen);
   await checkEveryVintage(instance, vintages, seen);
   await checkReplaced(instance, seen);
+  await checkFredClients(instance, vintages, seen);
   for (const id of ['PAYEMS', 'INDPRO', 'UNRATE', 'AMBSL']) {
     const { cells, vintages: compared } = await compareTriangle(instance, id);
     seen(`the ${cells} cells of the triangle of ${id} are the answers of its ${compared} vintages`);
@@ -100,6 +101,39 @@ function readVintage(file: string): Vintage {
     new Map(rows.flatMap((row) => (row[title] ? [[dateOf(row['sasdate']), row[title]]] : []))),
   ]);
   return { day: endOfPeriod(path.basename(file).slice(0, 7), 1), histories: new Map(histories) };
+}
+
+/** Series that are compared at once. */
+const comparedAtOnce = 4;
+
+/** Every series as FRED's clients read its releases, a few at once. */
+async function checkFredClients(
+  instance: Check['instance'],
+  vintages: readonly Vintage[],
+  seen: Check['seen'],
+): Promise<void> {
+  const ids = [...new Set(vintages.flatMap(({ histories }) => [...histories.keys()]))];
+  const started = performance.now();
+  const sum = { rows: 0, cells: 0 };
+  const left = ids.values();
+  const compareOthers = async () => {
+    for (const id of left) {
+      // A file without the series does not end it.
+      const editions = vintages.flatMap(({ day, histories }) => {
+        const history = histories.get(id);
+        return history === undefined ? [] : [{ day, history }];
+      });
+      const { rows, cells } = await compareFredTriangle(instance, id, editions);
+      sum.rows += rows;
+      sum.cells += cells;
+    }
+  };
+  await Promise.all(Array.from({ length: comparedAtOnce }, compareOthers));
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  seen(
+    `all ${ids.length} series have ${sum.rows} releases for fredapi, as the files have: all, as of each vintage, and first; ` +
+      `output types 2 and 3 are the ${sum.cells} cells of the triangles (${seconds} s)`,
+  );
 }
 
 /** What the loads say they changed is what differs between the files. */

@@ -53,7 +53,7 @@ export function changes(before: History, after: History): Changes {
 }
 
 /** `1.50` is no revision of `1.5`; numbers of more digits than a double holds differ in any of them. */
-function isRevised(before: string | undefined, after: string | undefined): boolean {
+export function isRevised(before: string | undefined, after: string | undefined): boolean {
   return before !== undefined && after !== undefined && plain(before) !== plain(after);
 }
 
