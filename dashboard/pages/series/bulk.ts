@@ -13,7 +13,7 @@ export function useBulk(): boolean {
         client.get('/v1/account', { signal }),
         api.get('/v1/plans', { signal }),
       ]);
-      return plans.some(({ id, features }) => id === account.plan && features?.includes('bulk') === true);
+      return plans.some(({ id, features }) => id === account.plan && features?.includes('bulk'));
     },
     [accessKey.value],
   );
