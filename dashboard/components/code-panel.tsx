@@ -41,9 +41,9 @@ export function CodeTabs({ samples, selected, onSelect }: CodeTabsProps) {
   );
 }
 
-/** Strings and comments in their colours; enough for short samples of five languages. */
+/** Strings and comments in their colours; enough for short samples. */
 function coloured(code: string) {
-  const parts = code.split(/("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<=^|\s)(?:#|\/\/) .*$)/m);
+  const parts = code.split(/("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<=^|\s)(?:#|\/\/|--) .*$)/m);
   return parts.map((part, i) =>
     i % 2 === 0 ? (
       part

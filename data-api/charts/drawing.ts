@@ -1,7 +1,7 @@
 // Draws the chart of a series for a file: its lines, title, unit and caption from the facts of the series.
 // Hides which dimension values name a line, and which the title.
 import { fail } from '../../kernel/errors.ts';
-import { lineNames, unitAt, unitBreaks, unitName } from '../../domain/chart/captions.ts';
+import { chartUnit, lineNames, unitBreaks } from '../../domain/chart/captions.ts';
 import { chartSvg } from '../../domain/chart/chart.ts';
 import { linesMax } from '../../domain/chart/layout.ts';
 import type { ChartPoint } from '../../domain/chart/line-points.ts';
@@ -63,7 +63,7 @@ export function drawnSvg(drawn: Drawn, points: readonly ChartPoint[][], look: Lo
   const breaks = unitBreaks(meta.breaks).map(({ date }) => date);
   return chartSvg({
     title: common === '' ? series.name : `${series.name}, ${common}`,
-    unit: unitName(unitAt(meta, lastDate), meta.transform),
+    unit: chartUnit(meta, lastDate),
     frequency: series.frequency,
     lines: points.map((of, lineNo) => ({ name: names[lineNo] ?? '', points: of, breaks })),
     width: look.width,

@@ -1,4 +1,6 @@
-// The words around a chart: what its unit is called, and how lines are named by the dimension values in which they differ.
+// The words around a chart: what its unit and its periods are called, and how lines are named by the dimension values in which they differ.
+import type { Aggregate, TargetFrequency } from '../aggregates.ts';
+import type { Frequency } from '../periods.ts';
 import { unitKept } from '../transforms.ts';
 
 /** What a transform shows; `null` for levels as published. */
@@ -34,6 +36,51 @@ export function unitName(
       ? null
       : (multiplierNames[unitMultiplier] ?? `10^${unitMultiplier}`);
   return [transformNames[transform ?? ''] ?? null, unit, size].filter((part) => part !== null).join(', ');
+}
+
+/** How points were aggregated; without `source_frequency` they are those of the series. */
+interface Aggregation {
+  frequency: Frequency;
+  source_frequency?: Frequency | undefined;
+  aggregate?: Aggregate | undefined;
+}
+
+const aggregateNames: Readonly<Record<Aggregate, string>> = {
+  avg: 'mean',
+  sum: 'sum',
+  last: 'last value',
+  first: 'first value',
+  min: 'lowest value',
+  max: 'highest value',
+};
+const periodNames: Readonly<Record<TargetFrequency, string>> = {
+  weekly: 'week',
+  monthly: 'month',
+  quarterly: 'quarter',
+  semiannual: 'half-year',
+  annual: 'year',
+};
+
+/** The unit of a chart, with the frequency if its points were aggregated: `Quarterly mean, change on the year, %`. */
+export function chartUnit(meta: Parameters<typeof unitAt>[0] & Aggregation, lastDate: string): string {
+  const unit = unitName(unitAt(meta, lastDate), meta.transform);
+  const { frequency, source_frequency: source, aggregate } = meta;
+  if (source === undefined || aggregate === undefined) return unit;
+  const name = `${frequency.charAt(0).toUpperCase()}${frequency.slice(1)} ${aggregateNames[aggregate]}`;
+  // The name of a transform is a phrase; a unit may be a proper name.
+  const rest = meta.transform === null ? unit : unit.charAt(0).toLowerCase() + unit.slice(1);
+  return rest === '' ? name : `${name}, ${rest}`;
+}
+
+/** What a period is of the published points: `Each quarter is the mean of its monthly values.`; null: the points are as published. */
+export function aggregationText({
+  frequency,
+  source_frequency: source,
+  aggregate,
+}: Aggregation): string | null {
+  if (source === undefined || aggregate === undefined) return null;
+  const period = Object.hasOwn(periodNames, frequency) ? periodNames[frequency as TargetFrequency] : 'period';
+  return `Each ${period} is the ${aggregateNames[aggregate].replace(' value', '')} of its ${source} values.`;
 }
 
 interface Unit {

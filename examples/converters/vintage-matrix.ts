@@ -62,6 +62,7 @@ export function* longLines({ periods, vintages }: VintageMatrix): Generator<stri
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [file] = process.argv.slice(2);
-  if (file === undefined) throw new Error('Usage: node examples/convert.js converters/vintage-matrix <matrix.xlsx>');
+  if (file === undefined)
+    throw new Error('Usage: node examples/convert.js converters/vintage-matrix <matrix.xlsx>');
   process.stdout.write([...longLines(readVintageMatrix(file))].join(''));
 }

@@ -1,6 +1,7 @@
 // What is done with a view: a window of some years, files of it, code to embed it, a text to cite it.
 import { useState } from 'preact/hooks';
 import type { Transform } from '../../../domain/transforms.ts';
+import { aggregationText } from '../../../domain/chart/captions.ts';
 import { periodName } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
 import { saveChart, saveText } from '../../charts/files.ts';
@@ -38,7 +39,9 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
         ? ''
         : `Released ${dayText(updated)}.`;
   const credit = entry.attribution ?? (entry.source === null ? null : `Source: ${entry.source}`);
-  const caption = `${credit === null ? '' : `${credit}. `}${state} ${location.host}`;
+  const caption = [credit === null ? null : `${credit}.`, aggregationText(points.meta), state, location.host]
+    .filter(Boolean)
+    .join(' ');
 
   async function saveCsv() {
     const keyed = keyedApi.value;

@@ -16,9 +16,10 @@ import { SeriesFacts, SourceAndLicence } from './facts.tsx';
 import { loadPoints, type SeriesEntry, type SeriesPoints } from './series-points.ts';
 import { dimsQuery, linesByDefault, queryOfState, stateOf, type SeriesState } from './series-state.ts';
 import { shownOf, yearsBefore } from './shown.ts';
+import { aggregationText, transformNames } from '../../../domain/chart/captions.ts';
 import { ValuesTable } from './values-table.tsx';
-import { samplesOf } from '../../text/samples.ts';
-import { paramsOf } from './view-code.ts';
+import { useBulk } from './bulk.ts';
+import { viewSamples } from './exports.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { useVintages } from './vintages.ts';
 import type { Window } from '../../charts/window.ts';
@@ -79,12 +80,7 @@ function View({ entry, state, change, vintages, base, points }: ViewProps) {
     () => shownOf(entry, state, points, dragged, base),
     [entry, state, points, dragged, base],
   );
-  const samples = samplesOf({
-    origin: location.origin,
-    id: entry.id,
-    query: paramsOf(shown.query),
-    pointCount: shown.chart.lines.reduce((sum, line) => sum + line.points.length, 0),
-  });
+  const samples = viewSamples(location.origin, entry, state.selected, shown, useBulk());
   function onWindow(window: Window, isDone: boolean) {
     setDragged(isDone ? undefined : window);
     if (!isDone) return;
@@ -161,6 +157,7 @@ function Crumb({ entry }: { entry: SeriesEntry }) {
 
 function Caption({ entry, state, points }: Pick<ViewProps, 'entry' | 'state' | 'points'>) {
   const { meta, previewPoints, isCut } = points;
+  const aggregation = aggregationText(meta);
   const released =
     meta.last_updated === null ? 'Not released yet.' : `Released ${dayText(meta.last_updated)}.`;
   const isRefused =
@@ -168,13 +165,20 @@ function Caption({ entry, state, points }: Pick<ViewProps, 'entry' | 'state' | '
   return (
     <>
       {meta.vintage === null ? released : `As published by ${dayText(meta.vintage)}. ${released}`}
+      {aggregation !== null && ` ${aggregation}`}
+      {meta.transform !== null && ` ${transformText(meta.transform, meta.base_date ?? null)}`}
       {isCut && ' Only the newest 100,000 values are shown.'}
       {entry.attribution !== null && ` ${entry.attribution}.`}
       {isRefused &&
         ' The frequency, the transform or the day in the address of this page needs a key: these are the values as published, at their newest.'}{' '}
-      The window, chips and transform are in the address of this page.
+      The window, chips, frequency and transform are in the address of this page.
     </>
   );
+}
+
+function transformText(transform: string, baseDate: string | null): string {
+  if (transform === 'index') return baseDate === null ? 'Index.' : `Index, ${dayText(baseDate)} = 100.`;
+  return `${transformNames[transform] ?? transform}.`;
 }
 
 function previewSays(points: number | null): string {

@@ -1,9 +1,12 @@
-// Texts made of a view: the CSV of a preview, the code that embeds its chart, the citation.
+// Texts made of a view: the CSV of a preview, the code that reads it, the code that embeds its chart, the citation.
 import { queryOf, pathOf } from '../../../clients/typescript/client.ts';
+import { samplesOf, toolSamplesOf, type Sample } from '../../text/samples.ts';
 import { csvOfRows } from '../../text/csv.ts';
 import { dayText } from '../../text/times.ts';
 import type { Shown } from './shown.ts';
 import type { SeriesEntry, SeriesLine, SeriesPoints } from './series-points.ts';
+import type { Selection } from './series-state.ts';
+import { paramsOf } from './view-code.ts';
 
 /** The points on screen in the columns of the API's CSV: date, value, dimensions. With a key the API makes it. */
 export function csvOf(
@@ -22,6 +25,40 @@ export function csvOf(
   );
   const sorted = rows.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
   return csvOfRows([['date', 'value', ...dimensions], ...sorted.map(({ cells }) => cells)]);
+}
+
+/** The code that reads a view. @param hasBulk whether the plan of the reader has the bulk files. */
+export function viewSamples(
+  origin: string,
+  entry: Pick<SeriesEntry, 'id' | 'dims'>,
+  selected: Selection,
+  { chart, dates, window, lines, query }: Shown,
+  hasBulk: boolean,
+): Sample[] {
+  const [from, to] = [dates[window.first], dates[window.last]];
+  const call = {
+    origin,
+    id: entry.id,
+    query: paramsOf(query),
+    pointCount: chart.lines.reduce((sum, line) => sum + line.points.length, 0),
+  };
+  const view = {
+    ...call,
+    frequency: chart.frequency,
+    window: {
+      ...(query.from === undefined || from === undefined ? {} : { from }),
+      ...(query.to === undefined || to === undefined ? {} : { to }),
+    },
+    lines: lines.map((dims) => entry.dims.map(({ name }) => dims[name] ?? '')),
+    selected: Object.fromEntries(
+      entry.dims.flatMap(({ name, values }) => {
+        const some = selected[name] ?? [];
+        return some.length < values.length ? [[name, some]] : [];
+      }),
+    ),
+    hasBulk,
+  };
+  return [...samplesOf(call), ...toolSamplesOf(view)];
 }
 
 /** HTML that shows the chart of the preview. */

@@ -1,5 +1,5 @@
 // What of the loaded points is on screen: the selected lines in the window, the chart of them, and the call that fetches the same.
-import { lineNames, unitAt, unitBreaks, unitName } from '../../../domain/chart/captions.ts';
+import { chartUnit, lineNames, unitBreaks } from '../../../domain/chart/captions.ts';
 import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
 import type { Window } from '../../charts/window.ts';
@@ -22,6 +22,8 @@ export interface Shown {
   decimals: number;
   /** What fetches this view. */
   query: ViewQuery;
+  /** The dimension values of the lines. */
+  lines: SeriesLine['dims'][];
 }
 
 const yearsDefault = 15;
@@ -49,7 +51,7 @@ export function shownOf(
   return {
     chart: {
       title: common === '' ? entry.name : `${entry.name}, ${common}`,
-      unit: unitName(unitAt(meta, to), meta.transform),
+      unit: chartUnit(meta, to),
       frequency: meta.frequency,
       lines: selected.map((line, i) => ({
         name: names[i] ?? '',
@@ -65,6 +67,7 @@ export function shownOf(
     all: selected.map(({ points }) => points),
     isAllByDefault: byDefault.first === 0,
     decimals: decimalsFor(meta, selected),
+    lines: selected.map(({ dims }) => dims),
     query: {
       ...(window.first === 0 && previewPoints === null ? {} : { from: periodParam(from, meta.frequency) }),
       ...(isLastShown ? {} : { to: periodParam(to, meta.frequency) }),

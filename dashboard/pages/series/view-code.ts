@@ -1,6 +1,5 @@
 // What fetches a view from the API: the query of its points, whose window is written in periods.
 // Hides that a period is shorter than its last day: `2020-Q3`.
-
 import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
 
 /** What a view asks of the API. */

@@ -32,6 +32,7 @@ export const oneSeries: Walk = {
       ).includes(stage.apiKey),
       'the key is in no URL and no storage',
     );
+    await aggregate(visitor);
     const view = await shape(stage, page);
     await visitor.look('series');
     await showTable(page);
@@ -64,6 +65,7 @@ export const oneSeries: Walk = {
       JSON.stringify(table),
       'the table of the same address in a new page',
     );
+    await openTools(visitor);
   },
 };
 
@@ -105,6 +107,63 @@ async function find(visitor: Visitor): Promise<void> {
   await page.locator('[role=option][aria-selected=true]', { hasText: 'DEMO.CPI' }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/series\/DEMO\.CPI$/);
+}
+
+/** A lower frequency and a transform of it: the page names both, beside the chart and below it. Ends with the series as published. */
+async function aggregate(visitor: Visitor): Promise<void> {
+  const { page } = visitor;
+  const address = page.url();
+  await page.getByLabel('Frequency').selectOption('quarterly');
+  await page.waitForURL(/frequency=quarterly/);
+  await page.getByLabel('Transform').selectOption('change_yoy');
+  await page.waitForURL(/transform=change_yoy/);
+  await page.getByText('Each quarter is the mean of its monthly values. Change on the year.').waitFor();
+  await page.locator('.half p', { hasText: 'Quarterly mean, change on the year' }).waitFor();
+  await visitor.look('series-quarterly');
+  await page.getByLabel('Transform').selectOption('');
+  await page.waitForURL((url) => !url.searchParams.has('transform'));
+  await page.getByLabel('Frequency').selectOption('');
+  await page.waitForURL(address);
+}
+
+const tools = {
+  Python: 'pd.read_csv',
+  R: 'read.csv',
+  JavaScript: 'await fetch',
+  Sheets: '=IMPORTDATA',
+  fredapi: 'fred.get_series("DEMO.CPI"',
+  fredr: 'fredr("DEMO.CPI"',
+  Excel: 'Web.Contents',
+  DuckDB: 'read_csv',
+  Polars: 'pl.read_csv',
+};
+
+/** By the arrow keys, to the last tool and back to the first. The tab that is open is printed, with its code and without the others. */
+async function openTools(visitor: Visitor): Promise<void> {
+  const { page } = visitor;
+  await page.getByRole('tab', { name: 'curl', selected: true }).focus();
+  const panel = page.getByRole('tabpanel');
+  for (const [tool, code] of Object.entries(tools)) {
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tab', { name: tool, exact: true, selected: true }).waitFor();
+    await panel.getByText(code).waitFor();
+    await visitor.look(`series-code-${tool}`);
+  }
+  await page.emulateMedia({ media: 'print' });
+  assertSame(
+    await page
+      .getByRole('tab')
+      .allInnerTexts()
+      .then((names) => names.filter(Boolean).join()),
+    'Polars',
+    'the printed tab',
+  );
+  assert(await panel.getByText('pl.read_csv').isVisible(), 'the code of the tab is printed');
+  await visitor.look('series-code-print');
+  await page.emulateMedia({ media: 'screen' });
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('tab', { name: 'curl', selected: true }).waitFor();
+  await page.getByRole('tab', { name: 'curl' }).evaluate('scrollTo(0, 0)');
 }
 
 /** A transform, an earlier vintage and a window. @returns the query of the page, which is that of the API. */
