@@ -77,8 +77,11 @@ export const eventKinds = {
       series: changedIds,
     }),
     sample: {
-      ...changeSample,
-      ...{ from: 'CPI.M', to: 'PRICES.CPI', series: ['CPI.M', 'PRICES.CPI'] },
+      load: 414,
+      published_at: '2026-11-16T12:33:10Z',
+      from: 'CPI.M',
+      to: 'PRICES.CPI',
+      series: ['CPI.M', 'PRICES.CPI'],
     },
   },
   'dataset.updated': {

@@ -56,8 +56,7 @@ interface Changed {
 
 /** What readers are sent, besides that a row of the dataset `series` changed. */
 type SeriesUpdate =
-  | { type: 'series.deleted' | 'series.restored' }
-  | { type: 'series.renamed'; from: string; to: string };
+  { type: 'series.deleted' | 'series.restored' } | { type: 'series.renamed'; from: string; to: string };
 
 /**
  * Changes the series; when it resolves, no call that begins later is answered from before.
