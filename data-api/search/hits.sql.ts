@@ -233,15 +233,15 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
   const inName = (query: string, name: number, other: number) =>
     `${facts}, case when ts_filter(words, '{a}') @@ ${query} then ${name} else ${other} end as match`;
   const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
-  const samples = words.compared.map(
-    ({ any: each }, i) =>
-      `count(*) filter (where ${matching(v.query(each))}) * ${commonRatio} > count(*) as common_${i}`,
-  );
+  const isCommon = (query: string, name: string) =>
+    `count(*) filter (where ${matching(query)}) * ${commonRatio} > count(*) as ${name}`;
+  const samples = words.compared.map(({ any: each }, i) => isCommon(v.query(each), `common_${i}`));
   const isFew = `(select count(*) from begins where match < 7) + (select count(*) from has_words) < ${enough}`;
+  const isOther = words.any === words.own ? 'false' : `${isFew} and ${matching(any)}`;
   return `
   begins as materialized (${begins('id_text', 0, 2)} union all ${begins('name_text', 1, 3)}
   ), sample as materialized (
-    select ${[`count(*) filter (where ${matching(own)}) * ${commonRatio} > count(*) as common`, ...samples].join(', ')}
+    select ${[isCommon(own, 'common'), isCommon(any, 'common_any'), ...samples].join(', ')}
     from data.search_entries tablesample system (${samplePct}) repeatable (1)
   ), common as materialized (
     select ${inName(own, 4, 6)} from (select * from data.search_entries limit ${readMax}) e
@@ -251,9 +251,14 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
     union all
     (select ${inName(own, 4, 6)} from data.search_entries
      where (select count(*) from common) < ${rankedMax} and ${matching(own)} limit ${rankedMax})
+  ), common_synonyms as materialized (
+    select ${inName(any, 5, 9)} from (select * from data.search_entries limit ${readMax}) e
+    where (select common_any from sample) and ${isOther} limit ${beginningsMax}
   ), has_synonyms as materialized (
-    select ${inName(any, 5, 9)} from data.search_entries
-    where ${words.any === words.own ? 'false' : `${isFew} and ${matching(any)}`} limit ${beginningsMax}
+    select * from common_synonyms where (select count(*) from common_synonyms) = ${beginningsMax}
+    union all
+    (select ${inName(any, 5, 9)} from data.search_entries
+     where (select count(*) from common_synonyms) < ${beginningsMax} and ${isOther} limit ${beginningsMax})
   ), whole as materialized (
     select * from begins union all select * from has_words union all select * from has_synonyms
     ${words.begun === null ? '' : `union all (select ${inName(v.query(words.begun), 7, 8)} from data.search_entries where ${isFew} and ${matching(v.query(words.begun))} limit ${beginningsMax})`}
