@@ -428,6 +428,7 @@ export const endpoints: readonly Endpoint[] = [
       type: ['series.updated', 'series.renamed,dataset.updated'],
       series: ['CPI', 'C*'],
       source: ['Office', 'Bureau'],
+      release: [nameId('Consumer prices', 'Office')],
       q: ['prices'],
       limit: ['1', '10'],
       format: ['json', 'ndjson', 'atom'],
