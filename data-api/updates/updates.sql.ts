@@ -68,7 +68,7 @@ export async function readUpdates(database: Queryable, asked: Asked): Promise<Re
   const scans = parameter(passes.length === 0 ? limit + 1 : scannedMax, 'integer');
   const conditions = [
     `position > ${place}`,
-    ...(since === undefined ? [] : [`at >= ${parameter(since, 'timestamptz')}`]),
+    ...(since === undefined ? [] : [`position >= ${firstSince(parameter(since, 'timestamptz'))}`]),
     ...(type === undefined ? [] : [`type = any(${parameter(type, 'text[]')})`]),
   ];
   const direction = order === 'oldest' ? 'asc' : 'desc';
@@ -97,6 +97,10 @@ export async function readUpdates(database: Queryable, asked: Asked): Promise<Re
   );
   return entryAt(rows, 0);
 }
+
+/** The place of the first update from an instant on. All that follow it are of then or later, unless a clock was set back. */
+const firstSince = (instant: string) =>
+  `(select position from data.updates where at >= ${instant} order by at, position limit 1)`;
 
 const isNamed = (asked: string) => `exists (select from unnest(${asked}) asked (id)
   where case when right(asked.id, 1) = '*' then starts_with(named.id, left(asked.id, -1)) else named.id = asked.id end)`;
