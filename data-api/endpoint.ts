@@ -77,7 +77,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
     formats.map((format) => [mediaTypes[format], schemaIn(format, declared)]),
   );
   const validators = caching === 'none' ? [] : ['ETag', 'Last-Modified'];
-  const isFile = formats.some((format) => format !== 'json' && format !== 'xml');
+  const isFile = formats.some((format) => format !== 'json' && format !== 'xml' && format !== 'atom');
   const files = isFile ? ['Content-Disposition'] : [];
   const pages = Object.hasOwn(query.shape, 'cursor') ? ['Link'] : [];
   return {

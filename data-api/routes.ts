@@ -52,6 +52,7 @@ import { getLatest, getSeries } from './series/series.ts';
 import { getTrade } from './markets/trade.ts';
 import { getOpenTriangle, getTriangle } from './triangle/triangle.ts';
 import { getVintages } from './series/vintages.ts';
+import { getUpdates } from './updates/updates.ts';
 
 export const endpoints = {
   '/v1/series': getManySeries,
@@ -98,6 +99,7 @@ export const endpoints = {
   '/v1/catalog/:id/chart.svg': getPreviewChart,
   '/v1/front-page': getFrontPage,
   '/v1/search': getSearch,
+  '/v1/updates': getUpdates,
   '/v1/calendar': getCalendar,
   '/v1/releases': getReleases,
   '/v1/releases/:id': getRelease,

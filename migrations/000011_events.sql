@@ -23,6 +23,26 @@ comment on table events.outbox is
   'A row is an event that the worker has not turned into messages yet.';
 create index events_outbox_of_account on events.outbox (account_id) where account_id is not null;
 
+create table data.updates (
+  position bigint primary key generated always as identity,
+  id       text not null unique default events.new_id() check (id ~ '^evt_[a-z2-7]{20}$'),   -- that of the event in the outbox too
+  type     text not null check (type ~ '^[a-z0-9_]+\.[a-z0-9_]+$'),   -- of kernel/events/catalogue.ts
+  series   text[] check (cardinality(series) between 1 and 250),      -- of an event about series: their ids, sorted
+  data     jsonb not null check (jsonb_typeof(data) = 'object'),      -- what is delivered as `data`, without `series`
+  at       timestamptz not null
+);
+comment on table data.updates is
+  'A row is a change of data, for readers of /v1/updates. Loads insert under their lock, so positions have the order of the commits. Deleted after 100 days.';
+create index updates_at on data.updates (at);
+
+-- Reports a change of data: to readers of /v1/updates, and to the webhooks of every account.
+create function events.report(type text, series text[], data jsonb, at timestamptz) returns void language sql volatile as $$
+  with update as (
+    insert into data.updates (type, series, data, at) values ($1, $2, $3, $4) returning *
+  )
+  insert into events.outbox (id, type, series, data, at) select id, type, series, data, at from update
+$$;
+
 create table data.published_releases (
   release_id text primary key references data.releases on delete cascade,
   load_no    bigint not null references data.loads

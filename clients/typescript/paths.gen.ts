@@ -119,6 +119,9 @@ export interface Paths {
   '/v1/search': {
     get: { data: Types.GetSearchData; response: Types.GetSearchResponse };
   };
+  '/v1/updates': {
+    get: { data: Types.GetUpdatesData; response: Types.GetUpdatesResponse };
+  };
   '/v1/calendar': {
     get: { data: Types.GetCalendarData; response: Types.GetCalendarResponse };
   };

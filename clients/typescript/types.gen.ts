@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = EventSeriesUpdatedWebhookRequest | EventSeriesRevisedWebhookRequest | EventDatasetUpdatedWebhookRequest | EventReleasePublishedWebhookRequest | EventSourceFailedWebhookRequest | EventKeyCreatedWebhookRequest | EventKeyRevokedWebhookRequest | EventUsageThresholdReachedWebhookRequest | EventSubscriptionUpdatedWebhookRequest | EventPaymentFailedWebhookRequest | EventWebhookTestWebhookRequest;
+export type Webhooks = EventSeriesUpdatedWebhookRequest | EventSeriesRevisedWebhookRequest | EventSeriesDeletedWebhookRequest | EventSeriesRestoredWebhookRequest | EventSeriesRenamedWebhookRequest | EventDatasetUpdatedWebhookRequest | EventReleasePublishedWebhookRequest | EventSourceFailedWebhookRequest | EventKeyCreatedWebhookRequest | EventKeyRevokedWebhookRequest | EventUsageThresholdReachedWebhookRequest | EventSubscriptionUpdatedWebhookRequest | EventPaymentFailedWebhookRequest | EventWebhookTestWebhookRequest;
 
 export type Series = {
     success: true;
@@ -4774,6 +4774,331 @@ export type GetSearchResponses = {
 
 export type GetSearchResponse = GetSearchResponses[keyof GetSearchResponses];
 
+export type GetUpdatesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The updates from then on. Without it and `cursor`, those of the last 7 days.
+         */
+        since?: string;
+        /**
+         * The updates after that one: its `cursor`, or `meta.cursor` of an answer.
+         */
+        cursor?: string;
+        /**
+         * Only updates of these types.
+         */
+        type?: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'release.published' | 'dataset.updated'>;
+        /**
+         * Only those of these series; an id ends with `*` for all that begin so.
+         */
+        series?: Array<string>;
+        /**
+         * Only those of series of these exact sources.
+         */
+        source?: Array<string>;
+        /**
+         * Only those of the series of a release: an id of `/v1/releases`.
+         */
+        release?: string;
+        /**
+         * Only those of series that have these words, as in `/v1/catalog`.
+         */
+        q?: string;
+        /**
+         * The most updates of the answer.
+         */
+        limit?: number;
+        /**
+         * `ndjson`: a line for each update. `atom`: a feed of the newest, newest first.
+         */
+        format?: 'json' | 'ndjson' | 'atom';
+    };
+    url: '/v1/updates';
+};
+
+export type GetUpdatesResponses = {
+    /**
+     * Every change of data in order: updated, revised, deleted and renamed series, published releases, datasets.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'series.updated';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * The vintage of the load. An older one than before: a backfill of the history.
+                 */
+                vintage: string;
+                /**
+                 * The ids, sorted. A larger load is told in several events, each with other series.
+                 */
+                series: Array<string>;
+            };
+        } | {
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'series.revised';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * The vintage of the load. An older one than before: a backfill of the history.
+                 */
+                vintage: string;
+                /**
+                 * The ids, sorted. A larger load is told in several events, each with other series.
+                 */
+                series: Array<string>;
+            };
+        } | {
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'series.deleted';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * Its present and its earlier ids, sorted.
+                 */
+                series: Array<string>;
+            };
+        } | {
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'series.restored';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * Its present and its earlier ids, sorted.
+                 */
+                series: Array<string>;
+            };
+        } | {
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'series.renamed';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * Its id before.
+                 */
+                from: string;
+                /**
+                 * Its id now.
+                 */
+                to: string;
+                /**
+                 * Its present and its earlier ids, sorted.
+                 */
+                series: Array<string>;
+            };
+        } | {
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'release.published';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * The `id` of the entry, as in `/v1/calendar`.
+                 */
+                release: string;
+                title: string;
+                source: string;
+                /**
+                 * The time of the entry.
+                 */
+                release_at: string;
+                /**
+                 * The local day of the publisher.
+                 */
+                release_date: string;
+                /**
+                 * What it is about.
+                 */
+                reference_period: string | null;
+                /**
+                 * The ids that the entry names, sorted. More than 250 are told in several events.
+                 */
+                series: Array<string>;
+            };
+        } | {
+            /**
+             * Its place in the order.
+             */
+            cursor: string;
+            /**
+             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             */
+            id: string;
+            /**
+             * When the change was published.
+             */
+            timestamp: string;
+            type: 'dataset.updated';
+            /**
+             * As webhooks are sent it.
+             */
+            data: {
+                /**
+                 * The number of the load.
+                 */
+                load: number;
+                /**
+                 * When the load was published.
+                 */
+                published_at: string;
+                /**
+                 * As in `almanac ingest`.
+                 */
+                dataset: string;
+                rows_new: number;
+                rows_changed: number;
+                rows_deleted: number;
+            };
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+        meta: {
+            /**
+             * Send it as `cursor` for what comes after this answer.
+             */
+            cursor: string;
+            /**
+             * The oldest update that is kept; null: there are none.
+             */
+            kept_since: string | null;
+        };
+    };
+};
+
+export type GetUpdatesResponse = GetUpdatesResponses[keyof GetUpdatesResponses];
+
 export type GetCalendarData = {
     body?: never;
     path?: never;
@@ -7510,7 +7835,7 @@ export type GetWebhooksResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -7553,7 +7878,7 @@ export type PostWebhooksData = {
         /**
          * The types of events.
          */
-        events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+        events: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
         /**
          * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
          */
@@ -7587,7 +7912,7 @@ export type PostWebhooksResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -7666,7 +7991,7 @@ export type GetWebhooksByIdResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -7704,7 +8029,7 @@ export type PatchWebhooksByIdData = {
         /**
          * The types of events.
          */
-        events?: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+        events?: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
         /**
          * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
          */
@@ -7741,7 +8066,7 @@ export type PatchWebhooksByIdResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -7795,7 +8120,7 @@ export type PostWebhooksByIdRotateSecretResponses = {
              */
             url: string;
             description: string | null;
-            events: Array<'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
+            events: Array<'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed'>;
             /**
              * Of events about series, only these: ids, or beginnings of ids with `*` at the end. Null: all.
              */
@@ -7851,7 +8176,7 @@ export type PostWebhooksByIdTestResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -7948,7 +8273,7 @@ export type GetWebhooksByIdDeliveriesData = {
         /**
          * Only events of this type.
          */
-        type?: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+        type?: 'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
         /**
          * The order: a field, or `-field` for descending.
          */
@@ -7984,7 +8309,7 @@ export type GetWebhooksByIdDeliveriesResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -8043,7 +8368,7 @@ export type GetWebhooksByIdDeliveriesByDeliveryResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -8117,7 +8442,7 @@ export type PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses = {
              * Sent as `webhook-id`; the same for each attempt.
              */
             id: string;
-            type: 'series.updated' | 'series.revised' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
+            type: 'series.updated' | 'series.revised' | 'series.deleted' | 'series.restored' | 'series.renamed' | 'dataset.updated' | 'release.published' | 'source.failed' | 'key.created' | 'key.revoked' | 'usage.threshold_reached' | 'subscription.updated' | 'payment.failed' | 'webhook.test';
             /**
              * The id of the event; the same at every endpoint.
              */
@@ -11318,6 +11643,101 @@ export type EventSeriesRevisedWebhookPayload = {
 export type EventSeriesRevisedWebhookRequest = {
     body: EventSeriesRevisedWebhookPayload;
     key: 'series.revised';
+    path?: never;
+    query?: never;
+};
+
+export type EventSeriesDeletedWebhookPayload = {
+    type: 'series.deleted';
+    /**
+     * When it happened.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The number of the load.
+         */
+        load: number;
+        /**
+         * When the load was published.
+         */
+        published_at: string;
+        /**
+         * Its present and its earlier ids, sorted.
+         */
+        series: Array<string>;
+    };
+};
+
+export type EventSeriesDeletedWebhookRequest = {
+    body: EventSeriesDeletedWebhookPayload;
+    key: 'series.deleted';
+    path?: never;
+    query?: never;
+};
+
+export type EventSeriesRestoredWebhookPayload = {
+    type: 'series.restored';
+    /**
+     * When it happened.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The number of the load.
+         */
+        load: number;
+        /**
+         * When the load was published.
+         */
+        published_at: string;
+        /**
+         * Its present and its earlier ids, sorted.
+         */
+        series: Array<string>;
+    };
+};
+
+export type EventSeriesRestoredWebhookRequest = {
+    body: EventSeriesRestoredWebhookPayload;
+    key: 'series.restored';
+    path?: never;
+    query?: never;
+};
+
+export type EventSeriesRenamedWebhookPayload = {
+    type: 'series.renamed';
+    /**
+     * When it happened.
+     */
+    timestamp: string;
+    data: {
+        /**
+         * The number of the load.
+         */
+        load: number;
+        /**
+         * When the load was published.
+         */
+        published_at: string;
+        /**
+         * Its id before.
+         */
+        from: string;
+        /**
+         * Its id now.
+         */
+        to: string;
+        /**
+         * Its present and its earlier ids, sorted.
+         */
+        series: Array<string>;
+    };
+};
+
+export type EventSeriesRenamedWebhookRequest = {
+    body: EventSeriesRenamedWebhookPayload;
+    key: 'series.renamed';
     path?: never;
     query?: never;
 };

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './releases/embargo.sql.ts';
+import { deleteOldUpdates } from '../load/events/updates.sql.ts';
 import { deleteOldInterruptions } from '../load/store/interruptions.sql.ts';
 import { deleteExpiredUploads } from './uploads/uploads.sql.ts';
 import { makeNextReleases, type Made, type ReleaseDeps } from './releases/make-releases.ts';
@@ -27,8 +28,10 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
 
   async function keepUp(): Promise<boolean> {
     await noteAlive(database, instance);
-    await deleteExpiredUploads(database, await clock.now(database));
+    const now = await clock.now(database);
+    await deleteExpiredUploads(database, now);
     await deleteOldInterruptions(database);
+    await deleteOldUpdates(database, now);
     const held = (await selectReleases(database)).filter((release) => release.held !== null);
     const text = held.map((release) => `${release.releaseNo}: ${release.held}`).join('; ');
     if (text !== heldBefore && text !== '')

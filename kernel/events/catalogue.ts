@@ -32,6 +32,8 @@ const seriesSample = {
   vintage: '2026-11-16',
   series: ['CPI.M', 'CPI_CORE.M'],
 };
+const changedIds = z.array(z.string()).min(1).max(250).describe('Its present and its earlier ids, sorted.');
+const changeSample = { load: 414, published_at: '2026-11-16T12:33:10Z', series: ['CPI.M'] };
 const key = {
   key: z.string().describe('Its id.'),
   name: z.string(),
@@ -52,6 +54,35 @@ export const eventKinds = {
     of: 'everybody',
     data: z.object(ofSeries),
     sample: seriesSample,
+  },
+  'series.deleted': {
+    summary: 'A series was deleted: its id answers 410 from now on.',
+    of: 'everybody',
+    data: z.object({ ...load, series: changedIds }),
+    sample: changeSample,
+  },
+  'series.restored': {
+    summary: 'A series that was deleted or merged is served again.',
+    of: 'everybody',
+    data: z.object({ ...load, series: changedIds }),
+    sample: changeSample,
+  },
+  'series.renamed': {
+    summary: 'A series has another id. It answers to the earlier one too.',
+    of: 'everybody',
+    data: z.object({
+      ...load,
+      from: z.string().describe('Its id before.'),
+      to: z.string().describe('Its id now.'),
+      series: changedIds,
+    }),
+    sample: {
+      load: 414,
+      published_at: '2026-11-16T12:33:10Z',
+      from: 'CPI.M',
+      to: 'PRICES.CPI',
+      series: ['CPI.M', 'PRICES.CPI'],
+    },
   },
   'dataset.updated': {
     summary:
@@ -196,4 +227,9 @@ export type AccountEventType = {
 
 export const eventTypes = Object.keys(eventKinds) as [EventType, ...EventType[]];
 /** The types whose events an endpoint can filter by the ids of series. */
-export const seriesEventTypes = ['series.updated', 'series.revised', 'release.published'] as const;
+export const seriesEventTypes = [
+  ...(['series.updated', 'series.revised', 'series.deleted', 'series.restored', 'series.renamed'] as const),
+  'release.published',
+] as const;
+/** The types of events that change data for everybody. */
+export const updateTypes = [...seriesEventTypes, 'dataset.updated'] as const;

@@ -115,7 +115,9 @@ async function send(
     status,
     type: 'bytes' in content ? mediaTypes[format] : `${mediaTypes[format]}; charset=utf-8`,
     headers:
-      format === 'json' || format === 'xml' ? headers : { ...headers, ...dispositionOf(fileName, format) },
+      format === 'json' || format === 'xml' || format === 'atom'
+        ? headers
+        : { ...headers, ...dispositionOf(fileName, format) },
   };
   if ('parts' in content) return sendStream(request, response, { ...answered, parts: content.parts });
   if ('bytes' in content) return sendBytes(response, { ...answered, bytes: content.bytes });

@@ -42,6 +42,7 @@ export const mediaTypes = {
   csv: 'text/csv',
   ndjson: 'application/x-ndjson',
   xml: 'text/xml',
+  atom: 'application/atom+xml',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   ics: 'text/calendar',
   svg: 'image/svg+xml',

@@ -44,7 +44,7 @@ const stored = () =>
 test.serial('a rename is a load with its number, on record, and told of as of metadata', async (t) => {
   await loaded(['PLAIN,2024-01-01,1']);
   await renamed('PLAIN', 'PLAIN.NEW', { reason: 'one form' });
-  const told = (await writtenEvents(database)).at(-1);
+  const [told, renaming] = (await writtenEvents(database)).slice(-2);
   const row = await seriesRow(database, 'PLAIN.NEW');
   const load = Number(row?.['data_version']);
   t.deepEqual(
@@ -68,6 +68,10 @@ test.serial('a rename is a load with its number, on record, and told of as of me
     ],
   );
   t.like(told, { type: 'dataset.updated', data: { load, dataset: 'series', rows_changed: 1 } });
+  t.like(renaming, {
+    type: 'series.renamed',
+    data: { load, from: 'PLAIN', to: 'PLAIN.NEW', series: ['PLAIN', 'PLAIN.NEW'] },
+  });
   t.is(await seriesRow(database, 'PLAIN'), undefined);
   t.deepEqual(await published(database, 'PLAIN.NEW'), { '2024-01-01': '1' });
 });

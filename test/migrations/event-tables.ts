@@ -39,6 +39,36 @@ function outbox(): TableCases {
   };
 }
 
+function updates(): TableCases {
+  const is = checksOf('updates');
+  const id = ids('evt_', 20);
+  const [first, second] = ['a', 'b'].map((letter) => `evt_${letter.repeat(20)}`) as [string, string];
+  const row = { type: 'series.updated', data: '{}', at };
+  const numbered = { ...row, position: '1', id: first };
+  const series = (count: number) => `{${Array.from({ length: count }, (_, i) => `S${i}`).join(',')}}`;
+  return {
+    table: 'data.updates',
+    row,
+    filled: ['position', 'id'],
+    cases: [
+      key('updates_pkey', ['position'], numbered, { position: '2', id: second }),
+      key('updates_id_key', ['id'], numbered, { position: '2', id: second }),
+      ...is.pattern('id', id.accepted, id.refused),
+      ...is.pattern('type', ['a.b', 'series.updated'], ['', 'a', 'a.', '.b', 'a.b.c', 'A.b', 'a.b ']),
+      ...is.check(
+        'series_check',
+        [{ series: '{}' }, { series: series(251) }],
+        [{ series: series(1) }, { series: series(250) }],
+      ),
+      ...is.check(
+        'data_check',
+        ['[]', '1', 'null', '""'].map((data) => ({ data })),
+        [{ data: '{"a": 1}' }],
+      ),
+    ],
+  };
+}
+
 function publishedReleases(): TableCases {
   const row = { release_id: 'r', load_no: '1' };
   return {
@@ -68,5 +98,5 @@ function publishedReleases(): TableCases {
   };
 }
 
-/** Every table of schema events, and the table of data that says which releases were told of. */
-export const eventTables: readonly TableCases[] = [outbox(), publishedReleases()];
+/** Every table of schema events, and those of data for what was reported. */
+export const eventTables: readonly TableCases[] = [outbox(), updates(), publishedReleases()];

@@ -420,6 +420,21 @@ export const endpoints: readonly Endpoint[] = [
     },
   },
   {
+    route: '/v1/updates',
+    path: '/v1/updates',
+    values: {
+      since: ['2024-06-01', '2024-07-01T12:00:00Z'],
+      cursor: ['0'],
+      type: ['series.updated', 'series.renamed,dataset.updated'],
+      series: ['CPI', 'C*'],
+      source: ['Office', 'Bureau'],
+      release: [nameId('Consumer prices', 'Office')],
+      q: ['prices'],
+      limit: ['1', '10'],
+      format: ['json', 'ndjson', 'atom'],
+    },
+  },
+  {
     route: '/v1/calendar',
     path: '/v1/calendar',
     values: {

@@ -62,6 +62,16 @@ export async function findMerged(on: Transaction, id: string): Promise<FoundSeri
   return found;
 }
 
+/** The present id of the series and its earlier ones, sorted; at most 250, as an event has. */
+export async function allIdsOf(on: Transaction, seriesNo: number): Promise<string[]> {
+  const rows = await on.query<{ id: string }>(
+    `select id from (select series_id as id from data.series where series_no = $1
+       union select alias from data.series_aliases where series_no = $1) ids order by id collate "C" limit 250`,
+    [seriesNo],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Records the change as a load of metadata without a file. @returns its number. */
 export async function insertSeriesLoad(
   on: Transaction,

@@ -1,9 +1,10 @@
 // A change of series by the command line: a load of its own, recorded and told of like a load of metadata.
 // Hides the transaction, the lock of the loads, and when the change is in force.
-import { onOneDay, type Clock } from '../../../kernel/clock.ts';
+import { instantText, onOneDay, type Clock } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { tellOfRows } from '../../load/events/load-events.ts';
+import { reportUpdate } from '../../load/events/updates.sql.ts';
 import { inForce } from '../../load/load.ts';
 import {
   startingAgain,
@@ -15,7 +16,7 @@ import {
 import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
 import { finishLoads } from '../../load/store/statements.sql.ts';
 import { insertAuditEvents, type AuditEvent } from '../retract/audit.sql.ts';
-import { findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
+import { allIdsOf, findById, insertSeriesLoad, type FoundSeries } from './change.sql.ts';
 
 export interface ChangeOptions extends LockOptions {
   /** The present id of the series. */
@@ -50,7 +51,12 @@ interface Changed {
   /** The id of the series after it. */
   series: string;
   details: Readonly<Record<string, unknown>>;
+  update?: SeriesUpdate;
 }
+
+/** What readers are sent, besides that a row of the dataset `series` changed. */
+type SeriesUpdate =
+  { type: 'series.deleted' | 'series.restored' } | { type: 'series.renamed'; from: string; to: string };
 
 /**
  * Changes the series; when it resolves, no call that begins later is answered from before.
@@ -74,8 +80,8 @@ export async function changeSeries(
       return series;
     },
     async apply(series, change) {
-      const { series: after, details } = await work.apply({ ...change, series });
-      return { result: after, changed: [{ seriesNo: series.seriesNo, subject: id, details }] };
+      const { series: after, ...changed } = await work.apply({ ...change, series });
+      return { result: after, changed: [{ seriesNo: series.seriesNo, subject: id, ...changed }] };
     },
   });
   return { ...load, series: result };
@@ -89,6 +95,7 @@ interface ChangedSeries {
   /** Its id before. */
   subject: string;
   details: Readonly<Record<string, unknown>>;
+  update?: SeriesUpdate;
 }
 
 /** The change of any number of series as one load. */
@@ -126,7 +133,9 @@ export async function changeByLoad<Found, Result>(
         );
         const counts = { ...unchangedRows, pointsRevised: changed.length };
         await finishLoads(on, new Map([[loadNo, counts]]), { rowsRead: 0, rowsRejected: 0 });
-        await tellOfRows(on, { loadNo, dataset: 'series', at: clock.now() }, counts);
+        const at = clock.now();
+        await tellOfRows(on, { loadNo, dataset: 'series', at }, counts);
+        await reportUpdates(on, { loadNo, at }, changed);
         await insertAuditEvents(on, { action, loadNo, reason }, changed);
         if (!dryRun) dated.end();
         return { loadNo, result, interruptions };
@@ -135,6 +144,20 @@ export async function changeByLoad<Found, Result>(
   );
   if (!dryRun && options.noGateway !== true) await inForce();
   return done;
+}
+
+async function reportUpdates(
+  on: Transaction,
+  { loadNo, at }: { loadNo: number; at: Date },
+  changed: readonly ChangedSeries[],
+): Promise<void> {
+  const load = { load: loadNo, published_at: instantText(at) };
+  for (const { seriesNo, update } of changed) {
+    if (update === undefined) continue;
+    const { type, ...data } = update;
+    const series = await allIdsOf(on, seriesNo);
+    await reportUpdate(on, { type, series, data: { ...load, ...data }, at });
+  }
 }
 
 /** @throws Failure `not_found`; `conflict` for an earlier id, as whoever changes a series should know what it is called. */

@@ -21,7 +21,7 @@ export function deleteSeries(
     },
     async apply({ on, series, loadNo, today }) {
       await setDeleted(on, { seriesNo: series.seriesNo, deletedOn: today, loadNo });
-      return { series: series.id, details: {} };
+      return { series: series.id, details: {}, update: { type: 'series.deleted' } };
     },
   });
 }
@@ -46,7 +46,11 @@ export function restoreSeries(
       }
       await setDeleted(on, { seriesNo: series.seriesNo, deletedOn: null, loadNo });
       const merged = series.mergedInto === null ? {} : { merged_into: series.mergedInto };
-      return { series: series.id, details: { deleted_on: series.deletedOn, ...merged } };
+      return {
+        series: series.id,
+        details: { deleted_on: series.deletedOn, ...merged },
+        update: { type: 'series.restored' },
+      };
     },
   });
 }

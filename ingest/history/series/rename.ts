@@ -21,7 +21,11 @@ export function renameSeries(
     refuse: (series, on) => refuseId(on, series, newId),
     async apply({ on, series, loadNo }) {
       await giveId(on, { seriesNo: series.seriesNo, from: series.id, to: newId, loadNo });
-      return { series: newId, details: { renamed_to: newId } };
+      return {
+        series: newId,
+        details: { renamed_to: newId },
+        update: { type: 'series.renamed', from: series.id, to: newId },
+      };
     },
   });
 }

@@ -2,7 +2,7 @@
 // A load that changes nothing writes none.
 import { instantText } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
-import { writeEvents } from '../../../kernel/events/outbox.sql.ts';
+import { reportUpdate } from './updates.sql.ts';
 import type { LoadOptions } from '../store/load-options.ts';
 import type { LoadCounts } from '../store/statements.sql.ts';
 import { insertReleaseEvents } from './release-events.sql.ts';
@@ -26,8 +26,7 @@ export async function tellOfRows(
     rows_changed: counts.pointsRevised,
     rows_deleted: counts.pointsDeleted,
   };
-  const event = { type: 'dataset.updated' as const, accountId: null, series: null, data, at };
-  await writeEvents((text, values) => on.query(text, values), [event]);
+  await reportUpdate(on, { type: 'dataset.updated', series: null, data, at });
 }
 
 /**

@@ -57,11 +57,10 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
      ), noted as (
        insert into data.published_releases (release_id, load_no) select release_id, load_no from complete
      )
-     insert into events.outbox (type, series, data, at)
-     select 'release.published', part.series,
+     select events.report('release.published', series, data, $1) from (select part.series,
        jsonb_build_object('load', load_no, 'published_at', ${instantText('$1::timestamptz')}, 'release', release_id,
          'title', title, 'source', source, 'release_at', ${instantText('release_at')}, 'release_date', release_date,
-         'reference_period', reference_period), $1
+         'reference_period', reference_period) as data
      from complete, lateral (
        select place / $3 as pack, array_agg(id order by place) as series
        from (select id, row_number() over (order by id collate "C") - 1 as place
@@ -70,7 +69,7 @@ export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZ
                    select a.alias from data.series_aliases a join data.series s using (series_no)
                    where s.series_id = any(series_ids)) ids) placed
        group by pack) part
-     order by release_at, release_id, part.pack`,
+     order by release_at, release_id, part.pack) event`,
     [at, seriesTimeZone, seriesMax, comparedMax],
   );
 }

@@ -22,31 +22,31 @@ export async function noteChanged(on: Transaction, loadNo: number): Promise<void
 }
 
 /**
- * Writes `series.updated` and `series.revised` of the series in load_changed: each series by its present and its earlier ids,
+ * Reports `series.updated` and `series.revised` of the series in load_changed: each series by its present and its earlier ids,
  * with the newest load that changed it, and at most 250 series of one load in an event.
  */
 export async function insertSeriesEvents(on: Transaction, at: Date): Promise<void> {
   await on.query('analyze load_changed'); // without it, the planner reads all series to find the few that changed
   await on.query(
     `with told as (
-       select type, id as series_id, max(c.load_no) as load_no
+       select place, type, id as series_id, max(c.load_no) as load_no
        from load_changed c
        -- Endpoints that filter by an earlier id go on.
        join (select series_no, series_id from data.series union all select series_no, alias from data.series_aliases)
          as s (series_no, id) using (series_no)
-       cross join (values ('series.updated'), ('series.revised')) kind (type)
+       cross join (values (1, 'series.updated'), (2, 'series.revised')) kind (place, type)
        where type = 'series.updated' or c.revised
-       group by type, id
-     ), placed as (
-       select *, row_number() over (partition by type, load_no order by series_id collate "C") - 1 as place from told
+       group by place, type, id
+     ), numbered as (
+       select *, row_number() over (partition by type, load_no order by series_id collate "C") - 1 as number from told
      ), packed as (
-       select type, load_no, place / $2 as pack, array_agg(series_id order by place) as series
-       from placed group by type, load_no, pack
+       select place, type, load_no, number / $2 as pack, array_agg(series_id order by number) as series
+       from numbered group by place, type, load_no, pack
      )
-     insert into events.outbox (type, series, data, at)
-     select type, series,
-       jsonb_build_object('load', load_no, 'published_at', ${instantText('$1::timestamptz')}, 'vintage', l.vintage), $1
-     from packed join data.loads l using (load_no) order by type desc, load_no, pack`,
+     select events.report(type, series, data, $1) from (
+       select type, series,
+         jsonb_build_object('load', load_no, 'published_at', ${instantText('$1::timestamptz')}, 'vintage', l.vintage) as data
+       from packed join data.loads l using (load_no) order by place, load_no, pack) event`,
     [at, seriesMax],
   );
 }

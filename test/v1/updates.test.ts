@@ -1,0 +1,220 @@
+// What readers of /v1/updates see: every change of data, once and in order, wherever they stop and go on.
+import test from 'ava';
+import { deleteSeries, restoreSeries } from '../../ingest/history/series/delete.ts';
+import { renameSeries } from '../../ingest/history/series/rename.ts';
+import { deleteOldUpdates } from '../../ingest/load/events/updates.sql.ts';
+import { openDatabase, type Database } from '../../kernel/database.ts';
+import { fakeClock, silentLog } from '../services/harness.ts';
+import { writtenEvents } from '../services/outbox.ts';
+import { startDataService, type DataService } from '../services/data-service.ts';
+import { daily, loadCsv, today } from '../ingest/loading.ts';
+
+interface Update {
+  cursor: string;
+  id: string;
+  type: string;
+  timestamp: string;
+  data: { series?: string[]; load: number; [field: string]: unknown };
+}
+interface Page {
+  data: Update[];
+  count: number;
+  pagination: { next_cursor: string | null };
+  meta: { cursor: string; kept_since: string | null };
+  error: { code: string; message: string; param?: string };
+}
+
+const clock = fakeClock(`${today}T12:00:00Z`);
+let service: DataService;
+let database: Database;
+test.before(async () => {
+  service = await startDataService(`${today}T13:00:00Z`);
+  database = openDatabase(service.databaseUrl, silentLog, { applicationName: 'test' });
+  await makeHistory();
+});
+test.after.always(async () => {
+  await database.close();
+  await service.close();
+});
+
+const load = (rows: readonly string[], options: Parameters<typeof loadCsv>[2] = {}) =>
+  loadCsv(database, ['series_id,date,value', ...rows], { create: true, set: daily, ...options });
+const how = { noGateway: true, seriesTimeZone: 'UTC', clock };
+
+async function makeHistory(): Promise<void> {
+  await load(['WHEAT,2024-01-01,1', 'RICE,2024-01-01,1'], { set: { ...daily, source: 'Office' } });
+  await loadCsv(
+    database,
+    [
+      'release_id,title,source,release_at,time_zone,series_ids',
+      `wheat-1,Wheat,Office,${today}T10:00:00Z,UTC,WHEAT`,
+    ],
+    { dataset: 'calendar' },
+  );
+  await load(['WHEAT,2024-01-01,2', 'WHEAT,2024-01-02,3']);
+  await load(['OATS,2024-01-01,1'], { set: { ...daily, source: 'Bureau' } });
+  await renameSeries(database, { ...how, id: 'RICE', newId: 'RICE.NEW' });
+  await deleteSeries(database, { ...how, id: 'OATS' });
+  await restoreSeries(database, { ...how, id: 'OATS' });
+}
+
+async function read(parameters: Readonly<Record<string, string>>, status = 200): Promise<Page> {
+  const answer = await service.call(`/v1/updates?${String(new URLSearchParams(parameters))}`);
+  if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text}`);
+  return answer.json as Page;
+}
+const shown = ({ data }: Page) =>
+  data.map(({ type, data: { series } }) => [type, ...(series ?? [])].join(' '));
+
+const all = [
+  'series.updated RICE WHEAT',
+  'dataset.updated',
+  'series.updated WHEAT',
+  'series.revised WHEAT',
+  'release.published WHEAT',
+  'series.updated OATS',
+  'dataset.updated',
+  'series.renamed RICE RICE.NEW',
+  'dataset.updated',
+  'series.deleted OATS',
+  'dataset.updated',
+  'series.restored OATS',
+];
+
+test('every change is shown in the order of the loads, the same as webhooks are sent', async (t) => {
+  const page = await read({ cursor: '0' });
+  t.deepEqual(shown(page).slice(0, all.length), all);
+  const events = await writtenEvents(database);
+  t.deepEqual(
+    page.data.map(({ id, type, data }) => ({ id, type, data })),
+    events.slice(0, page.count).map(({ id, type, data }) => ({ id, type, data })),
+  );
+  t.is(page.meta.kept_since, `${today}T12:00:00Z`);
+});
+
+test('pages from cursor to cursor have each change once, and the last cursor has nothing behind it', async (t) => {
+  const whole = await read({ cursor: '0' });
+  for (const limit of ['1', '5', '1000']) {
+    const seen: Update[] = [];
+    let page = await read({ cursor: '0', limit });
+    for (;;) {
+      seen.push(...page.data);
+      if (page.pagination.next_cursor === null) break;
+      t.is(page.pagination.next_cursor, page.meta.cursor);
+      page = await read({ cursor: page.meta.cursor, limit });
+    }
+    t.deepEqual(seen, whole.data);
+    t.deepEqual((await read({ cursor: page.meta.cursor })).data, []);
+  }
+});
+
+test('series, their sources, releases, words and types narrow the updates, and the ids in them', async (t) => {
+  const release = (await service.call('/v1/releases')).json as { data: { id: string }[] };
+  const releaseId = release.data[0]?.id ?? '';
+  const ofWheat = all.filter((line) => line.endsWith('WHEAT')).map((line) => line.replace('RICE ', ''));
+  for (const [parameters, expected] of [
+    [{ series: 'WHEAT' }, ofWheat],
+    [{ series: 'RICE' }, ['series.updated RICE', 'series.renamed RICE']],
+    [
+      { series: 'RICE*,OATS' },
+      [
+        'series.updated RICE',
+        'series.updated OATS',
+        'series.renamed RICE RICE.NEW',
+        'series.deleted OATS',
+        'series.restored OATS',
+      ],
+    ],
+    [{ source: 'Bureau' }, ['series.updated OATS', 'series.deleted OATS', 'series.restored OATS']],
+    [{ release: releaseId }, ofWheat],
+    [{ q: 'oats' }, ['series.updated OATS', 'series.deleted OATS', 'series.restored OATS']],
+    [{ type: 'series.renamed,series.deleted' }, ['series.renamed RICE RICE.NEW', 'series.deleted OATS']],
+    [{ type: 'series.revised', source: 'Bureau' }, []],
+  ] as const)
+    // prettier-ignore
+    t.deepEqual(shown(await read({ cursor: '0', ...parameters })), [...expected], JSON.stringify(parameters));
+});
+
+test('without a cursor the updates begin at an instant, or a week before the call', async (t) => {
+  t.deepEqual(shown(await read({ since: `${today}T12:00:00Z` })).slice(0, all.length), all);
+  t.deepEqual(shown(await read({ since: `${today}T12:00:01Z` })), []);
+  t.deepEqual(shown(await read({})).slice(0, all.length), all);
+  service.clock.advance(7 * 86_400_000);
+  t.deepEqual(shown(await read({})), []);
+  service.clock.advance(-7 * 86_400_000);
+});
+
+test('lines of JSON have what JSON has, and a feed has the newest first', async (t) => {
+  const { data } = await read({ cursor: '0' });
+  const lines = await service.call('/v1/updates?cursor=0&format=ndjson');
+  t.deepEqual(lines.text.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown), data); // prettier-ignore
+  t.is(lines.headers.get('content-type'), 'application/x-ndjson; charset=utf-8');
+  const feed = await service.call('/v1/updates?cursor=0&limit=3&format=atom');
+  t.is(feed.headers.get('content-type'), 'application/atom+xml; charset=utf-8');
+  t.deepEqual(
+    [...feed.text.matchAll(/<entry><id>[^<]*#(evt_\w+)<\/id>/g)].map(([, id]) => id),
+    data.slice(-3).map(({ id }) => id).toReversed(), // prettier-ignore
+  );
+});
+
+test('a cursor that never was is refused, and so is one whose update is no longer kept', async (t) => {
+  const own = await startDataService(`${today}T13:00:00Z`);
+  const ownDatabase = openDatabase(own.databaseUrl, silentLog, { applicationName: 'test' });
+  t.teardown(async () => {
+    await ownDatabase.close();
+    await own.close();
+  });
+  for (const [day, value] of [
+    ['2024-01-01', 1],
+    ['2024-04-21', 2],
+    ['2024-06-30', 3],
+  ] as const)
+    // prettier-ignore
+    await loadCsv(ownDatabase, ['series_id,date,value', `A,2024-01-01,${value}`], {
+      ...{ create: true, set: daily, vintage: day, clock: fakeClock(`${day}T12:00:00Z`) },
+    });
+  const answered = async (cursor: string) => {
+    const answer = await own.call(`/v1/updates?cursor=${cursor}`);
+    const { error, data } = answer.json as Page;
+    return answer.status === 200 ? data.length : [answer.status, error.code];
+  };
+  t.deepEqual(await Promise.all(['0', '1', '999'].map(answered)), [5, 4, [400, 'invalid_cursor']]);
+  await deleteOldUpdates(ownDatabase, new Date(`${today}T12:00:00Z`));
+  t.deepEqual(await Promise.all(['0', '1', '2', '3'].map(answered)), [4, [410, 'gone'], 3, 2]);
+  await deleteOldUpdates(ownDatabase, new Date('2024-06-30T00:00:00Z'));
+  t.deepEqual(await answered('3'), 2, 'what is younger than 90 days is kept');
+});
+
+test.serial('readers that stop and go on while loads run see each change once and in order', async (t) => {
+  const { meta } = await read({ cursor: '0', limit: '1000' });
+  let isDone = false;
+  const loading = Promise.all(
+    [1, 2, 3].map(async (loader) => {
+      for (let value = 1; value <= 12; value += 1)
+        await load([`MANY.${loader},2024-01-01,${value}`, `MANY.${loader},2024-01-02,${value}`]);
+    }),
+  ).then(() => {
+    isDone = true;
+  });
+  const reader = async (limit: number): Promise<Update[]> => {
+    const seen: Update[] = [];
+    let cursor = meta.cursor;
+    for (;;) {
+      const wasDone = isDone;
+      const page = await read({ cursor, limit: String(limit) });
+      seen.push(...page.data);
+      ({ cursor } = page.meta);
+      if (wasDone && page.pagination.next_cursor === null) return seen;
+    }
+  };
+  const [first, ...others] = await Promise.all([1, 2, 3, 7, 1000].map(reader));
+  await loading;
+  const values = (first ?? []).filter(({ type }) => type === 'series.updated');
+  t.is(values.length, 36);
+  t.is(new Set((first ?? []).map(({ id }) => id)).size, (first ?? []).length);
+  t.deepEqual(
+    values.map(({ data }) => data.load),
+    values.map(({ data }) => data.load).toSorted((a, b) => a - b),
+  );
+  for (const seen of others) t.deepEqual(seen, first);
+});
