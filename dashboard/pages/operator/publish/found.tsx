@@ -3,7 +3,15 @@ import { DataTable } from '../../../components/data-table.tsx';
 import { countText } from '../../../text/numbers.ts';
 import type { Table } from './upload.tsx';
 
-export function Found({ table: { guesses, sure, skip, sample, lines_read: lines } }: { table: Table }) {
+interface FoundProps {
+  table: Table;
+  /** The guesses that nobody has confirmed. */
+  open: readonly string[];
+  onConfirm: (paths: readonly string[], isConfirmed: boolean) => void;
+}
+
+export function Found({ table, open, onConfirm }: FoundProps) {
+  const { guesses, sure, skip, sample, lines_read: lines } = table;
   const rows = [
     ...guesses.map((each) => ({ ...each, isSure: false })),
     ...sure.map((each) => ({ ...each, isSure: true })),
@@ -22,6 +30,20 @@ export function Found({ table: { guesses, sure, skip, sample, lines_read: lines 
           </p>
         </div>
       )}
+      {guesses.length > 0 && skip === null && (
+        <p class="actions below">
+          <span class="sm" role="status">
+            {open.length === 0
+              ? 'All guesses are confirmed.'
+              : `${countText(open.length, 'guess is', 'guesses are')} to be confirmed.`}
+          </span>
+          {open.length > 0 && (
+            <button class="btn sml" type="button" onClick={() => onConfirm(open, true)}>
+              Confirm all
+            </button>
+          )}
+        </p>
+      )}
       <DataTable
         caption="What was found, guesses first"
         rows={rows}
@@ -32,8 +54,25 @@ export function Found({ table: { guesses, sure, skip, sample, lines_read: lines 
           { label: 'Is', cell: ({ value }) => <b class="found-value">{value}</b> },
           {
             label: 'Certainty',
-            cell: ({ isSure }) =>
-              isSure ? <span class="st good">Sure</span> : <span class="st warn">Guess</span>,
+            cell: ({ isSure, path }) =>
+              isSure ? (
+                <span class="st good">Sure</span>
+              ) : (
+                <>
+                  <span class="st warn">Guess</span>
+                  {skip === null && (
+                    <label class="confirm">
+                      <input
+                        type="checkbox"
+                        aria-label={`${path} is right`}
+                        checked={!open.includes(path)}
+                        onChange={(event) => onConfirm([path], event.currentTarget.checked)}
+                      />
+                      Right
+                    </label>
+                  )}
+                </>
+              ),
           },
           { label: 'Evidence', phone: 'plain', cell: ({ evidence }) => <span class="xs">{evidence}</span> },
         ]}
