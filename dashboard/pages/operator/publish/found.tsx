@@ -7,13 +7,15 @@ interface FoundProps {
   table: Table;
   /** The guesses that nobody has confirmed. */
   open: readonly string[];
+  /** By the key of a choice: the option that was picked. */
+  picks: Readonly<Record<string, number>>;
   onConfirm: (paths: readonly string[], isConfirmed: boolean) => void;
 }
 
-export function Found({ table, open, onConfirm }: FoundProps) {
+export function Found({ table, open, picks, onConfirm }: FoundProps) {
   const { guesses, sure, skip, sample, lines_read: lines } = table;
   const rows = [
-    ...guesses.map((each) => ({ ...each, isSure: false })),
+    ...guesses.map((each) => ({ ...each, value: valueOf(table, each, picks), isSure: false })),
     ...sure.map((each) => ({ ...each, isSure: true })),
   ];
   return (
@@ -31,7 +33,7 @@ export function Found({ table, open, onConfirm }: FoundProps) {
         </div>
       )}
       {guesses.length > 0 && skip === null && (
-        <p class="actions below">
+        <p class="actions below confirmed-all">
           <span class="sm" role="status">
             {open.length === 0
               ? 'All guesses are confirmed.'
@@ -80,6 +82,17 @@ export function Found({ table, open, onConfirm }: FoundProps) {
       {sample.length > 0 && <Sample rows={sample} />}
     </section>
   );
+}
+
+/** What the guess is now: the reading that was picked, or what was found. */
+function valueOf(
+  { choices }: Table,
+  { path, value }: Table['guesses'][number],
+  picks: FoundProps['picks'],
+): string {
+  const picked = picks[path] ?? 0;
+  const options = choices.find(({ key }) => key === path)?.options ?? [];
+  return picked === 0 ? value : (options[picked]?.label ?? value);
 }
 
 function Sample({ rows }: { rows: Table['sample'] }) {

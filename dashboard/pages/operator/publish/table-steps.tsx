@@ -63,6 +63,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
       <Found
         table={table}
         open={open}
+        picks={draft.picks}
         onConfirm={(paths, isConfirmed) => change(confirmedBy(draft, paths, isConfirmed))}
       />
       <Choices

@@ -47,7 +47,11 @@ export const operatorPublish: Walk = {
     await page.getByRole('heading', { name, exact: true }).waitFor();
     await page.getByText('Nobody has stated who publishes the values.').waitFor();
     for (const fact of ['Unit', 'Source'])
-      assertSame(await page.getByLabel(fact).inputValue(), '', `the field of ${fact}, which nobody has stated`);
+      assertSame(
+        await page.getByLabel(fact).inputValue(),
+        '',
+        `the field of ${fact}, which nobody has stated`,
+      );
     const found = page.getByRole('row').filter({ hasText: 'series.unit' });
     assertSame(await found.count(), 0, 'rows of a unit that the file does not state');
     await visitor.look('operator-upload');
@@ -122,10 +126,13 @@ async function picked(visitor: Visitor): Promise<void> {
   await page.getByText('line 14, “Total, 78”').waitFor();
   await visitor.look('operator-upload-choices');
   await page.getByText('2 guesses are to be confirmed.').waitFor();
+  await page.getByRole('button', { name: 'Confirm all' }).click();
   await page.getByRole('radio', { name: '2 January 2023 (M/D/YYYY)' }).focus();
   await page.keyboard.press('ArrowDown');
   await rows.getByText('28 Feb 2023', { exact: true }).waitFor();
   assert(await page.getByRole('radio', { name: /^1 February 2023/ }).isChecked(), 'the pick is shown');
+  const found = page.getByRole('table', { name: 'What was found, guesses first' });
+  await found.getByText('1 February 2023 (D/M/YYYY)').waitFor();
   const entry = await page.getByLabel('Entry (YAML)').inputValue();
   assert(entry.includes('format: D/M/YYYY'), 'the entry has the pick');
   await page.getByRole('heading', { name: 'Publish', exact: true }).waitFor();
