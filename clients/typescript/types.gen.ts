@@ -11269,7 +11269,7 @@ export type PostOperatorUploadsByIdCheckData = {
          */
         entry?: string;
         /**
-         * Facts of its series, such as `unit` and `source`, which win over the entry.
+         * Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table: what tells its series apart follows it.
          */
         set?: {
             [key: string]: string;
@@ -11418,7 +11418,7 @@ export type PostOperatorUploadsByIdCheckResponses = {
              */
             entry: string;
             /**
-             * That does the same in the folder of the file; an edited entry stands in its almanac.yml.
+             * That does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.
              */
             command: string;
         };
@@ -11435,7 +11435,7 @@ export type PostOperatorUploadsByIdPublicationData = {
          */
         entry?: string;
         /**
-         * Facts of its series, such as `unit` and `source`, which win over the entry.
+         * Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table: what tells its series apart follows it.
          */
         set?: {
             [key: string]: string;

@@ -53,10 +53,16 @@ function tableName(
   const words = wordsOf(stem);
   const isMissing = saysLittle.test(stem.trim()) || !/\p{L}{2}/u.test(stem);
   return {
-    base: isMissing ? `${wordsOf(folder)}, ${words}` : words,
+    base: isMissing ? withFolder(folder, stem) : words,
     evidence: 'no line of the file says it: the name of the file',
     isMissing,
   };
+}
+
+/** The name of the folder without the number that sorts it, and that of the file if a date is not all of it. */
+function withFolder(folder: string, stem: string): string {
+  const words = wordsOf(folder.replace(/^\d{1,3}[\s_.-]+(?=\p{L})/u, ''));
+  return stem.trim() === '' ? words : `${words}, ${wordsOf(stem)}`;
 }
 
 /**

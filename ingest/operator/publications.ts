@@ -9,7 +9,7 @@ import { shellWord } from '../datasets/shell-word.ts';
 import { anInstant, instantOf, type Due } from '../due/releases/accept.ts';
 import { parseEntry } from '../entry/entry-file.ts';
 import { changeOf, settledText, type Choice } from '../entry/settle.ts';
-import { entryOf } from '../due/uploads/entry.ts';
+import { columnFactKey, entryOf } from '../due/uploads/entry.ts';
 import type { CheckedTable, TableToPublish } from '../due/uploads/publish-table.ts';
 import type { Upload } from '../due/uploads/uploads.sql.ts';
 import { endpoint, type OperatorDeps } from './endpoint.ts';
@@ -25,7 +25,9 @@ const countsSchema = {
 };
 const commandSchema = z
   .string()
-  .describe('That does the same in the folder of the file; an edited entry stands in its almanac.yml.');
+  .describe(
+    'That does the same in the folder of the file. An edited entry and facts of single columns are written in its almanac.yml.',
+  );
 
 const checkSchema = z.object({
   publishable: z.boolean().describe('False: rows are not valid, and nothing would be published.'),
@@ -89,11 +91,13 @@ const wish = {
   set: z
     .record(z.string(), text(10_000))
     .refine(
-      (facts) => Object.keys(facts).every((name) => metadataNames.has(name)),
-      `must be facts of series: ${[...metadataNames].join(', ')}`,
+      (facts) => Object.keys(facts).every((name) => metadataNames.has(name) || columnFactKey.test(name)),
+      `must be facts of series: ${[...metadataNames].join(', ')}; or of a column, such as columns.Price.unit`,
     )
     .default({})
-    .describe('Facts of its series, such as `unit` and `source`, which win over the entry.'),
+    .describe(
+      'Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table: what tells its series apart follows it.',
+    ),
 };
 
 const choose = z
@@ -274,6 +278,7 @@ function numberOf(value: string | null): number | null {
 
 function commandFor(name: string, facts: Readonly<Record<string, string>>, flag: string): string {
   const words = ['almanac', 'publish', name.startsWith('-') ? `./${name}` : name, flag];
-  for (const [fact, value] of Object.entries(facts)) words.push('--set', `${fact}=${value}`);
+  for (const [fact, value] of Object.entries(facts))
+    if (metadataNames.has(fact)) words.push('--set', `${fact}=${value}`);
   return words.map(shellWord).join(' ');
 }

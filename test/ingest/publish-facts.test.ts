@@ -53,6 +53,12 @@ test('a line above the data is the title of the table, and a file whose name say
   t.like(await seriesRow(database, 'annual'), { name: 'gold prices, annual' });
 });
 
+test('a file whose name is only a date has the title of its folder, without the number that sorts the folder', async (t) => {
+  const folder = folderOf('02_vintages_of_output', { '2024-05.csv': two.replaceAll('Level', 'OUTPUT') });
+  t.is((await almanac(['publish', folder, '--yes'])).code, 0);
+  t.regex(descriptionOf(folder), /name: vintages of output, \{column\}$/m);
+});
+
 test('a terminal asks for each missing fact, and the answers are facts of the column, of the table and of all tables', async (t) => {
   const folder = folderOf('asked', { 'asked-two.csv': two, 'data.csv': one });
   const stdin = ['USD', '2020 = 100', 'Office', 'EUR', 'Gold'].map((line) => `${line}\n`).join('');

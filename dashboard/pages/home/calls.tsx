@@ -50,7 +50,7 @@ function answerText(
   const text = JSON.stringify;
   const rows = points.map(({ date, value }) => `{ "date": ${text(date)}, "value": ${text(value)} }`);
   return `{ "series": ${text(id)},
-  "meta": { "unit": ${text(unit)}, "frequency": ${text(frequency)},
+  "meta": { ${unit === null ? '' : `"unit": ${text(unit)}, `}"frequency": ${text(frequency)},
             "last_updated": ${text(updated)} },
   "data": [ ${rows.join(',\n            ')} ] }`;
 }

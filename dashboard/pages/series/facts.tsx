@@ -57,6 +57,8 @@ export function SeriesFacts({ entry }: { entry: SeriesEntry }) {
 /** Who publishes the series, under which terms, by which methods, and what there is to know of its values. */
 export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
   const { source, licence, licence_url: terms, methodology_url: methods, attribution, footnotes } = entry;
+  const isKnown = [source, licence, terms, methods, attribution].some((fact) => fact !== null);
+  if (!isKnown && footnotes.length + entry.breaks.length === 0 && entry.continues.length === 0) return null;
   return (
     <section class="terms" aria-labelledby="source-and-licence">
       <h2 class="xs dim" id="source-and-licence">

@@ -1,6 +1,6 @@
 // The values on screen as a table, newest first.
 import { useState } from 'preact/hooks';
-import { formatNumber, periodName } from '../../../domain/chart/text.ts';
+import { decimalsOf, formatNumber, periodName } from '../../../domain/chart/text.ts';
 import { numberText } from '../../text/numbers.ts';
 import type { Shown } from './shown.ts';
 
@@ -29,6 +29,11 @@ export function ValuesTable({
   const pages = Math.max(1, Math.ceil(rows.length / rowsMax));
   const at = Math.min(page, pages - 1);
   const byDate = chart.lines.map(({ points }) => new Map(points.map(({ date, value }) => [date, value])));
+  const shownDates = rows.slice(at * rowsMax, (at + 1) * rowsMax);
+  const digits = digitsOf(
+    shownDates.flatMap((date) => byDate.map((values) => values.get(date) ?? 0)),
+    decimals,
+  );
   if (rows.length === 0) return <p class="dim sm">No values in this window.</p>;
   return (
     <>
@@ -54,12 +59,12 @@ export function ValuesTable({
             </tr>
           </thead>
           <tbody>
-            {rows.slice(at * rowsMax, (at + 1) * rowsMax).map((date) => (
+            {shownDates.map((date) => (
               <tr key={date}>
                 <td class="nb">{periodName(date, chart.frequency, true)}</td>
                 {byDate.map((values, i) => (
                   <td key={i} class="right">
-                    {cellText(values.get(date), decimals)}
+                    {cellText(values.get(date), digits)}
                   </td>
                 ))}
               </tr>
@@ -84,6 +89,10 @@ export function ValuesTable({
     </>
   );
 }
+
+/** Beyond two decimals as many as the values of the page need: a few values of long ago may have many more. */
+const digitsOf = (values: readonly number[], decimals: number): number =>
+  Math.min(decimals, Math.max(2, decimalsOf(values)));
 
 function cellText(value: number | null | undefined, decimals: number): string {
   return value === null || value === undefined ? '–' : formatNumber(value, decimals);

@@ -2,10 +2,13 @@
 import { misuse } from '../../failure.ts';
 import type { TableDescription } from '../../entry/entry.ts';
 import { parseEntry } from '../../entry/entry-file.ts';
+import { titled } from '../../entry/missing-facts.ts';
+import { changed } from '../../entry/settle.ts';
 import { matches } from '../../read/file-path.ts';
 
 /**
- * @param text the YAML. @param name of the file. @param facts of its series, which win over the entry.
+ * @param text the YAML. @param name of the file. @param facts of its series and columns, which win over the entry.
+ * A name is the title of the table: what tells its series apart follows it.
  * @throws IngestFailure if it is no entry, is for other files, or leaves the table out.
  */
 export function entryOf(
@@ -26,15 +29,29 @@ export function entryOf(
   return entry;
 }
 
+/** A key of a fact of one column, such as `columns.Price.unit`. The title may have points. */
+export const columnFactKey = /^columns\.(.+)\.(unit|source)$/s;
+
+/** Facts of all series are above those of single columns in the entry, and below those of single columns that are given. */
 function withFacts(entry: TableDescription, facts: Readonly<Record<string, string>>): TableDescription {
   if (entry.series === undefined || Object.keys(facts).length === 0) return entry;
+  const given = Object.entries(facts);
+  const ofColumns = Object.fromEntries(given.filter(([key]) => columnFactKey.test(key)));
+  const ofAll = Object.fromEntries(
+    given
+      .filter(([key]) => !columnFactKey.test(key))
+      .map(([name, text]) => [name, name === 'name' ? titled(entry, text) : text]),
+  );
   const columns = Object.entries(entry.columns ?? {}).map(([title, own]) => [
     title,
-    Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(facts, name))),
+    Object.fromEntries(Object.entries(own).filter(([name]) => !Object.hasOwn(ofAll, name))),
   ]);
-  return {
-    ...entry,
-    series: { ...entry.series, ...facts },
-    ...(entry.columns !== undefined && { columns: Object.fromEntries(columns) as typeof entry.columns }),
-  };
+  return changed(
+    {
+      ...entry,
+      series: { ...entry.series, ...ofAll },
+      ...(entry.columns !== undefined && { columns: Object.fromEntries(columns) as typeof entry.columns }),
+    },
+    ofColumns,
+  );
 }

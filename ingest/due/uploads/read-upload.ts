@@ -161,12 +161,12 @@ function evidenceOfKnown(entry: TableDescription): Record<string, string> {
 
 /** What an option changes stays as the file has it, in signs that PostgreSQL keeps in JSON. */
 function storedChoice(choice: Choice): Choice {
+  const kept = (text: string) => text.toWellFormed().replaceAll('\0', ' ');
   return {
     ...everyText(choice, shown),
-    options: choice.options.map(({ label, set }) => ({
-      label: shown(label),
-      set: everyText(set, (text) => text.toWellFormed().replaceAll('\0', ' ')),
-    })),
+    key: kept(choice.key),
+    text: choice.text === null ? null : kept(choice.text),
+    options: choice.options.map(({ label, set }) => ({ label: shown(label), set: everyText(set, kept) })),
   };
 }
 

@@ -55,6 +55,6 @@ function statedIn(folder: string, data: string): (Stated & { file: string })[] {
 function withFile(of: Stated, data: string): Stated {
   const { name } = of.facts;
   if (name === undefined) return of;
-  const words = wordsOf(namesIn(path.posix.basename(data)).stem);
-  return { ...of, facts: { ...of.facts, name: `${name}, ${words}` } };
+  const { stem } = namesIn(path.posix.basename(data));
+  return stem === '' ? of : { ...of, facts: { ...of.facts, name: `${name}, ${wordsOf(stem)}` } };
 }

@@ -116,6 +116,34 @@ test.serial(
   },
 );
 
+test.serial(
+  'facts of single columns and a title are given by set, and are those of the series',
+  async (t) => {
+    const columns = `date,Level,Index\n2024-01-15,1,100\n2024-02-15,2,101\n2024-03-15,3,102\n`;
+    const upload = dataOf<WithChoices>(await operator.upload('two-columns.csv', columns));
+    t.deepEqual(
+      upload.tables[0]?.choices.filter(({ options }) => options.length === 0).map(({ text }) => text),
+      ['columns.Level.unit', 'columns.Index.unit', 'series.source'],
+    );
+    const facts = { 'columns.Level.unit': 'USD', 'columns.Index.unit': '2020 = 100' };
+    const given = { ...facts, source: 'Tests', name: 'National accounts', frequency: 'monthly' };
+    const unknown = await check(upload.id, { table: 0, set: { 'columns.Price.unit': 'USD' } });
+    t.is(codeOf(unknown), 'invalid_body');
+    t.regex(messageOf(unknown), /Price/);
+    const report = dataOf<{ command: string }>(await check(upload.id, { table: 0, set: given }));
+    t.regex(report.command, /--set source=Tests --set 'name=National accounts' --set frequency=monthly$/);
+    const answer = await publish(upload.id, { table: 0, set: given });
+    t.is(answer.status, 201, answer.text);
+    const metas = await Promise.all(
+      dataOf<Published>(answer).series_ids.map(
+        async (id) => (await services.call(`/v1/series/${id}`, { key })).json as { meta: object },
+      ),
+    );
+    t.like(metas[0]?.meta, { name: 'National accounts, Level', unit: 'USD', source: 'Tests' });
+    t.like(metas[1]?.meta, { name: 'National accounts, Index', unit: '2020 = 100', source: 'Tests' });
+  },
+);
+
 test.serial('rows that are not valid are told by the check, and stop the publication whole', async (t) => {
   const { id } = await newUpload('faulty.csv', daily.replace(',3\n', ',x3x\n'));
   const before = await loads();

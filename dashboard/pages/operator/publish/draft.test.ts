@@ -1,25 +1,64 @@
 // What is asked of the API for a table, and that it is kept for that table alone.
 import test from 'ava';
-import { emptyDraft, keepDraft, keptDraft, wishOf, type Draft } from './draft.ts';
+import { confirmedBy, emptyDraft, keepDraft, keptDraft, openGuesses, wishOf, type Draft } from './draft.ts';
+import { factFields } from './fact-fields.ts';
 
+const asked = (text: string) => ({ key: text, question: `Nobody has stated ${text}.`, options: [], text });
+const found = {
+  sure: [{ path: 'series.name', value: 'Prices, {column}' }],
+  guesses: [{ path: 'date', value: 'Date' }],
+  choices: [asked('columns.Price, net.unit'), asked('columns.Index 1.5.unit'), asked('series.source')],
+};
+const fields = factFields(found);
 const draft: Draft = {
-  facts: { unit: ' Percent ', source: '', name: 'Prices' },
+  facts: { 'columns.Price, net.unit': ' USD ', source: '', name: 'Prices' },
   entry: 'header: 2\n',
   picks: { date: 1 },
+  confirmed: [],
 };
 
-test('facts that are not filled in are not sent, so that they stay as they were found', (t) => {
-  t.deepEqual(wishOf(0, emptyDraft), { table: 0 });
-  t.deepEqual(wishOf(0, { ...emptyDraft, facts: { unit: ' ', source: '', name: '' } }), { table: 0 });
+test('a missing unit has an empty field for each column, and a known fact the field of all series', (t) => {
+  t.deepEqual(
+    fields.map(({ label, fact, found: text }) => [label, fact, text]),
+    [
+      ['Unit of Price, net', 'columns.Price, net.unit', ''],
+      ['Unit of Index 1.5', 'columns.Index 1.5.unit', ''],
+      ['Source', 'source', ''],
+      ['Name', 'name', 'Prices'],
+    ],
+  );
+  const guessed = {
+    ...found,
+    guesses: [{ path: 'series.unit', value: 'Percent' }],
+    choices: [asked('series.unit')],
+  };
+  t.deepEqual(
+    factFields(guessed).map(({ label, found: text }) => [label, text]),
+    [
+      ['Unit', 'Percent'],
+      ['Source', ''],
+      ['Name', 'Prices'],
+    ],
+  );
 });
 
-test('facts are sent trimmed, and an entry as it was edited', (t) => {
-  t.deepEqual(wishOf(3, draft), {
+test('facts that are not filled in, or as they were found, are not sent; others are sent trimmed', (t) => {
+  t.deepEqual(wishOf(0, emptyDraft, fields), { table: 0 });
+  t.deepEqual(wishOf(0, { ...emptyDraft, facts: { source: ' ', name: 'Prices' } }, fields), { table: 0 });
+  t.deepEqual(wishOf(3, draft, fields), {
     table: 3,
     entry: 'header: 2\n',
-    set: { unit: 'Percent', name: 'Prices' },
+    set: { 'columns.Price, net.unit': 'USD' },
   });
-  t.deepEqual(wishOf(0, { ...emptyDraft, entry: '' }), { table: 0, entry: '' });
+  t.deepEqual(wishOf(0, { ...emptyDraft, entry: '' }, fields), { table: 0, entry: '' });
+});
+
+test('a guess is open until it is confirmed, one by one or several at once', (t) => {
+  const guesses = [{ path: 'date' }, { path: 'series.unit' }];
+  const one = confirmedBy(emptyDraft, ['date'], true);
+  t.deepEqual(openGuesses(guesses, one), ['series.unit']);
+  t.deepEqual(openGuesses(guesses, confirmedBy(one, ['date', 'series.unit'], true)), []);
+  t.deepEqual(openGuesses(guesses, confirmedBy(one, ['date'], false)), ['date', 'series.unit']);
 });
 
 test.serial('a draft is kept for its table, and no other table has it', (t) => {

@@ -1,19 +1,18 @@
 // What somebody has filled in for a table and not yet published. It is kept in sessionStorage: a sign-in may come between.
+import type { FactField } from './fact-fields.ts';
 
 export interface Draft {
-  /** Facts of the series; an empty one stays as it was found. */
-  facts: Readonly<Record<FactName, string>>;
+  /** Facts of the series by the key of their field; one that is not here is as it was found. */
+  facts: Readonly<Record<string, string>>;
   /** The entry as YAML, edited; undefined: as it was found. */
   entry: string | undefined;
   /** By the key of a choice: the option that was picked. The entry has what it means. */
   picks: Readonly<Record<string, number>>;
+  /** The guesses that were confirmed, by their paths. */
+  confirmed: readonly string[];
 }
 
-/** The facts that have a field. */
-export const factNames = ['unit', 'source', 'name'] as const;
-export type FactName = (typeof factNames)[number];
-
-export const emptyDraft: Draft = { facts: { unit: '', source: '', name: '' }, entry: undefined, picks: {} };
+export const emptyDraft: Draft = { facts: {}, entry: undefined, picks: {}, confirmed: [] };
 
 const storedAs = 'almanac.publish-draft';
 
@@ -21,31 +20,40 @@ const storedAs = 'almanac.publish-draft';
 export function keptDraft(of: string): Draft {
   const text = sessionStorage.getItem(storedAs);
   if (text === null) return emptyDraft;
-  // Written by keepDraft alone.
-  const kept = JSON.parse(text) as {
-    of: string;
-    facts: Draft['facts'];
-    entry?: string;
-    picks?: Draft['picks'];
-  };
-  return kept.of === of ? { facts: kept.facts, entry: kept.entry, picks: kept.picks ?? {} } : emptyDraft;
+  // Written by keepDraft alone, perhaps of an earlier version.
+  const { of: keptOf, ...kept } = JSON.parse(text) as { of: string } & Partial<Draft>;
+  return keptOf === of ? { ...emptyDraft, ...kept } : emptyDraft;
 }
 
 export function keepDraft(of: string, draft: Draft): void {
   sessionStorage.setItem(storedAs, JSON.stringify({ of, ...draft }));
 }
 
-/** What is asked of the API for the table; texts are trimmed, and what is empty is left out. */
+/** What is asked of the API for the table: texts are trimmed, and what is empty or as it was found is left out. */
 export function wishOf(
   table: number,
   { facts, entry }: Draft,
+  fields: readonly FactField[],
 ): { table: number; entry?: string; set?: Record<string, string> } {
   const set = Object.fromEntries(
-    factNames.map((name) => [name, facts[name].trim()]).filter(([, text]) => text !== ''),
+    fields.flatMap(({ key, fact, found }) => {
+      const text = (facts[key] ?? '').trim();
+      return text === '' || text === found ? [] : [[fact, text]];
+    }),
   ) as Record<string, string>;
   return {
     table,
     ...(entry === undefined ? {} : { entry }),
     ...(Object.keys(set).length === 0 ? {} : { set }),
   };
+}
+
+/** The guesses that nobody has confirmed. */
+export const openGuesses = (guesses: readonly { path: string }[], { confirmed }: Draft): string[] =>
+  guesses.map(({ path }) => path).filter((path) => !confirmed.includes(path));
+
+/** The draft with these guesses confirmed, or not. */
+export function confirmedBy(draft: Draft, paths: readonly string[], isConfirmed: boolean): Draft {
+  const others = draft.confirmed.filter((path) => !paths.includes(path));
+  return { ...draft, confirmed: isConfirmed ? [...others, ...paths] : others };
 }

@@ -2,33 +2,36 @@
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Field } from '../../../components/forms/field.tsx';
-import { factNames, type Draft, type FactName } from './draft.ts';
+import type { Draft } from './draft.ts';
+import type { FactField } from './fact-fields.ts';
 import type { Table } from './upload.tsx';
-
-const labels: Record<FactName, string> = { unit: 'Unit', source: 'Source', name: 'Name' };
 
 interface EntryFormProps {
   table: Table;
+  fields: readonly FactField[];
   draft: Draft;
   onChange: (draft: Draft) => void;
 }
 
-export function EntryForm({ table, draft, onChange }: EntryFormProps) {
+export function EntryForm({ table, fields, draft, onChange }: EntryFormProps) {
   return (
     <section aria-labelledby="entry">
       <h2 id="entry">What its series are</h2>
+      {fields.some(({ found }) => found === '') && (
+        <p class="sm below">What the file does not state is asked for here. An empty field states nothing.</p>
+      )}
       <div class="fact-fields below">
-        {factNames.map((name) => (
+        {fields.map(({ key, label, found, hint }) => (
           <Field
-            key={name}
-            label={labels[name]}
-            name={name}
+            key={key}
+            label={label}
+            name={key}
             autocomplete="off"
             maxLength={1000}
-            hint={hintOf(table, name)}
-            value={draft.facts[name]}
+            hint={hint}
+            value={draft.facts[key] ?? found}
             onInput={(event) =>
-              onChange({ ...draft, facts: { ...draft.facts, [name]: event.currentTarget.value } })
+              onChange({ ...draft, facts: { ...draft.facts, [key]: event.currentTarget.value } })
             }
           />
         ))}
@@ -41,16 +44,6 @@ export function EntryForm({ table, draft, onChange }: EntryFormProps) {
       />
     </section>
   );
-}
-
-/** What was found for the fact, which stays if the field is empty. */
-function hintOf({ sure, guesses }: Table, name: FactName): string {
-  const isIt = ({ path }: { path: string }) => path === `series.${name}`;
-  const [known, guess] = [sure.find(isIt), guesses.find(isIt)];
-  if (known !== undefined) return `If empty: ${known.value}`;
-  return guess === undefined
-    ? 'If empty: as in the entry below, or none'
-    : `If empty: ${guess.value} (a guess)`;
 }
 
 interface EntryTextProps {

@@ -3,9 +3,19 @@ import { DataTable } from '../../../components/data-table.tsx';
 import { countText } from '../../../text/numbers.ts';
 import type { Table } from './upload.tsx';
 
-export function Found({ table: { guesses, sure, skip, sample, lines_read: lines } }: { table: Table }) {
+interface FoundProps {
+  table: Table;
+  /** The guesses that nobody has confirmed. */
+  open: readonly string[];
+  /** By the key of a choice: the option that was picked. */
+  picks: Readonly<Record<string, number>>;
+  onConfirm: (paths: readonly string[], isConfirmed: boolean) => void;
+}
+
+export function Found({ table, open, picks, onConfirm }: FoundProps) {
+  const { guesses, sure, skip, sample, lines_read: lines } = table;
   const rows = [
-    ...guesses.map((each) => ({ ...each, isSure: false })),
+    ...guesses.map((each) => ({ ...each, value: valueOf(table, each, picks), isSure: false })),
     ...sure.map((each) => ({ ...each, isSure: true })),
   ];
   return (
@@ -22,6 +32,20 @@ export function Found({ table: { guesses, sure, skip, sample, lines_read: lines 
           </p>
         </div>
       )}
+      {guesses.length > 0 && skip === null && (
+        <p class="actions below confirmed-all">
+          <span class="sm" role="status">
+            {open.length === 0
+              ? 'All guesses are confirmed.'
+              : `${countText(open.length, 'guess is', 'guesses are')} to be confirmed.`}
+          </span>
+          {open.length > 0 && (
+            <button class="btn sml" type="button" onClick={() => onConfirm(open, true)}>
+              Confirm all
+            </button>
+          )}
+        </p>
+      )}
       <DataTable
         caption="What was found, guesses first"
         rows={rows}
@@ -32,8 +56,25 @@ export function Found({ table: { guesses, sure, skip, sample, lines_read: lines 
           { label: 'Is', cell: ({ value }) => <b class="found-value">{value}</b> },
           {
             label: 'Certainty',
-            cell: ({ isSure }) =>
-              isSure ? <span class="st good">Sure</span> : <span class="st warn">Guess</span>,
+            cell: ({ isSure, path }) =>
+              isSure ? (
+                <span class="st good">Sure</span>
+              ) : (
+                <>
+                  <span class="st warn">Guess</span>
+                  {skip === null && (
+                    <label class="confirm">
+                      <input
+                        type="checkbox"
+                        aria-label={`${path} is right`}
+                        checked={!open.includes(path)}
+                        onChange={(event) => onConfirm([path], event.currentTarget.checked)}
+                      />
+                      Right
+                    </label>
+                  )}
+                </>
+              ),
           },
           { label: 'Evidence', phone: 'plain', cell: ({ evidence }) => <span class="xs">{evidence}</span> },
         ]}
@@ -41,6 +82,17 @@ export function Found({ table: { guesses, sure, skip, sample, lines_read: lines 
       {sample.length > 0 && <Sample rows={sample} />}
     </section>
   );
+}
+
+/** What the guess is now: the reading that was picked, or what was found. */
+function valueOf(
+  { choices }: Table,
+  { path, value }: Table['guesses'][number],
+  picks: FoundProps['picks'],
+): string {
+  const picked = picks[path] ?? 0;
+  const options = choices.find(({ key }) => key === path)?.options ?? [];
+  return picked === 0 ? value : (options[picked]?.label ?? value);
 }
 
 function Sample({ rows }: { rows: Table['sample'] }) {

@@ -6,8 +6,9 @@ import { useAction } from '../../../components/forms/action.tsx';
 import { FreshProblem } from '../operator-page.tsx';
 import { Choices } from './choices.tsx';
 import { Difference } from './difference.tsx';
-import { keepDraft, keptDraft, wishOf, type Draft } from './draft.ts';
+import { confirmedBy, keepDraft, keptDraft, openGuesses, wishOf, type Draft } from './draft.ts';
 import { EntryForm } from './entry-form.tsx';
+import { factFields } from './fact-fields.ts';
 import { Found } from './found.tsx';
 import { PublishForm } from './publish-form.tsx';
 import { Rows } from './rows.tsx';
@@ -30,7 +31,9 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
   const picking = useAction();
   // Shown as picked while it is checked.
   const [pending, setPending] = useState<Record<string, number>>({});
-  const wish = wishOf(table.table, draft);
+  const fields = factFields(table);
+  const wish = wishOf(table.table, draft, fields);
+  const open = table.skip === null ? openGuesses(table.guesses, draft) : [];
   const change = (next: Draft) => {
     setDraft(next);
     keepDraft(of, next);
@@ -41,10 +44,14 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
       body: { ...wish, choose },
     });
     const isFound = data.entry === table.entry;
-    const next = { ...draft, entry: isFound ? undefined : data.entry, picks: { ...draft.picks, ...choose } };
+    // Whoever picks a reading confirms it.
+    const next = {
+      ...confirmedBy(draft, Object.keys(choose), true),
+      ...{ entry: isFound ? undefined : data.entry, picks: { ...draft.picks, ...choose } },
+    };
     if (Object.keys(choose).length > 0) change(next);
     setChecked({
-      wish: JSON.stringify(Object.keys(choose).length > 0 ? wishOf(table.table, next) : wish),
+      wish: JSON.stringify(Object.keys(choose).length > 0 ? wishOf(table.table, next, fields) : wish),
       report: data,
     });
   };
@@ -53,7 +60,12 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
   const preview = report?.preview ?? checked?.report.preview ?? table.preview;
   return (
     <>
-      <Found table={table} />
+      <Found
+        table={table}
+        open={open}
+        picks={draft.picks}
+        onConfirm={(paths, isConfirmed) => change(confirmedBy(draft, paths, isConfirmed))}
+      />
       <Choices
         choices={table.choices}
         picks={{ ...draft.picks, ...pending }}
@@ -66,14 +78,14 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
         <FreshProblem of={picking.error} />
       </Choices>
       {preview !== null && <Rows preview={preview} />}
-      <EntryForm table={table} draft={draft} onChange={change} />
+      <EntryForm table={table} fields={fields} draft={draft} onChange={change} />
       <section aria-labelledby="difference">
         <h2 id="difference">What it changes</h2>
         <p class="sm below" role="status">
           {report === undefined
             ? 'The check loads the table as it is filled in above, says what that changes, and keeps nothing.'
             : report.publishable
-              ? 'Checked as it is filled in above. Nothing is published yet.'
+              ? `Checked as it is filled in above. ${open.length === 0 ? 'Nothing is published yet.' : 'It can be published once its guesses are confirmed.'}`
               : 'Checked as it is filled in above. It cannot be published so.'}
         </p>
         <p class="actions below">
@@ -89,7 +101,9 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
         <FreshProblem of={action.error} />
         {report !== undefined && <Difference report={report} />}
       </section>
-      {report?.publishable === true && <PublishForm upload={upload} wish={wish} onPublished={onPublished} />}
+      {report?.publishable === true && open.length === 0 && (
+        <PublishForm upload={upload} wish={wish} onPublished={onPublished} />
+      )}
     </>
   );
 }

@@ -41,10 +41,17 @@ export const operatorPublish: Walk = {
     await visitor.look('operator-publish');
     await refused(visitor);
     await picked(visitor);
+    await askedPerColumn(visitor, async (series) => (await call(`/v1/series/${series}`, { key })).json);
 
     await choose(visitor, name, edition(2100, 23));
     await page.getByRole('heading', { name, exact: true }).waitFor();
-    await page.getByText('If empty: as in the entry below, or none').first().waitFor();
+    await page.getByText('Nobody has stated who publishes the values.').waitFor();
+    for (const fact of ['Unit', 'Source'])
+      assertSame(
+        await page.getByLabel(fact).inputValue(),
+        '',
+        `the field of ${fact}, which nobody has stated`,
+      );
     const found = page.getByRole('row').filter({ hasText: 'series.unit' });
     assertSame(await found.count(), 0, 'rows of a unit that the file does not state');
     await visitor.look('operator-upload');
@@ -118,10 +125,14 @@ async function picked(visitor: Visitor): Promise<void> {
   assert((await second()).includes('2 Jan 2023'), 'the second row is of 2 January');
   await page.getByText('line 14, “Total, 78”').waitFor();
   await visitor.look('operator-upload-choices');
+  await page.getByText('2 guesses are to be confirmed.').waitFor();
+  await page.getByRole('button', { name: 'Confirm all' }).click();
   await page.getByRole('radio', { name: '2 January 2023 (M/D/YYYY)' }).focus();
   await page.keyboard.press('ArrowDown');
   await rows.getByText('28 Feb 2023', { exact: true }).waitFor();
   assert(await page.getByRole('radio', { name: /^1 February 2023/ }).isChecked(), 'the pick is shown');
+  const found = page.getByRole('table', { name: 'What was found, guesses first' });
+  await found.getByText('1 February 2023 (D/M/YYYY)').waitFor();
   const entry = await page.getByLabel('Entry (YAML)').inputValue();
   assert(entry.includes('format: D/M/YYYY'), 'the entry has the pick');
   await page.getByRole('heading', { name: 'Publish', exact: true }).waitFor();
@@ -129,6 +140,43 @@ async function picked(visitor: Visitor): Promise<void> {
   await page.keyboard.press('ArrowUp');
   await rows.getByText('2 Jan 2023', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Discard the file' }).click();
+  await page.getByText('or drop it here').waitFor();
+}
+
+/** A file of two columns without units: each has a field, and its guess is to be confirmed before it is published. */
+async function askedPerColumn(visitor: Visitor, served: (series: string) => Promise<unknown>): Promise<void> {
+  const { page } = visitor;
+  const twice = months.slice(0, 12).map((month, at) => `${month},${at},${100 + at}\n`);
+  const name = `accounts-${visitor.width}.csv`;
+  await choose(visitor, name, `Date,Level,Index\n${twice.join('')}Total,66,1266\n`);
+  await page.getByLabel('Unit of Level').fill('USD billion');
+  await page.getByLabel('Unit of Index').fill('2020 = 100');
+  await page.getByLabel('Source').fill('Statistics Office');
+  await page.getByLabel('Name').fill('National accounts');
+  await page.getByRole('button', { name: 'Check what it changes' }).click();
+  await page.getByText('It can be published once its guesses are confirmed.').waitFor();
+  const publish = page.getByRole('button', { name: 'Publish now' });
+  assertSame(await publish.count(), 0, 'ways to publish while a guess is open');
+  await visitor.look('operator-upload-asked');
+  const confirm = page.getByRole('checkbox', { name: 'leave_out is right' });
+  await confirm.check();
+  await publish.waitFor();
+  await confirm.uncheck();
+  await publish.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Confirm all' }).click();
+  await publish.click();
+  await page.getByRole('heading', { name: 'It is published' }).waitFor();
+  const metas = [];
+  for (const link of await page.locator('.ids a').all()) {
+    const { meta } = (await served((await link.textContent()) ?? '')) as { meta: Record<string, string> };
+    metas.push([meta['name'], meta['unit'], meta['source']].join(' | '));
+  }
+  assertSame(
+    metas.join('\n'),
+    'National accounts, Level | USD billion | Statistics Office\nNational accounts, Index | 2020 = 100 | Statistics Office',
+    'the names, units and sources',
+  );
+  await page.getByRole('link', { name: 'Publish another file' }).click();
   await page.getByText('or drop it here').waitFor();
 }
 

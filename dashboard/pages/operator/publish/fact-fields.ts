@@ -1,0 +1,55 @@
+// The facts of the series of a table that have a field: what nobody has stated is asked for, per column where columns are series of their own.
+
+export interface FactField {
+  /** Of the field in its form. */
+  key: string;
+  /** What `set` of the API calls the fact: `unit`, or `columns.Price.unit`. */
+  fact: string;
+  label: string;
+  /** What was found; empty: nobody has stated it. */
+  found: string;
+  /** What an empty field means. */
+  hint: string;
+}
+
+interface FoundFacts {
+  sure: readonly { path: string; value: string }[];
+  guesses: readonly { path: string; value: string }[];
+  choices: readonly { key: string; question: string; options: readonly unknown[]; text: string | null }[];
+}
+
+const names = ['unit', 'source', 'name'] as const;
+const labels = { unit: 'Unit', source: 'Source', name: 'Name' } as const;
+
+/** The fields of a table, in their order: units, source, name. */
+export function factFields({ sure, guesses, choices }: FoundFacts): FactField[] {
+  const isGuess = (path: string) => guesses.some((guess) => guess.path === path);
+  const asked = choices.flatMap(({ key, question, options, text }) =>
+    options.length === 0 && text !== null && !isGuess(key) ? [{ key, question, text }] : [],
+  );
+  return names.flatMap((name) => {
+    const ofColumns = asked.flatMap(({ text, question }) => {
+      const [, column] = /^columns\.(.+)\.(\w+)$/s.exec(text) ?? [];
+      return column !== undefined && text.endsWith(`.${name}`)
+        ? [missing(text, `${labels[name]} of ${column}`, question)]
+        : [];
+    });
+    if (ofColumns.length > 0) return ofColumns;
+    const path = `series.${name}`;
+    const question = asked.find(({ key }) => key === path)?.question;
+    const known = [...sure, ...guesses].find((each) => each.path === path);
+    if (known === undefined)
+      return [missing(name, labels[name], question ?? 'As in the entry below, if it has one.')];
+    const found = name === 'name' ? withoutPlaceholders(known.value) : known.value;
+    const hint = question ?? `If empty: ${found}${isGuess(path) ? ' (a guess)' : ''}`;
+    return [{ key: name, fact: name, label: labels[name], found, hint }];
+  });
+}
+
+const missing = (fact: string, label: string, hint: string): FactField => ({
+  ...{ key: fact, fact, label, hint },
+  found: '',
+});
+
+/** The title of the table: what tells its series apart follows it by itself. */
+const withoutPlaceholders = (name: string) => name.replace(/(?:, \{[^{}]*\})+$/, '');
