@@ -104,6 +104,18 @@ test('a data package above the data states title, source, licence and columns; f
   t.regex(descriptionOf(folder), /# stated by datapackage\.json\n +source: Statistics Office/);
 });
 
+test('a licence that a data package names by words joined by _ is served in words', async (t) => {
+  const folder = folderOf('licensed', {
+    'datapackage.json': JSON.stringify({
+      licenses: [{ name: 'public_domain_dedication_and_license' }],
+      resources: [{ path: 'licensed-gold.csv' }],
+    }),
+    'licensed-gold.csv': one,
+  });
+  t.is((await almanac(['publish', folder])).code, 0);
+  t.like(await seriesRow(database, 'licensed-gold'), { licence: 'Public domain dedication and license' });
+});
+
 test('CSV on the Web is above the front matter of a README, which is above what is detected', async (t) => {
   const csvw = {
     '@context': 'http://www.w3.org/ns/csvw',

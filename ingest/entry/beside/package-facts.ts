@@ -84,5 +84,12 @@ function sourceOf({ sources = [] }: Described): string | undefined {
 }
 
 function licenceOf({ licenses: [licence] = [] }: Described) {
-  return licenceFacts(licence?.title ?? licence?.name, licence?.path);
+  const { title, name, path } = licence ?? {};
+  return licenceFacts(title ?? (name === undefined ? undefined : inWords(name)), path);
 }
+
+/** A name of words, such as `public_domain_dedication`, as people write it; a code, such as `ODC-PDDL-1.0`, stays. */
+const inWords = (name: string): string =>
+  /^[a-z]+(?:_[a-z]+){2,}$/.test(name)
+    ? `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('_', ' ')}`
+    : name;
