@@ -67,7 +67,7 @@ export const getBulkFile: Endpoint = {
         ? await orUnavailable(() => store.head(file))
         : await orUnavailable(() => store.read(file, range));
     if (body === undefined || body === false)
-      return fail('not_found', 'The bulk file has just been removed. See GET /v1/bulk.');
+      fail('not_found', 'The bulk file has just been removed. See GET /v1/bulk.');
     const sized = ['content-type', mediaType, 'content-length', String(to - from + 1)];
     if (asked === 'whole') writeHead(response, 200, [...head, ...sized]);
     else writeHead(response, 206, [...head, ...sized, 'content-range', `bytes ${from}-${to}/${file.bytes}`]);

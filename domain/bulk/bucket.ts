@@ -57,7 +57,10 @@ export function bucketStore(bucket: BucketSettings): BulkStore {
         for await (const { key } of client.listObjects({ prefix })) names.push(key.slice(prefix.length));
         return names.filter((name) => bulkName.test(name));
       }),
-    remove: (name) => ask(async () => void (await orNothing(client.deleteObject(prefix + name)))),
+    remove: (name) =>
+      ask(async () => {
+        await orNothing(client.deleteObject(prefix + name));
+      }),
     async head(file) {
       const found = await ask(() => orNothing(client.statObject(prefix + file.name)));
       if (found !== undefined) requireWhole(place, file, found.size);

@@ -159,7 +159,7 @@ test("Grafana's dashboard has what the Infinity data source needs, and each pane
     const params = options.params.map(({ key, value }) => [key, filled(value)] as [string, string]);
     const allowed = await parametersAt(pathname);
     for (const [name] of params) t.true(allowed.includes(name), `${pathname} ${name}`);
-    const answer = await fetch(`${installation.url}${pathname}?${new URLSearchParams(params)}`, {
+    const answer = await fetch(`${installation.url}${pathname}?${String(new URLSearchParams(params))}`, {
       headers: { 'X-API-Key': apiKey },
     });
     t.is(answer.status, 200, pathname);
@@ -189,7 +189,7 @@ test("OpenBB's widgets have what Workspace needs, and each shows columns that it
       options.map(({ value }) => ({ ...Object.fromEntries(byDefault), [paramName]: value })),
     );
     for (const query of [Object.fromEntries(byDefault), ...chosen]) {
-      const answer = await fetch(`${backend}/${endpoint}?${new URLSearchParams(query)}`, { headers });
+      const answer = await fetch(`${backend}/${endpoint}?${String(new URLSearchParams(query))}`, { headers });
       t.is(answer.status, 200, `${id} ${JSON.stringify(query)}`);
       t.is(answer.headers.get('access-control-allow-origin'), '*');
       const body = (await answer.json()) as { data: Record<string, unknown>[] };

@@ -17,7 +17,6 @@ import { checkPhiladelphiaFed } from './philadelphia-fed.ts';
 import { checkPublishedFolders } from './published-folders.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
-import { checkStranger } from './stranger/stranger.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
 import { underGuard } from '../run/guard.ts';
 import { createInstallation, type Serving } from '../services/instance.ts';
@@ -43,7 +42,6 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   securities: checkSecurities,
   'published-folders': checkPublishedFolders,
   frequencies: checkFrequencies,
-  stranger: checkStranger,
 };
 
 /**
