@@ -24,8 +24,8 @@ export interface Caller {
 export const stages = ['credential', 'rate', 'quota', 'upstream', 'answer'] as const;
 export type Stage = (typeof stages)[number];
 
-/** Memory; memory, after data-api has confirmed it; or data-api. */
-export const cacheResults = ['hit', 'revalidated', 'miss'] as const;
+/** Memory, or data-api. */
+export const cacheResults = ['hit', 'miss'] as const;
 export type CacheResult = (typeof cacheResults)[number];
 
 /** A range of a file that is charged once, for all its ranges. */

@@ -98,7 +98,7 @@ export function createMetrics(): Metrics {
     },
     {
       name: 'almanac_gateway_response_cache_total',
-      help: 'Reads of data-api: answered from memory, from memory after data-api has confirmed it, or by data-api.',
+      help: 'Reads of data-api: answered from memory, or by data-api.',
       type: 'counter',
       read: () => cacheResults.map((result) => ({ labels: { result }, value: cacheUses[result] })),
     },

@@ -35,7 +35,14 @@ export interface ForwardOptions {
 }
 
 // The client headers that services may read; all others are dropped, including hop-by-hop and unknown ones.
-const passedOn = ['accept', 'accept-encoding', 'content-type', 'idempotency-key', 'user-agent'];
+const passedOn = [
+  'accept',
+  'accept-encoding',
+  'content-type',
+  'idempotency-key',
+  'if-none-match',
+  'user-agent',
+];
 // The first two attempts follow each other at once. The further ones wait for an instance that is just being replaced.
 const attemptsMax = 5;
 const attemptPauseMs = 25;
@@ -112,7 +119,6 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer | Upload,
   const sent = request.headers;
   const headers: string[] = [];
   for (const name of passedOn) pass(headers, name, sent[name]);
-  pass(headers, 'if-none-match', call.capture?.ifNoneMatch(request) ?? sent['if-none-match']);
   // The only cookie of the service: it binds a sign-in with Google to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
   // A prefetch must not be shown what is shown once.

@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { encodingFor, etagMatches, type Encoding } from '../../kernel/http/reply.ts';
 import type { DataState } from '../../kernel/http/validity.ts';
 import type { Feature } from '../../kernel/plans.ts';
-import { callOf, enterStage, whenClosed, type CacheResult, type Call } from '../call.ts';
+import { callOf, enterStage, whenClosed, type Call } from '../call.ts';
 import { atEndOfTurn } from '../end-of-turn.ts';
 import type { Policy } from '../policy.ts';
 import { createCaptures, type Outcome } from '../response-cache/capture.ts';
@@ -61,7 +61,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
   function sendValid(sought: Sought): boolean {
     const kept = keptAnswers.get(sought.name);
     if (kept === undefined || !isValid(kept, sought.needed, clock.now().getTime())) return false;
-    return send(sought, kept, 'hit');
+    return send(sought, kept);
   }
 
   async function sendWhenKept(ended: Promise<Outcome>, sought: Sought, next: () => void): Promise<void> {
@@ -74,23 +74,18 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
 
   function capture(sought: Sought): void {
     const { call, response, name, needed } = sought;
-    const sendFormer = (former: KeptAnswer) => void send(sought, former, 'revalidated');
-    const own = captures.begin({ name, needed, sendFormer });
+    const own = captures.begin({ name, needed });
     call.capture = own;
     whenClosed(call, response, () => own.end(response.writableEnded ? 'unkept' : 'left'));
   }
 }
 
 /** @returns false if the call needs the body, and it is not known. */
-function send(
-  { call, request, response }: Sought,
-  { etag, head, validators, body }: KeptAnswer,
-  result: CacheResult,
-): boolean {
+function send({ call, request, response }: Sought, { etag, head, validators, body }: KeptAnswer): boolean {
   const isKnown = etagMatches(request.headers['if-none-match'], etag);
   if (!isKnown && body === undefined) return false;
-  call.cache = result;
-  if (result === 'hit') call.serviceTiming = 'cache;desc=hit';
+  call.cache = 'hit';
+  call.serviceTiming = 'cache;desc=hit';
   const sent = isKnown ? undefined : body;
   if (sent === undefined) response.writeHead(304, [...validators]);
   else response.writeHead(200, [...head, 'content-length', String(sent.length)]);

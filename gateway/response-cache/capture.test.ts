@@ -11,7 +11,7 @@ const needed = { edition: 'e', load: 1 };
 function start() {
   const keptAnswers = createKeptAnswers(1_000_000);
   const captures = createCaptures(keptAnswers, fakeClock('2026-11-20T12:00:00Z'));
-  const begin = (name: string) => captures.begin({ name, needed, sendFormer: () => undefined });
+  const begin = (name: string) => captures.begin({ name, needed });
   const ask = (name: string) => {
     const capture = begin(name);
     capture.onHead(200, ['etag', '"1"'], validityText({ state: needed, forMs: 60_000 }));

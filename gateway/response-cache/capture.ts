@@ -1,8 +1,6 @@
 // An answer of data-api from the call that asks for it to its place in memory: whether anybody wants it kept, who waits for it, and how
 // it is collected while it is forwarded. Hides that memory is spent only on answers that are asked for again.
-import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
-import { entryAt } from '../../kernel/entries.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
 import { bodyBytesMax, keptAnswer, type KeptAnswer, type KeptAnswers } from './kept-answers.ts';
 
@@ -12,8 +10,6 @@ export interface Question {
   name: string;
   /** The state of the data that the answer must include. */
   needed: DataState;
-  /** Sends the answer in memory, which data-api has confirmed. */
-  sendFormer(former: KeptAnswer): void;
 }
 
 /** `left`: the client of the call left before the answer came. `unkept`: the answer must not be kept, or failed. */
@@ -24,7 +20,7 @@ export interface Captures {
    * Waits for the answer if another call asks for it already. After `unkept` every waiting call asks data-api itself; after `left` one of
    * them asks for all. @returns undefined if none asks for it, or the answer comes already and is not kept.
    */
-  join(question: Pick<Question, 'name' | 'needed'>): Promise<Outcome> | undefined;
+  join(question: Question): Promise<Outcome> | undefined;
   /** Lets a call ask: others that want the same answer wait for it from now on. */
   begin(question: Question): Capture;
 }
@@ -58,14 +54,12 @@ export function createCaptures(keptAnswers: KeptAnswers, clock: Clock): Captures
 
   return {
     join: (question) => underWay[hashOf(question.name) % underWayMax]?.join(question),
-    begin({ name, needed, sendFormer }) {
+    begin({ name, needed }) {
       const hash = hashOf(name);
       const slot = hash % underWayMax;
-      const kept = keptAnswers.get(name);
-      const former = kept?.body === undefined || kept.state.edition !== needed.edition ? undefined : kept;
       const capture = new Capture({
-        ...{ name, needed, sendFormer, former },
-        isWanted: former !== undefined || wasAskedFor(hash),
+        ...{ name, needed },
+        isWanted: keptAnswers.has(name) || wasAskedFor(hash),
         askedAtMs: clock.now().getTime(),
         end(answer) {
           if (answer !== undefined) keptAnswers.set(name, answer);
@@ -86,8 +80,6 @@ function hashOf(text: string): number {
 }
 
 interface CaptureOptions extends Question {
-  /** The whole answer as it was kept, to be validated by its ETag. */
-  former: KeptAnswer | undefined;
   /** It was asked for before. Otherwise it is kept only if another call wants it before it comes: most URLs are asked for once. */
   isWanted: boolean;
   /** When it is asked for, in ms since 1970. */
@@ -112,7 +104,7 @@ export class Capture {
   }
 
   /** Wants the answer kept, and waits for it. @returns undefined if it is another one, or may not include the state that is needed. */
-  join({ name, needed }: Pick<Question, 'name' | 'needed'>): Promise<Outcome> | undefined {
+  join({ name, needed }: Question): Promise<Outcome> | undefined {
     const own = this.#options;
     if (own.name !== name || !includes(own.needed, needed)) return undefined;
     own.isWanted = true;
@@ -120,24 +112,17 @@ export class Capture {
     return this.#waiting.promise;
   }
 
-  /** The If-None-Match to send: that of the client, and the ETag of the former answer. */
-  ifNoneMatch({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
-    const ofClient = headers['if-none-match'];
-    const { former } = this.#options;
-    if (former === undefined) return ofClient;
-    return ofClient === undefined ? former.etag : `${ofClient}, ${former.etag}`;
-  }
-
-  /** @param validity the header. @returns whether it has answered the call: the head and the body are not to be forwarded. */
-  onHead(status: number, head: readonly string[], validity: string | undefined): boolean {
-    const { isWanted, needed } = this.#options;
+  /** @param validity the header. */
+  onHead(status: number, head: readonly string[], validity: string | undefined): void {
+    const { isWanted, needed, askedAtMs } = this.#options;
     const stated = isWanted && validity !== undefined ? parseValidity(validity) : undefined;
     this.#validity = stated && includes(stated.state, needed) ? stated : undefined;
-    if (status === 304 && isWanted) return this.#onNotModified(head);
     this.isOpen = status === 200 && this.#validity !== undefined && lengthOf(head) <= bodyBytesMax;
     if (this.isOpen) this.#head = head;
+    // The client had the body already, which then is not known here.
+    else if (status === 304 && this.#validity)
+      this.#end(keptAnswer(head, undefined, this.#validity, askedAtMs));
     else this.end();
-    return false;
   }
 
   /** @param bytes valid only during the call. */
@@ -162,34 +147,12 @@ export class Capture {
     this.#end(undefined, outcome);
   }
 
-  /** The former answer is confirmed; or the client had the body already, which then is not known. */
-  #onNotModified(head: readonly string[]): boolean {
-    const { former, needed, askedAtMs } = this.#options;
-    const validity = this.#validity ?? { state: needed, forMs: 0 };
-    const confirmed = keptAnswer(head, undefined, validity, askedAtMs);
-    const isFormer = former !== undefined && confirmed?.etag === former.etag;
-    const answer = isFormer ? { ...confirmed, ...updated(former, head) } : confirmed;
-    this.#end(this.#validity && answer);
-    if (isFormer && answer !== undefined) this.#options.sendFormer(answer);
-    return isFormer;
-  }
-
   #end(answer?: KeptAnswer, outcome: Outcome = answer === undefined ? 'unkept' : 'kept'): void {
     this.isOpen = false;
     this.#pieces = [];
     this.#options.end(answer);
     this.#waiting?.resolve(outcome);
   }
-}
-
-/** The former answer with the headers of its confirmation, as RFC 9111 has it in section 4.3.4. */
-function updated({ head, body }: KeptAnswer, confirmation: readonly string[]) {
-  const newer = new Map<string, string>();
-  for (let i = 0; i < confirmation.length; i += 2)
-    newer.set(entryAt(confirmation, i), entryAt(confirmation, i + 1));
-  const valueAt = (i: number) => newer.get(entryAt(head, i - 1)) ?? entryAt(head, i);
-  const both = head.map((word, i) => (i % 2 === 0 ? word : valueAt(i)));
-  return { head: both, body };
 }
 
 function lengthOf(head: readonly string[]): number {

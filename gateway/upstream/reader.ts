@@ -128,8 +128,8 @@ class Relay implements Exchange {
     // Bytes that a service sends after an answer would be read as the answer to the next call on the connection.
     if (answersTo !== call.requestId) throw new BadAnswer('The answer is to another request.');
     this.#hasHead = true;
-    if (call.capture?.onHead(status, handedOn, validity) === true) this.#isAnswered = true;
-    else this.#response.writeHead(status, handedOn);
+    call.capture?.onHead(status, handedOn, validity);
+    this.#response.writeHead(status, handedOn);
   }
 
   onBody(bytes: Buffer, isLast: boolean): void {

@@ -267,7 +267,7 @@ class World {
   /** As `forward` does: a read that was lost on its way is repeated once. */
   #forward(request: IncomingMessage, response: Answered, call: Call, series: Series, attempt = 1): void {
     const instance = this.#instance();
-    const asked = call.capture?.ifNoneMatch(request) ?? request.headers['if-none-match'] ?? '';
+    const asked = request.headers['if-none-match'] ?? '';
     const lost = () => {
       if (attempt < 2) this.#forward(request, response, call, series, attempt + 1);
       else response.leave();
@@ -296,7 +296,7 @@ class World {
   ): void {
     if (response.destroyed) return;
     const head = ['etag', etag, 'cache-control', 'private'];
-    if (call.capture?.onHead(status, head, validity) === true) return;
+    call.capture?.onHead(status, head, validity);
     response.writeHead(status, head);
     const body = status === 304 || isHead ? undefined : etag;
     const isCut = this.#isLost();

@@ -202,26 +202,6 @@ test.serial('once a load is reported as done, no call is answered from before, a
   await hit('/v1/series/CPI');
 });
 
-test.serial(
-  'after a load of other data an answer is confirmed by its ETag, and not sent again',
-  async (t) => {
-    const path = '/v1/series/PPI?limit=3';
-    let value = 100;
-    // It is, if there is a lease, which a busy machine may lose.
-    await until('an answer is confirmed', async () => {
-      const { text, headers } = await hit(path);
-      await data.load('observations', rows((value += 1)), { noGateway: false });
-      const before = recorder.received.length;
-      const confirmed = await call(path);
-      t.deepEqual([confirmed.status, confirmed.text, confirmed.isHit], [200, text, false]);
-      t.deepEqual(shared(confirmed.headers), shared(headers));
-      const asked = recorder.received.slice(before).find(({ url }) => url === path);
-      return asked?.headers['if-none-match'] === confirmed.headers.get('etag');
-    });
-    await hit(path);
-  },
-);
-
 test.serial('an answer that names the next release is not kept beyond it', async (t) => {
   const release = 'release_id,source,title,release_at,time_zone,series_ids';
   await data.load('calendar', [release, 'ppi-6,Test,Prices,2024-07-01T13:00:00,UTC,PPI'], {
