@@ -1,5 +1,4 @@
 // The code that reads a series in programs and tools, with the address of this installation. The key is the user's own, and not in it.
-import { monthEnd } from '../../kernel/dates.ts';
 import type { Aggregate } from '../../domain/aggregates.ts';
 import { monthsPerPeriod, type Frequency } from '../../domain/periods.ts';
 import { fredUnits } from '../../domain/transforms.ts';
@@ -155,7 +154,7 @@ function firstDay(date: string, frequency: Frequency): string {
   const months = monthsPerPeriod[frequency];
   if (months === undefined) return date;
   const [year, month, day] = date.split('-').map(Number) as [number, number, number];
-  const isMonthEnd = date === monthEnd(year, month);
+  const isMonthEnd = new Date(Date.UTC(year, month, 0)).getUTCDate() === day;
   const first = isMonthEnd ? Date.UTC(year, month - months, 1) : Date.UTC(year, month - 1 - months, day + 1);
   return new Date(first).toISOString().slice(0, 10);
 }

@@ -3,6 +3,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';
+import { useBulk } from '../../api/bulk-feature.ts';
 import { useLoad } from '../../api/load.ts';
 import { AccessKey } from './access-key.tsx';
 import { CodeTabs } from '../../components/code-panel.tsx';
@@ -18,7 +19,6 @@ import { dimsQuery, linesByDefault, queryOfState, stateOf, type SeriesState } fr
 import { shownOf, yearsBefore } from './shown.ts';
 import { aggregationText, transformNames } from '../../../domain/chart/captions.ts';
 import { ValuesTable } from './values-table.tsx';
-import { useBulk } from './bulk.ts';
 import { viewSamples } from './exports.ts';
 import { ChartPanel } from './chart-panel.tsx';
 import { useVintages } from './vintages.ts';

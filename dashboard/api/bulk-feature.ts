@@ -1,7 +1,7 @@
 // Whether the plan of the key has the bulk files. Both calls that answer it are free.
-import { accessKey, keyedApi } from '../../api/access-key.ts';
-import { api } from '../../api/clients.ts';
-import { shownIn, useLoad } from '../../api/load.ts';
+import { accessKey, keyedApi } from './access-key.ts';
+import { api } from './clients.ts';
+import { shownIn, useLoad } from './load.ts';
 
 /** False without a key, and until the plan is known. */
 export function useBulk(): boolean {
