@@ -4830,7 +4830,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**
@@ -4865,7 +4865,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**
@@ -4900,7 +4900,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**
@@ -4931,7 +4931,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**
@@ -4962,7 +4962,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**
@@ -5001,7 +5001,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**
@@ -5050,7 +5050,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.
+             * The id of the event, as in the deliveries of webhooks.
              */
             id: string;
             /**

@@ -9,11 +9,7 @@ import type { Conditions } from '../list.sql.ts';
 /** An update as it is sent. */
 export const updateShape = {
   cursor: z.string().describe('Its place in the order.'),
-  id: z
-    .string()
-    .describe(
-      'The same as `webhook-id` of no message, but of the event: webhooks are sent the same changes.',
-    ),
+  id: z.string().describe('The id of the event, as in the deliveries of webhooks.'),
   timestamp: z.iso.datetime().describe('When the change was published.'),
 };
 
