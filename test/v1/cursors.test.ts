@@ -31,6 +31,7 @@ const auctionFormats = ['competitive', 'non_competitive'];
 test.serial('a cursor goes on in its own rows alone, in pages of any shape', async (t) => {
   let [good, refused] = [0, 0];
   for (const endpoint of endpoints) {
+    if (endpoint.route === '/v1/updates') continue; // there a cursor is a place in the one order of all updates
     if (!(await declaredParameters(service, endpoint.path)).includes('cursor')) continue;
     const first = (await ask(withParameter(endpoint.path, 'limit', '1'))).page.pagination?.next_cursor;
     if (typeof first !== 'string') continue; // one page holds it all
