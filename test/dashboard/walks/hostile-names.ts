@@ -91,7 +91,12 @@ async function loadHostile(
   width: number,
 ): Promise<{ load: string; release: string }> {
   const set = { name: longName, unit: `${markup} ${longWord}`, source: hostile };
-  await ingest(`series_id,date,value,side\n${series},2024-01,1000000000000000,${csvText(hostile)}\n${series},2024-02,-2500000000000000.25,${csvText(hostile)}\n`, { set }); // prettier-ignore
+  // The front page leaves out a series whose last value is old.
+  const [before, last] = [2, 1].map((ago) => {
+    const today = clock.now();
+    return new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() - ago)).toISOString().slice(0, 7);
+  });
+  await ingest(`series_id,date,value,side\n${series},${before},1000000000000000,${csvText(hostile)}\n${series},${last},-2500000000000000.25,${csvText(hostile)}\n`, { set }); // prettier-ignore
   await database.query(`update data.series set description = $1 where series_id = $2`, [hostile, series]);
   await refreshSearch(database);
   const [load] = await database.query<{ load_no: string }>(
