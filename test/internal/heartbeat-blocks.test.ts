@@ -176,12 +176,13 @@ test('a life that lacks what is out elsewhere wakes the held message of the othe
   const [holder, other] = [new Life(), new Life()];
   await holder.want(client, 0, limit);
   await other.beat();
-  for (let turn = 0; turn < 3; turn += 1) {
+  for (let recalls = 0; recalls < 3;) {
     const held = holder.beat({ wait_ms: 1000 });
     await other.want(client, 0, 1);
-    const [{ account_id: accountId } = { account_id: '' }] = (await held).recalled;
-    if (turn === 2) t.is(accountId, client.accountId);
-    // The answer was lost: who waits recalls again.
+    const [recalled] = (await held).recalled;
+    if (recalled === undefined) continue; // on a slow machine the message was answered before the other life asked
+    t.is(recalled.account_id, client.accountId);
+    recalls += 1; // the answer was lost: who waits recalls again
   }
   await holder.report(client, 10, 500);
   t.like(await other.want(client, 0, 1), { granted: 1, out: 490 });
