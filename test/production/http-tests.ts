@@ -55,6 +55,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
       'test/gateway/shared-journal.test.ts',
       'test/auth/processes.test.ts',
       'test/ingest/uploads-processes.test.ts',
+      'test/ingest/hostile.test.ts',
       'test/ingest/inbox-processes.test.ts',
       'test/ingest/publisher-processes.test.ts',
       'test/internal/replica.test.ts',
