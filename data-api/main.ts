@@ -46,7 +46,7 @@ export interface DataApiOptions {
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
-  /** Where the publisher keeps the bulk files; undefined: there are none. */
+  /** Where the publisher keeps the bulk files; undefined if it writes none. */
   bulkPlace?: BulkPlace | undefined;
   /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;

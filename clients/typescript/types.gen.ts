@@ -4598,7 +4598,7 @@ export type GetFrontPageResponses = {
              */
             text_html: string | null;
             /**
-             * Null if there is none.
+             * Null if none is configured.
              */
             logo: {
                 /**
@@ -5090,7 +5090,7 @@ export type GetUpdatesResponses = {
              */
             cursor: string;
             /**
-             * The oldest update that is kept; null: there are none.
+             * The oldest update that is kept; null if no update is kept.
              */
             kept_since: string | null;
         };
@@ -5717,7 +5717,7 @@ export type GetFredSeriesSearchData = {
          */
         tag_names?: string;
         /**
-         * Tags of which it has none.
+         * Tags that a series must not have.
          */
         exclude_tag_names?: string;
         /**
@@ -6327,7 +6327,7 @@ export type GetFredReleaseSeriesData = {
          */
         tag_names?: string;
         /**
-         * Tags of which it has none.
+         * Tags that a series must not have.
          */
         exclude_tag_names?: string;
         /**
@@ -6738,7 +6738,7 @@ export type GetFredCategorySeriesData = {
          */
         tag_names?: string;
         /**
-         * Tags of which it has none.
+         * Tags that a series must not have.
          */
         exclude_tag_names?: string;
         /**
@@ -6877,7 +6877,7 @@ export type GetFredTagsSeriesData = {
     path?: never;
     query: {
         /**
-         * The tags, all of which a series has, with `;` between them.
+         * The tags that a series must have, with `;` between them.
          */
         tag_names: string;
         /**
@@ -6898,7 +6898,7 @@ export type GetFredTagsSeriesData = {
         order_by?: 'series_id' | 'title' | 'units' | 'frequency' | 'seasonal_adjustment' | 'realtime_start' | 'realtime_end' | 'last_updated' | 'observation_start' | 'observation_end' | 'popularity' | 'group_popularity';
         sort_order?: 'asc' | 'desc';
         /**
-         * Tags of which it has none.
+         * Tags that a series must not have.
          */
         exclude_tag_names?: string;
         /**
@@ -11269,7 +11269,7 @@ export type PostOperatorUploadsByIdCheckData = {
          */
         entry?: string;
         /**
-         * Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table: what tells its series apart follows it.
+         * Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table; what distinguishes its series is appended to it.
          */
         set?: {
             [key: string]: string;
@@ -11435,7 +11435,7 @@ export type PostOperatorUploadsByIdPublicationData = {
          */
         entry?: string;
         /**
-         * Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table: what tells its series apart follows it.
+         * Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table; what distinguishes its series is appended to it.
          */
         set?: {
             [key: string]: string;

@@ -53,7 +53,7 @@ export function toFacets<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, valuesOf(name)]));
 }
 
-/** The number of all entries, by a facet of which each entry has a value. */
+/** The number of all entries. @param facet one that each entry has a value of. */
 export function totalOf<Name extends string>(
   counts: readonly FacetCount<Name>[],
   facet: NoInfer<Name>,

@@ -79,7 +79,7 @@ type ListQuery = z.output<z.ZodObject<typeof releaseListParams>>;
 /** The answer of such a list. */
 export const releaseListSchema = pageOf(kind);
 
-/** A page of releases. @param list `name` tells it from other lists of the same query. */
+/** A page of releases. @param list `name` distinguishes it from other lists of the same query. */
 export const releaseListReply = (
   dependencies: Dependencies,
   call: ServiceCall,
@@ -242,7 +242,7 @@ const dayOrders = { release_date: 'date', release_id: 'number', release_name: 'n
 interface Dates {
   query: DatesQuery & { order_by: keyof typeof dayOrders };
   kept: Kept<unknown>;
-  /** After `kept`: what is scheduled then is no more than what it was valid for. */
+  /** Read after `kept`, so that what is scheduled now was scheduled then too. */
   now: Date;
   releases: readonly PublicationRow[];
   /** The first day, unless the query has one. */

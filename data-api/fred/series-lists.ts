@@ -36,7 +36,7 @@ const filterParams = {
   filter_variable: oneOfParam(['frequency', 'units', 'seasonal_adjustment']).optional(),
   filter_value: z.string().optional().describe('Such as `Quarterly`, for `filter_variable`.'),
   tag_names: z.string().optional().describe('Tags that a series has, all of them, with `;` between them.'),
-  exclude_tag_names: z.string().optional().describe('Tags of which it has none.'),
+  exclude_tag_names: z.string().optional().describe('Tags that a series must not have.'),
 };
 type Filters = z.output<z.ZodObject<typeof filterParams>>;
 const pageParams = { limit: limitParam(1_000), offset: offsetParam };

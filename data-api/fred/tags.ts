@@ -134,7 +134,7 @@ const {
 export const getFredTagsSeries = endpoint({
   summary: 'The series that have some tags, in the form of FRED.',
   query: {
-    tag_names: z.string().describe('The tags, all of which a series has, with `;` between them.'),
+    tag_names: z.string().describe('The tags that a series must have, with `;` between them.'),
     ...listParams,
   },
   formats: fileTypes,

@@ -22,7 +22,7 @@ const frontPageSchema = z.object({
   logo: z
     .object({ src: z.string().describe('A data: URL.'), alt: z.string() })
     .nullable()
-    .describe('Null if there is none.'),
+    .describe('Null if none is configured.'),
   blocks: z.array(z.enum(blocks)).describe('Those that are shown.'),
   series_title: z.string().nullable().describe('The heading of `series`.'),
   series: z

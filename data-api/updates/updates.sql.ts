@@ -27,7 +27,7 @@ export interface Read {
   cursor: string;
   hasMore: boolean;
   oldest: { cursor: string; at: string } | null;
-  /** The place of the newest of all; 0: there are none. */
+  /** The place of the newest of all; 0 before the first update. */
   newest: string;
   /** Whether the update after which it reads is kept. */
   hasPlace: boolean;

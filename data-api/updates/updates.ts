@@ -79,7 +79,7 @@ export const getUpdates = endpoint({
       kept_since: z.iso
         .datetime()
         .nullable()
-        .describe('The oldest update that is kept; null: there are none.'),
+        .describe('The oldest update that is kept; null if no update is kept.'),
     }),
   }),
   caching: 'public',

@@ -14,7 +14,7 @@ import { BulkStoreFault, requireWhole, type BulkStore, type Whole } from './stor
 
 /** For an answer to begin; its bytes may take longer. */
 const answerWithinMs = 10_000;
-/** Larger files are sent in parts of this size, of which four are in memory. A file has 10,000 parts at most. */
+/** Larger files are sent in parts of this size; four are in memory. A file has 10,000 parts at most. */
 const partBytes = 16 * 1024 * 1024;
 const fileType = 'application/vnd.apache.parquet';
 const manifestType = 'application/json';

@@ -1,4 +1,4 @@
-// Where bulk files are kept: a folder, or a bucket of an S3-compatible store. Whoever writes or reads them sees only this, and cannot tell which it is.
+// Where bulk files are kept: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
 import type { Readable } from 'node:stream';
 import type { Manifest } from './manifest.ts';
 
@@ -6,11 +6,11 @@ import type { Manifest } from './manifest.ts';
 export interface BulkStore {
   /** Where it is, for messages; without a secret. */
   readonly place: string;
-  /** @returns undefined: there is none, so there are no files. */
+  /** @returns undefined before the first files are written. */
   readManifest(): Promise<Manifest | undefined>;
   /** Replaces it: a reader sees the old one or the new one, also after a loss of power, and each file that was put before is there. */
   replaceManifest(manifest: Manifest): Promise<void>;
-  /** Prepares a write, of which there is one at a time. @returns an absolute folder for files in the making; those of a write that was killed are gone. */
+  /** Prepares a write; only one runs at a time. @returns an absolute, empty folder for the files that are being written. */
   openWorkshop(): Promise<string>;
   /** Takes a file from the workshop, where it is gone then. No manifest may have its name. */
   put(name: string, file: string): Promise<void>;

@@ -61,7 +61,7 @@ export const palettes: Readonly<Record<Theme | 'page', Palette>> = {
 /** How lines are drawn, as `stroke-dasharray`; null: through. With the eighth colour the colours begin again, with the next of these. */
 export const dashes: readonly (string | null)[] = [null, '7 6'];
 const coloursCount = palettes.page.series.length;
-/** As many lines can be told apart. */
+/** The most lines that have different styles. */
 export const stylesCount = coloursCount * dashes.length;
 
 export interface LineStyle {

@@ -24,7 +24,7 @@ export async function readNewestLoad(on: Queryable): Promise<number> {
   return row?.load ?? 0;
 }
 
-/** When the first load after one of a number was made; null: there is none. */
+/** When the first load after the given one was made; null if no load came after it. */
 export async function readLoadedAfter(on: Queryable, load: number): Promise<Date | null> {
   const [row] = await on.query<{ at: Date | null }>(
     'select min(loaded_at) as at from data.loads where load_no > $1',

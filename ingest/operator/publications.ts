@@ -96,7 +96,7 @@ const wish = {
     )
     .default({})
     .describe(
-      'Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table: what tells its series apart follows it.',
+      'Facts of its series, such as `unit` and `source`, and the unit or source of one column, such as `columns.Price.unit`; they win over the entry. `name` is the title of the table; what distinguishes its series is appended to it.',
     ),
 };
 

@@ -44,7 +44,7 @@ const stored = () =>
 test.serial('a rename is a load with its number, on record, and told of as of metadata', async (t) => {
   await loaded(['PLAIN,2024-01-01,1']);
   await renamed('PLAIN', 'PLAIN.NEW', { reason: 'one form' });
-  const [told, renaming] = (await writtenEvents(database)).slice(-2);
+  const [changing, renaming] = (await writtenEvents(database)).slice(-2);
   const row = await seriesRow(database, 'PLAIN.NEW');
   const load = Number(row?.['data_version']);
   t.deepEqual(
@@ -67,7 +67,7 @@ test.serial('a rename is a load with its number, on record, and told of as of me
       },
     ],
   );
-  t.like(told, { type: 'dataset.updated', data: { load, dataset: 'series', rows_changed: 1 } });
+  t.like(changing, { type: 'dataset.updated', data: { load, dataset: 'series', rows_changed: 1 } });
   t.like(renaming, {
     type: 'series.renamed',
     data: { load, from: 'PLAIN', to: 'PLAIN.NEW', series: ['PLAIN', 'PLAIN.NEW'] },

@@ -60,7 +60,7 @@ test.serial('a filled cell sets a fact, an empty one leaves it, and - clears it'
 });
 
 test.serial(
-  'a file is one load, told of once, and each series that changed is on record with what it was',
+  'a file is one load, reported once, and each series that changed is on record with what it was',
   async (t) => {
     const done = await setFrom(['id,name,licence', 'B,Second,CC0', 'C,,', 'A,"Prices, all",CC0'], {
       reason: 'licences published',

@@ -158,6 +158,22 @@ test('lines of JSON have what JSON has, and a feed has the newest first', async 
   );
 });
 
+test('a search for few among many updates looks at 500 in an answer, and finds them in a later one', async (t) => {
+  const own = await startDataService(`${today}T13:00:00Z`);
+  t.teardown(() => own.close());
+  await own.pool.query(
+    `insert into data.updates (type, series, data, at)
+     select 'series.updated', array[case when i = 600 then 'RARE' else 'OTHER' end],
+       jsonb_build_object('load', i, 'published_at', '2024-06-30T12:00:00Z', 'vintage', '2024-06-30'), '2024-06-30T12:00:00Z'
+     from generate_series(1, 600) i`,
+  );
+  const asked = async (cursor: string) =>
+    (await own.call(`/v1/updates?series=RARE&cursor=${cursor}`)).json as Page;
+  const [first, second] = [await asked('0'), await asked('500')];
+  t.deepEqual([first.data.length, first.pagination.next_cursor], [0, '500']);
+  t.deepEqual([shown(second), second.pagination.next_cursor], [['series.updated RARE'], null]);
+});
+
 test('a cursor that never was is refused, and so is one whose update is no longer kept', async (t) => {
   const own = await startDataService(`${today}T13:00:00Z`);
   const ownDatabase = openDatabase(own.databaseUrl, silentLog, { applicationName: 'test' });

@@ -49,7 +49,7 @@ export function lineCount(selected: Selection): number {
   return Object.values(selected).reduce((product, values) => product * values.length, 1);
 }
 
-/** All values if they make no more lines than are shown by default; else the first few of each dimension. */
+/** All values if they make at most as many lines as are shown by default; else the first few of each dimension. */
 export function defaultSelection(dims: readonly Dimension[]): Selection {
   let room = linesByDefault;
   return Object.fromEntries(

@@ -8,7 +8,7 @@ import { matches } from '../../read/file-path.ts';
 
 /**
  * @param text the YAML. @param name of the file. @param facts of its series and columns, which win over the entry.
- * A name is the title of the table: what tells its series apart follows it.
+ * A name is the title of the table. What distinguishes its series is appended to it.
  * @throws IngestFailure if it is no entry, is for other files, or leaves the table out.
  */
 export function entryOf(

@@ -1,4 +1,4 @@
-// A change of series by the command line: a load of its own, recorded and told of like a load of metadata.
+// A change of series by the command line: a load of its own, recorded and reported like a load of metadata.
 // Hides the transaction, the lock of the loads, and when the change is in force.
 import { instantText, onOneDay, type Clock } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';

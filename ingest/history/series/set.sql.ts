@@ -31,7 +31,7 @@ export async function findFactChanges(
   return found.get(seriesNo) ?? [];
 }
 
-/** As `findFactChanges`, by the number of the series; one of which nothing would change is not there. @param order of the facts. */
+/** As `findFactChanges`, by the number of the series; a series that would not change is left out. @param order of the facts. */
 export async function findManyFactChanges(
   on: Transaction,
   wished: readonly WishedFacts[],
@@ -82,7 +82,7 @@ export async function hasVintages(on: Transaction, seriesNo: number): Promise<bo
   return (await findPublished(on, [seriesNo])).has(seriesNo);
 }
 
-/** The series among the numbers of which a point was ever published. */
+/** Those of the series that ever had a published point. */
 export async function findPublished(on: Transaction, seriesNos: readonly number[]): Promise<Set<number>> {
   const rows = await on.query<{ seriesNo: number }>(
     `select n.series_no as "seriesNo" from unnest($1::int[]) as n (series_no)

@@ -28,7 +28,7 @@ export async function noteChanged(on: Transaction, loadNo: number): Promise<void
 export async function insertSeriesEvents(on: Transaction, at: Date): Promise<void> {
   await on.query('analyze load_changed'); // without it, the planner reads all series to find the few that changed
   await on.query(
-    `with told as (
+    `with reported as (
        select place, type, id as series_id, max(c.load_no) as load_no
        from load_changed c
        -- Endpoints that filter by an earlier id go on.
@@ -38,7 +38,7 @@ export async function insertSeriesEvents(on: Transaction, at: Date): Promise<voi
        where type = 'series.updated' or c.revised
        group by place, type, id
      ), numbered as (
-       select *, row_number() over (partition by type, load_no order by series_id collate "C") - 1 as number from told
+       select *, row_number() over (partition by type, load_no order by series_id collate "C") - 1 as number from reported
      ), packed as (
        select place, type, load_no, number / $2 as pack, array_agg(series_id order by number) as series
        from numbered group by place, type, load_no, pack

@@ -22,7 +22,7 @@ export async function reportUpdate<Type extends Reported>(
   await on.query('select events.report($1, $2, $3, $4)', [type, series, JSON.stringify(data), at]);
 }
 
-/** Deletes the updates that readers need no longer: those of more than 100 days, 90 of which are promised. */
+/** Deletes the updates that are older than 100 days. Readers are promised 90. */
 export async function deleteOldUpdates(on: Pick<Queryable, 'query'>, now: Date): Promise<void> {
   await on.query(`delete from data.updates where at < $1::timestamptz - interval '100 days'`, [now]);
 }

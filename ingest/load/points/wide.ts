@@ -1,5 +1,5 @@
 // Wide files: one row per date, one column per series of observations, or per fund of NAVs. An empty cell states nothing.
-// Hides that each cell becomes a row of its own, with a place instead of a line, so that two cells of a line are told apart.
+// Hides that each cell becomes a row of its own, with a place instead of a line, so that two cells of a line are distinguished.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
 import { isPrintable } from '../../cells/cells.ts';

@@ -1,5 +1,5 @@
 // The tools that read Almanac without a client of its own: those of FRED with every error, and the recipes of docs/tools.md.
-// Hides which of them are here, and which a stand-in replaces.
+// Hides which of them are installed, and which a stand-in replaces.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,7 +64,7 @@ function tryToInstall(debianPackage: string): void {
   }
 }
 
-/** The environment in which what is not here is a stand-in. It would precede the tool itself, so each is added by itself. */
+/** The environment in which a stand-in replaces each tool that is not installed. A stand-in would precede its tool, so each is added by itself. */
 async function withStandIns(
   directory: string,
   env: NodeJS.ProcessEnv,

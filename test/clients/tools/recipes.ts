@@ -59,7 +59,7 @@ export async function checkRecipes(tools: Tools): Promise<void> {
   await checkBulkRecipes(tools);
 }
 
-/** The text of the only fence of a language below a heading. @throws Error if there is none. */
+/** The text of the only fence of a language below a heading. @throws Error if the heading has no such fence. */
 export function recipeOf(heading: string, language: string): string {
   return exampleOf(heading, language).text;
 }

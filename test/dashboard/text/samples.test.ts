@@ -87,7 +87,7 @@ x = pd.DataFrame({id: fred.get_series(id, observation_start="2026-01-02") for id
   t.is(read({ ...plain, id: 'A&B' }), 'x = fred.get_series("A%26B")', 'fredapi does not encode an id');
 });
 
-test("a view that FRED's API cannot express names in a comment what is left out, and keeps no half of an aggregation", (t) => {
+test("a view that FRED's API cannot express names in a comment what it omits, and never has half of an aggregation", (t) => {
   const zscore = { ...plain, query: { transform: 'zscore', vintage: '2024-01-31' } };
   const highest = { ...shaped, query: { frequency: 'quarterly', aggregate: 'max', transform: 'yoy' } };
   const index = { ...plain, query: { transform: 'index', base: '2020-01-31' } };

@@ -7,7 +7,7 @@ import type { Visitor } from '../browser.ts';
 const cities = Array.from({ length: 12 }, (_, i) => `City ${String.fromCharCode(65 + i)}`);
 
 export const manyLines: Walk = {
-  name: 'tell many lines apart, hide and show them',
+  name: 'distinguish many lines, hide and show them',
   async run({ services }, visitor) {
     const { page, width } = visitor;
     const id = `WALK.LINES.${width}`;

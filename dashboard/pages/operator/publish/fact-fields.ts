@@ -51,5 +51,5 @@ const missing = (fact: string, label: string, hint: string): FactField => ({
   found: '',
 });
 
-/** The title of the table: what tells its series apart follows it by itself. */
+/** The title of the table. What distinguishes its series is appended to it. */
 const withoutPlaceholders = (name: string) => name.replace(/(?:, \{[^{}]*\})+$/, '');
