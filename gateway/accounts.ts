@@ -10,7 +10,7 @@ import type { SessionName } from '../kernel/credentials/session-token.ts';
 import { rememberedFor } from '../kernel/time/remembered.ts';
 import { batched } from './batched.ts';
 import { BatchRefused } from './heartbeat/journal.ts';
-import { answerSchema, type Answer, type Message } from './heartbeat/message.ts';
+import { heartbeatAnswer, type HeartbeatAnswer, type HeartbeatMessage } from '../kernel/heartbeat/message.ts';
 import type { Upstreams } from './upstream/upstreams.ts';
 
 export interface Credential {
@@ -30,7 +30,7 @@ export interface Credential {
 
 export interface Accounts {
   /** Sends a heartbeat; it may be repeated. @throws Failure unavailable, or BatchRefused. */
-  heartbeat(message: Message): Promise<Answer>;
+  heartbeat(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
   /** The owner of a session; null if it is unknown, ended or its account disabled. @throws Failure unavailable. */
   session(name: SessionName): Promise<Credential | null>;
   /** Whether plans can be bought here. @throws Failure unavailable. */
@@ -77,7 +77,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   });
   return {
     session,
-    heartbeat: (message) => post('/internal/heartbeat', message, answerSchema, message.batch !== null),
+    heartbeat: (message) => post('/internal/heartbeat', message, heartbeatAnswer, message.batch !== null),
     hasBilling: rememberedFor(
       billingKnownMs,
       async () => (await post('/internal/billing', {}, billingAnswer)).is_on,

@@ -17,7 +17,7 @@ import {
   type MonthRow,
 } from './blocks.sql.ts';
 import { deleteLives, lockLives, selectUnleased } from './gateways.sql.ts';
-import type { Batch, Grant, Want } from './message.ts';
+import type { Batch, Grant, Want } from '../../kernel/heartbeat/message.ts';
 import { closeBlock, grantOf, mayClose, outOf, takeSpent, type Block } from './state.ts';
 
 // The assumed maximum difference between a gateway's clock and ours when the month turns.

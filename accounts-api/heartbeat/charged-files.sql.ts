@@ -2,7 +2,7 @@
 // long after its day.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
-import type { Batch } from './message.ts';
+import type { Batch } from '../../kernel/heartbeat/message.ts';
 
 /** Notes charges by their ids, in their order, so that concurrent batches do not deadlock. @returns those that are new. */
 export async function insertCharges(

@@ -4,9 +4,7 @@ import { hash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { giveBackCalls, insertCharges } from './charged-files.sql.ts';
-import type { Batch } from './message.ts';
-
-type ChargedFile = Batch['files'][number];
+import type { ChargedFile } from '../../kernel/heartbeat/message.ts';
 
 /** Gives back the calls of files that were charged before. Their months are locked, and `usage` has counted their calls. */
 export async function giveBackRepeated(

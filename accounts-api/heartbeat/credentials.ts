@@ -2,7 +2,7 @@
 import { planOf } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { selectCredentials } from './credentials.sql.ts';
-import type { Credential } from './message.ts';
+import type { Credential } from '../../kernel/heartbeat/message.ts';
 
 /** A credential as found, without the block of its account. */
 export type FoundCredential = Omit<Credential, 'block'>;

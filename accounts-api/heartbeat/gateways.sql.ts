@@ -1,6 +1,6 @@
 // The statements about the lives of gateways: their leases, and their end.
 import { QueryTypes, type Transaction } from 'sequelize';
-import { leaseMs } from '../../kernel/time/heartbeat.ts';
+import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { Gateway } from './state.ts';
 

@@ -8,7 +8,12 @@ import { selectChanges } from './changes.sql.ts';
 import { findCredentials } from './credentials.ts';
 import { lease } from './gateways.sql.ts';
 import { takeBatch } from './ledger.ts';
-import { heartbeatAnswer, heartbeatMessage, type HeartbeatAnswer, type HeartbeatMessage } from './message.ts';
+import {
+  heartbeatAnswer,
+  heartbeatMessage,
+  type HeartbeatAnswer,
+  type HeartbeatMessage,
+} from '../../kernel/heartbeat/message.ts';
 
 // With a key comes a block of its account for its first calls.
 const first = { has: 0, calls: 1, ahead: 8 };

@@ -2,7 +2,7 @@
 // their primary keys, so that concurrent batches may wait for each other but never deadlock.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
-import type { Batch } from './message.ts';
+import type { Batch } from '../../kernel/heartbeat/message.ts';
 
 /** Marks a batch as settled. @returns false if it was settled before; waits for one that is being settled. */
 export async function insertSettledBatch(

@@ -5,7 +5,7 @@ import { addSpent } from './blocks.ts';
 import { lockMonths, type MonthKey } from './blocks.sql.ts';
 import { addUsage, chargeQuota, insertSettledBatch, touchKeys } from './ledger.sql.ts';
 import { giveBackRepeated } from './charged-files.ts';
-import type { Batch } from './message.ts';
+import type { Batch } from '../../kernel/heartbeat/message.ts';
 
 /** Settles a batch, all or nothing. It counts once, however often it is sent. */
 export async function takeBatch(deps: ServiceDeps, batch: Batch): Promise<void> {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { closeAfterMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 import { closeBlock, grantOf, isInForce, mayClose, outOf, takeSpent } from './state.ts';
 
 const calls = fc.nat(2_000);

@@ -1,6 +1,6 @@
 // The decisions of the heartbeat, on small records: what a block is granted, what a report changes, when a change is in force, when a life is
 // closed. Pure, so that all orders of messages can be tried; the rows are locked and written elsewhere.
-import { closeAfterMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 
 /** The calls of an account's month: used, and out in blocks. */
 export interface Month {

@@ -1,7 +1,7 @@
 // The statements for usage thresholds: the calls an account was served this month, and the parts of its limit that it has reached.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
-import type { UsageEntry } from '../heartbeat/message.ts';
+import type { UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { Allowance } from './allowances.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Allowance } from './allowances.ts';
 export function countServed(
   db: AccountsDatabase,
   transaction: Transaction,
-  usage: readonly UsageEntry[],
+  usage: readonly UsageRow[],
   allowances: readonly Allowance[],
   now: Date,
 ): Promise<Threshold[]> {

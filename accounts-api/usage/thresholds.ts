@@ -4,7 +4,7 @@
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { emitEvents } from '../events.ts';
-import type { UsageEntry } from '../heartbeat/message.ts';
+import type { UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { Jobs } from '../jobs.ts';
 import { allowancesOf } from './allowances.ts';
 import { countServed, noteMailed } from './thresholds.sql.ts';
@@ -13,7 +13,7 @@ import { countServed, noteMailed } from './thresholds.sql.ts';
 export async function addServed(
   deps: Deps,
   transaction: Transaction,
-  usage: readonly UsageEntry[],
+  usage: readonly UsageRow[],
 ): Promise<void> {
   const allowances = allowancesOf(deps.plans);
   const reached = await countServed(deps.db, transaction, usage, allowances, deps.clock.now());

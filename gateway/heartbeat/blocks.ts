@@ -2,12 +2,12 @@
 // asked, and that a call which finds too few waits a moment for those that others hold. The rules are in state.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '../../kernel/errors.ts';
-import { leaseMs } from '../../kernel/time/heartbeat.ts';
+import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { batched } from '../batched.ts';
 import type { Heartbeat, Place } from './heartbeat.ts';
 import type { Journal } from './journal.ts';
-import { itemsMax, type Want } from './message.ts';
+import { itemsMax, type Want } from '../../kernel/heartbeat/message.ts';
 import {
   draw,
   emptyBlock,

@@ -5,7 +5,7 @@ import type { Credential } from '../accounts.ts';
 import { batched } from '../batched.ts';
 import type { Blocks } from './blocks.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { itemsMax, type Answer } from './message.ts';
+import { itemsMax, type HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 
 export interface Credentials {
   /** The owner of a key; null if the key is invalid. At once if it is held. @throws Failure unavailable. */
@@ -82,7 +82,7 @@ export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptio
   };
 }
 
-function credentialOf(found: NonNullable<Answer['credentials'][number]>): Credential {
+function credentialOf(found: NonNullable<HeartbeatAnswer['credentials'][number]>): Credential {
   return {
     accountId: found.account_id,
     keyId: found.key_id,

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
-import { closeAfterMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 import type { Log } from '../../kernel/log/log.ts';
-import type { Answer, Message } from './message.ts';
+import type { HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { hear, isLeased, newLife, type Life } from './state.ts';
 
 /** What is asked for beside the lease. */
-export type Parts = Partial<Pick<Message, 'wait_ms' | 'ended' | 'batch' | 'wants' | 'keys'>>;
+export type Parts = Partial<Pick<HeartbeatMessage, 'wait_ms' | 'ended' | 'batch' | 'wants' | 'keys'>>;
 
 /** Where an answer belongs. */
 export interface Place {
@@ -28,7 +28,7 @@ export interface Holder {
   /** What is held of these accounts is out of date; null: of all. Called before the change is acknowledged. */
   onChanged?(accountIds: readonly string[] | null): void;
   /** Others need calls of these blocks: what is not drawn is to be given back. */
-  onRecalled?(recalled: Answer['recalled']): void;
+  onRecalled?(recalled: HeartbeatAnswer['recalled']): void;
   /** A new life has begun: what was held belongs to an earlier one. */
   onNewLife(life: string): void;
 }
@@ -48,7 +48,7 @@ export interface Heartbeat {
    * Sends a message. @param use is called with the answer in the turn in which it is heard, before anything later is.
    * @throws Failure unavailable; BatchRefused.
    */
-  beat<Result>(parts: Parts, use: (answer: Answer, place: Place) => Result): Promise<Result>;
+  beat<Result>(parts: Parts, use: (answer: HeartbeatAnswer, place: Place) => Result): Promise<Result>;
   /** Has it hold something under the lease. */
   hold(holder: Holder): void;
   /** Uses the lease no longer, and sends nothing by itself. */
@@ -57,7 +57,7 @@ export interface Heartbeat {
 
 export interface HeartbeatOptions {
   /** @throws Failure unavailable; BatchRefused if a batch in it cannot be accepted. */
-  send(message: Message): Promise<Answer>;
+  send(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
   clock: Clock;
   /** The clock of the leases. */
   nowMs: () => number;
@@ -75,7 +75,10 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
   let gateways = 1;
   const closing = new AbortController();
 
-  async function beat<Result>(parts: Parts, use: (answer: Answer, place: Place) => Result): Promise<Result> {
+  async function beat<Result>(
+    parts: Parts,
+    use: (answer: HeartbeatAnswer, place: Place) => Result,
+  ): Promise<Result> {
     // accounts-api may have closed it by now. A late copy of its first message must not bring it back to life with what it holds.
     if (life.hasBegun && nowMs() >= life.leasedUntilMs + closeAfterMs) beginLife();
     const asked = life;
@@ -90,7 +93,7 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
   }
 
   /** @returns whether credentials and grants of the answer may be used. */
-  function heard(asked: Life, answer: Answer, askedAtMs: number): boolean {
+  function heard(asked: Life, answer: HeartbeatAnswer, askedAtMs: number): boolean {
     if (asked.id !== life.id || closing.signal.aborted) return false;
     if (!answer.is_open) {
       beginLife();

@@ -13,24 +13,20 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
 import { systemClock } from '../../kernel/clock.ts';
+import type { Batch, UsageRow } from '../../kernel/heartbeat/message.ts';
 import { silentLog } from '../../test/services/harness.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { openJournalFile } from './journal-file.ts';
-import type { UsageEntry } from './journal-batch.ts';
 import { within } from '../../test/run/until.ts';
 
-interface SentBatch {
-  batch_id: string;
-  usage: { account_id: string; calls: number; billed: number }[];
-  spent: { life: string; calls: number; returned: number }[];
-}
+const lives = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'] as const;
 
-const call: UsageEntry = {
-  accountId: 'a',
-  keyId: 'k',
+const call: UsageRow = {
+  account_id: 'a',
+  key_id: 'k',
   day: '2026-11-20',
   endpoint: 'series',
-  statusClass: 2,
+  status_class: 2,
   calls: 1,
   billed: 1,
 };
@@ -44,13 +40,9 @@ test.after.always(async () => {
 const newDirectory = () => mkdtempSync(path.join(directories, 'of-'));
 
 /** A process of a gateway. One that is never closed has been killed. */
-function startJournal(
-  directory: string,
-  send: (batch: SentBatch) => Promise<void>,
-  log = silentLog,
-): Journal {
+function startJournal(directory: string, send: (batch: Batch) => Promise<void>, log = silentLog): Journal {
   const journal = createJournal({
-    send: (batch) => send(batch as SentBatch),
+    send,
     end: async () => undefined,
     flushEveryMs: 60_000, // only close() flushes
     closeWithinMs: 0,
@@ -65,8 +57,8 @@ function startJournal(
 const never = () => Promise.reject(new Error('accounts-api is away'));
 
 /** What the next process in the directory hands over. */
-async function handedOverBy(directory: string): Promise<SentBatch[]> {
-  const sent: SentBatch[] = [];
+async function handedOverBy(directory: string): Promise<Batch[]> {
+  const sent: Batch[] = [];
   await startJournal(directory, async (batch) => void sent.push(batch)).close();
   return sent;
 }
@@ -75,11 +67,11 @@ test('what a killed gateway had not handed over, it hands over when it comes bac
   const directory = newDirectory();
   const killed = startJournal(directory, never);
   for (let i = 0; i < 3; i += 1) killed.record(call);
-  killed.spent('a', '2026-11-01', 'p', 3, 2);
+  killed.spent('a', '2026-11-01', lives[0], 3, 2);
   await turnOfTheLoop();
   const [batch, ...others] = await handedOverBy(directory);
   t.like(batch?.usage, [{ account_id: 'a', calls: 3, billed: 3 }]);
-  t.like(batch?.spent, [{ life: 'p', calls: 3, returned: 2 }]);
+  t.like(batch?.spent, [{ life: lives[0], calls: 3, returned: 2 }]);
   t.deepEqual(others, []);
 });
 
@@ -87,7 +79,7 @@ test('what a killed gateway left is handed over at once, though nobody calls', a
   const directory = newDirectory();
   startJournal(directory, never).record(call);
   await turnOfTheLoop();
-  const sent = new Promise<SentBatch>((resolve) => {
+  const sent = new Promise<Batch>((resolve) => {
     startJournal(directory, async (batch) => resolve(batch));
   });
   const batch = await within('the batch that was left is sent', sent);
@@ -96,7 +88,7 @@ test('what a killed gateway left is handed over at once, though nobody calls', a
 
 test('what was sent but not acknowledged before a kill is sent again under its old id', async (t) => {
   const directory = newDirectory();
-  const tried: SentBatch[] = [];
+  const tried: Batch[] = [];
   const killed = startJournal(directory, async (batch) => {
     tried.push(batch);
     throw new Error('the answer was lost');
@@ -118,13 +110,13 @@ test('calls of one turn that count as one are one line, written when the turn en
     const before = written();
     for (let i = 0; i < turn; i += 1) {
       journal.record(call);
-      journal.spent('a', '2026-11-01', 'p', 1, 0);
+      journal.spent('a', '2026-11-01', lives[0], 1, 0);
     }
     t.deepEqual(written(), before, 'serving a call waits for no disk');
     await turnOfTheLoop();
     const [usage = '', spent = '', ...more] = written().slice(before.length);
-    t.like(JSON.parse(usage), { of: 'usage', calls: turn, billed: turn });
-    t.like(JSON.parse(spent), { of: 'spent', life: 'p', calls: turn, returned: 0 });
+    t.like(JSON.parse(usage), { list: 'usage', row: { calls: turn, billed: turn } });
+    t.like(JSON.parse(spent), { list: 'spent', row: { life: lives[0], calls: turn, returned: 0 } });
     t.deepEqual(more, []);
   }
   t.is(readdirSync(directory).length, 1);
@@ -133,14 +125,15 @@ test('calls of one turn that count as one are one line, written when the turn en
 test('calls of one turn from several lives are each handed over under their own', async (t) => {
   const directory = newDirectory();
   const killed = startJournal(directory, never);
-  for (const life of ['p', 'q', 'q', 'p']) killed.spent('a', '2026-11-01', life, 1, 2);
+  const [p, q] = lives;
+  for (const life of [p, q, q, p]) killed.spent('a', '2026-11-01', life, 1, 2);
   await turnOfTheLoop();
   const [batch] = await handedOverBy(directory);
   t.deepEqual(
     batch?.spent.map(({ life, calls, returned }) => [life, calls, returned]),
     [
-      ['p', 2, 4],
-      ['q', 2, 4],
+      [p, 2, 4],
+      [q, 2, 4],
     ],
   );
 });
@@ -161,7 +154,7 @@ test('a last line that a kill has cut short is left out, and all before it count
   const killed = startJournal(directory, never);
   killed.record(call);
   await turnOfTheLoop();
-  appendFileSync(path.join(directory, readdirSync(directory)[0] ?? ''), '{"of":"usage","accou');
+  appendFileSync(path.join(directory, readdirSync(directory)[0] ?? ''), '{"list":"usage","row":{"accou');
   t.like(await handedOverBy(directory), [{ usage: [{ calls: 1 }] }]);
 });
 
@@ -171,12 +164,12 @@ test('a line of which a full disk took only a part does not spoil those that are
   const journal = openJournalFile(directory, silentLog, (file, text) =>
     writeSync(file, room.isFull ? text.slice(0, 20) : text),
   );
-  journal.append('b', [{ of: 'usage', ...call }]);
+  journal.append('b', [{ list: 'usage', row: call }]);
   room.isFull = false;
-  journal.append('b', [{ of: 'usage', ...call, endpoint: 'funds' }]);
+  journal.append('b', [{ list: 'usage', row: { ...call, endpoint: 'funds' } }]);
   const [left] = openJournalFile(directory, silentLog).left;
   t.deepEqual(
-    left?.entries.map((entry) => entry.of === 'usage' && entry.endpoint),
+    left?.entries.map((entry) => entry.list === 'usage' && entry.row.endpoint),
     ['funds'],
   );
   journal.close();
@@ -185,7 +178,7 @@ test('a line of which a full disk took only a part does not spoil those that are
 test('where files cannot be written, that is logged, and calls are recorded and handed over all the same', async (t) => {
   const directory = newDirectory();
   const errors: string[] = [];
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const journal = startJournal(
     directory,
     async (batch) => void sent.push(batch),
@@ -211,13 +204,13 @@ test('what a flush sends is in the files before it is sent', async (t) => {
   });
   journal.record(call);
   await journal.flush();
-  t.like(JSON.parse(written), { of: 'usage', calls: 1 });
+  t.like(JSON.parse(written), { list: 'usage', row: { calls: 1 } });
 });
 
 test('a file that no journal wrote is refused by name and line, and stays', (t) => {
   const directory = newDirectory();
   const file = path.join(directory, 'f1b9b1a6-5d1f-4b44-a53b-2b8f0a5d6c11.jsonl');
-  writeFileSync(file, '{"of":"rumour"}\n');
+  writeFileSync(file, '{"list":"rumour"}\n');
   t.throws(() => startJournal(directory, never), {
     message: `Line 1 of ${file} is no entry of a journal: repair the file, or move it away.`,
   });
@@ -234,7 +227,7 @@ test('over any number of processes and failures, each call is handed over once',
       const directory = newDirectory();
       const taken = new Map<string, number>(); // by batch, as accounts-api counts
       const away = { now: false };
-      const send = async ({ batch_id, usage }: SentBatch) => {
+      const send = async ({ batch_id, usage }: Batch) => {
         if (away.now) throw new Error('accounts-api is away');
         if (!taken.has(batch_id))
           taken.set(

@@ -2,41 +2,25 @@ import test from 'ava';
 import fc from 'fast-check';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLog } from '../../kernel/log/log.ts';
+import type { Batch, UsageRow } from '../../kernel/heartbeat/message.ts';
 import { fakeClock, silentLog } from '../../test/services/harness.ts';
 import { until } from '../../test/run/until.ts';
 import { BatchRefused, createJournal } from './journal.ts';
-import type { UsageEntry } from './journal-batch.ts';
 
-interface SentBatch {
-  batch_id: string;
-  usage: {
-    account_id: string;
-    key_id: string;
-    day: string;
-    endpoint: string;
-    status_class: number;
-    calls: number;
-    billed: number;
-  }[];
-  charges: { account_id: string; month: string; calls: number }[];
-  spent: { account_id: string; month: string; life: string; calls: number; returned: number }[];
-  last_used: { key_id: string; at: string }[];
-}
-
-const call: UsageEntry = {
-  accountId: 'a',
-  keyId: 'k',
+const call: UsageRow = {
+  account_id: 'a',
+  key_id: 'k',
   day: '2026-11-20',
   endpoint: 'series',
-  statusClass: 2,
+  status_class: 2,
   calls: 1,
   billed: 1,
 };
 
-function journalTo(send: (batch: SentBatch) => Promise<void>, closeWithinMs = 10_000) {
+function journalTo(send: (batch: Batch) => Promise<void>, closeWithinMs = 10_000) {
   const clock = fakeClock('2026-11-20T12:00:00Z');
   const journal = createJournal({
-    send: (batch) => send(batch as SentBatch),
+    send,
     end: async () => undefined,
     flushEveryMs: 60_000, // only close() flushes
     closeWithinMs,
@@ -47,10 +31,10 @@ function journalTo(send: (batch: SentBatch) => Promise<void>, closeWithinMs = 10
 }
 
 test('entries of one key, day, endpoint and status class are summed, and closing sends them', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   for (let i = 0; i < 3; i += 1) journal.record(call);
-  journal.record({ ...call, statusClass: 4, billed: 0 });
+  journal.record({ ...call, status_class: 4, billed: 0 });
   journal.charge('a', '2026-11-01', 2);
   journal.charge('a', '2026-11-01', 1);
   await journal.close();
@@ -64,11 +48,11 @@ test('entries of one key, day, endpoint and status class are summed, and closing
 
 test('whatever is recorded is told once, summed only with what is of the same account, key, day, endpoint and class', async (t) => {
   const entry = fc.record({
-    accountId: fc.constantFrom('a', 'b'),
-    keyId: fc.constantFrom('k', 'l'),
+    account_id: fc.constantFrom('a', 'b'),
+    key_id: fc.constantFrom('k', 'l'),
     day: fc.constantFrom('2026-11-20', '2026-11-21'),
     endpoint: fc.constantFrom('series', 'funds'),
-    statusClass: fc.constantFrom(2, 4),
+    status_class: fc.constantFrom(2, 4),
     calls: fc.integer({ min: 1, max: 100 }),
     billed: fc.integer({ min: 0, max: 1 }),
   });
@@ -85,7 +69,7 @@ test('whatever is recorded is told once, summed only with what is of the same ac
       const expected: Record<string, { calls: number; billed: number }> = {};
       for (const each of entries) {
         journal.record(each);
-        const of = [each.accountId, each.keyId, each.day, each.endpoint, each.statusClass].join(' ');
+        const of = [each.account_id, each.key_id, each.day, each.endpoint, each.status_class].join(' ');
         const sum = (expected[of] ??= { calls: 0, billed: 0 });
         sum.calls += each.calls;
         sum.billed += each.billed;
@@ -97,7 +81,7 @@ test('whatever is recorded is told once, summed only with what is of the same ac
 });
 
 test('what was served of an life, and returned of it, is told as sums by life', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   for (const [life, calls, returned] of [
     ['p', 3, 2],
@@ -115,7 +99,7 @@ test('what was served of an life, and returned of it, is told as sums by life', 
 });
 
 test('a flush sends what was recorded before it, even while another batch is under way', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const answers: (() => void)[] = [];
   const { journal } = journalTo((batch) => {
     sent.push(batch);
@@ -157,11 +141,11 @@ test('a batch that failed is sent again though nothing more is recorded', async 
 });
 
 test('a batch that failed is sent again unchanged, under the same id, before what came later', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => {
     sent.push(structuredClone(batch));
     if (sent.length === 1) {
-      journal.record({ ...call, statusClass: 5 });
+      journal.record({ ...call, status_class: 5 });
       throw new Error('the answer was lost');
     }
   });
@@ -174,11 +158,11 @@ test('a batch that failed is sent again unchanged, under the same id, before wha
 });
 
 test('however much there is, no batch outgrows what a service takes', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => void sent.push(batch));
   const id = () => crypto.randomUUID().padEnd(64, '0');
   for (let i = 0; i < 1_000; i += 1) {
-    journal.record({ ...call, accountId: id(), keyId: id(), endpoint: 'fixed-income', calls: 1_000_000 });
+    journal.record({ ...call, account_id: id(), key_id: id(), endpoint: 'fixed-income', calls: 1_000_000 });
     journal.charge(id(), '2026-11-01', 1);
   }
   await journal.close();
@@ -188,14 +172,14 @@ test('however much there is, no batch outgrows what a service takes', async (t) 
 });
 
 test('a batch that can never be taken does not hold up the next', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => {
     sent.push(batch);
     if (sent.length === 1) throw new BatchRefused('malformed');
   });
   journal.record(call);
   await journal.flush();
-  journal.record({ ...call, statusClass: 5 });
+  journal.record({ ...call, status_class: 5 });
   await journal.close();
   t.is(sent.length, 2);
   t.like(sent[1]?.usage, [{ status_class: 5 }]);
@@ -226,7 +210,7 @@ test('what is recorded while a batch is under way is sent after it, also where i
 });
 
 test('what is journalled while a closing journal hands over is handed over too', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal } = journalTo(async (batch) => {
     if (sent.push(batch) < 3) journal.charge('a', '2026-11-01', sent.length);
   });
@@ -239,7 +223,7 @@ test('what is journalled while a closing journal hands over is handed over too',
 });
 
 test('the use of a key is told at most once a minute', async (t) => {
-  const sent: SentBatch[] = [];
+  const sent: Batch[] = [];
   const { journal, clock } = journalTo(async (batch) => void sent.push(batch));
   journal.touch('k');
   clock.advance(59_999);

@@ -5,13 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createAccountsCache } from './accounts-cache.ts';
-import { Batch, Sums, type ChargedFile, type Entry, type UsageEntry } from './journal-batch.ts';
+import type { Batch as SentBatch, ChargedFile, UsageRow } from '../../kernel/heartbeat/message.ts';
+import { Batch, Sums, type Entry } from './journal-batch.ts';
 import { openJournalFile, type JournalFile } from './journal-file.ts';
 
 export interface Journal {
-  record(entry: UsageEntry): void;
+  /** Counts calls of a key. */
+  record(row: UsageRow): void;
   /** Notes that a file was charged for a key and a day, after the call that it was billed: two gateways may both have done so. */
-  chargedFile(charged: ChargedFile): void;
+  chargedFile(row: ChargedFile): void;
   /** Charges calls that were served during an outage of accounts-api. */
   charge(accountId: string, month: string, calls: number): void;
   /** Notes calls of a block of a life that were served, and calls that are given back. */
@@ -34,7 +36,7 @@ export interface Journal {
 }
 
 export interface JournalOptions {
-  send(batch: object): Promise<void>;
+  send(batch: SentBatch): Promise<void>;
   /** Ends lives that have reported everything: accounts-api takes back the calls that they hold. */
   end(lives: readonly string[]): Promise<void>;
   flushEveryMs: number;
@@ -177,18 +179,17 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   return {
-    record: ({ accountId, keyId, day, endpoint, statusClass, calls, billed }) =>
-      add({ of: 'usage', accountId, keyId, day, endpoint, statusClass, calls, billed }),
-    chargedFile: ({ accountId, keyId, day, endpoint, statusClass, file }) =>
-      add({ of: 'file', accountId, keyId, day, endpoint, statusClass, file }),
-    charge: (accountId, month, calls) => add({ of: 'charge', accountId, month, calls }),
+    record: (row) => add({ list: 'usage', row: { ...row } }),
+    chargedFile: (row) => add({ list: 'files', row: { ...row } }),
+    charge: (accountId, month, calls) =>
+      add({ list: 'charges', row: { account_id: accountId, month, calls } }),
     spent: (accountId, month, life, calls, returned) =>
-      add({ of: 'spent', accountId, month, life, calls, returned }),
+      add({ list: 'spent', row: { account_id: accountId, month, life, calls, returned } }),
     touch(keyId) {
       const now = options.clock.now();
       if (now.getTime() - (touchedAt.get(keyId) ?? -Infinity) < touchEveryMs) return;
       touchedAt.set(keyId, now.getTime());
-      add({ of: 'use', keyId, at: now.toISOString() });
+      add({ list: 'last_used', row: { key_id: keyId, at: now.toISOString() } });
     },
     keepIn(directory) {
       file = openJournalFile(directory, log);

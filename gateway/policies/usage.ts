@@ -33,13 +33,13 @@ function record(
   const { charge, chargedMonth, range } = call;
   const calls = charge?.calls ?? 1;
   const entry = {
-    accountId: callerOf(call).accountId,
-    keyId,
+    account_id: callerOf(call).accountId,
+    key_id: keyId,
     // The month may turn between the two: a call is billed in the month that it was taken from, so that none is billed over its limit.
     day: chargedMonth === undefined ? day : dayWithin(chargedMonth, day),
     endpoint: groupName(call.path),
     // If the client left before the answer, it is counted as 4xx, like the log's 499.
-    statusClass: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
+    status_class: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
   };
   const charged = charge !== undefined && isServed(response) ? calls : 0;
   const billed = range === undefined ? charged : range.end(isServed(response));

@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
-import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 import { until } from '../run/until.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
 import {

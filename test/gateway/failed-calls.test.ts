@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { noon, startTestGateway, type Answer, type TestGateway } from './recording-upstream.ts';
 import { startAccountsService, type AccountsService, type Client } from '../services/accounts-service.ts';
-import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 import { until } from '../run/until.ts';
 

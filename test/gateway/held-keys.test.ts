@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { leaseMs } from '../../kernel/time/heartbeat.ts';
+import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import { until } from '../run/until.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { fakeClock } from '../services/harness.ts';

@@ -9,12 +9,12 @@ import type { Charge } from '../../gateway/heartbeat/blocks.ts';
 import type { Heartbeat } from '../../gateway/heartbeat/heartbeat.ts';
 import { createHoldings } from '../../gateway/heartbeat/holdings.ts';
 import { BatchRefused, type Journal } from '../../gateway/heartbeat/journal.ts';
-import type { Answer, Message } from '../../gateway/heartbeat/message.ts';
+import type { HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import type { Take } from '../../gateway/heartbeat/month.ts';
 import type { QuotaOutage } from '../../gateway/heartbeat/outage.ts';
 import { createUpstreams } from '../../gateway/upstream/upstreams.ts';
 import { Failure } from '../../kernel/errors.ts';
-import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { AccountsService } from '../services/accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { until } from '../run/until.ts';
@@ -24,7 +24,10 @@ export interface LifeOptions {
   /** Where its journal is kept. */
   journalDirectory?: string;
   /** How a message reaches accounts-api; by default as it is. */
-  through?: (message: Message, send: (message: Message) => Promise<Answer>) => Promise<Answer>;
+  through?: (
+    message: HeartbeatMessage,
+    send: (message: HeartbeatMessage) => Promise<HeartbeatAnswer>,
+  ) => Promise<HeartbeatAnswer>;
   /** The clock of its leases goes on by itself; by default it does. */
   clockGoesOn?: boolean;
   /** How often the journal is sent by itself; by default only on request. */

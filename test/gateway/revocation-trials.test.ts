@@ -3,7 +3,7 @@
 // says how many keys are revoked.
 import test from 'ava';
 import { selectAcknowledged } from '../../accounts-api/heartbeat/changes.sql.ts';
-import { leaseMs } from '../../kernel/time/heartbeat.ts';
+import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import { startAccountsService, type AccountsService } from '../services/accounts-service.ts';
 import { within } from '../run/until.ts';
 import { createWay, passSilently, startLife, type GatewayLife, type Way } from './lives.ts';

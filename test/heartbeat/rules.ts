@@ -2,7 +2,7 @@
 // replaces one to plant a fault.
 import * as api from '../../accounts-api/heartbeat/state.ts';
 import * as gateway from '../../gateway/heartbeat/state.ts';
-import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { Batch, Message, Row } from './world.ts';
 
 export type Rules = typeof goodRules;

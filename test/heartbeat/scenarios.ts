@@ -1,5 +1,5 @@
 // What the model explores, and the faults that it must find. Each scenario allows little of everything, so that all of it can be tried.
-import { leaseMs } from '../../kernel/time/heartbeat.ts';
+import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import * as api from '../../accounts-api/heartbeat/state.ts';
 import * as gateway from '../../gateway/heartbeat/state.ts';
 import { after, explore, type Found } from './explore.ts';

@@ -2,7 +2,7 @@
 // now, in ms. Hides how a state is copied and packed.
 import type { Block as ApiBlock, Gateway as ApiGateway, Month } from '../../accounts-api/heartbeat/state.ts';
 import { newLife, type Block, type Grant, type Life } from '../../gateway/heartbeat/state.ts';
-import { closeAfterMs, leaseMs } from '../../kernel/time/heartbeat.ts';
+import { closeAfterMs, leaseMs } from '../../kernel/heartbeat/times.ts';
 
 /** What a life has served and given back of a month. */
 export interface Report {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
-import type { Grant, HeartbeatAnswer, HeartbeatMessage } from '../../accounts-api/heartbeat/message.ts';
+import type { Grant, HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { closeLives } from '../../accounts-api/heartbeat/blocks.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { propertyRuns } from '../run/property-runs.ts';

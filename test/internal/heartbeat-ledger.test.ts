@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { QueryTypes } from 'sequelize';
 import { prune } from '../../accounts-api/housekeeping.sql.ts';
-import type { Batch, UsageEntry } from '../../accounts-api/heartbeat/message.ts';
+import type { Batch, UsageRow } from '../../kernel/heartbeat/message.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { selectUsed } from '../../accounts-api/usage/usage.sql.ts';
 import { utcMonth } from '../../kernel/clock.ts';
@@ -74,7 +74,7 @@ async function charged({ accountId }: Client): Promise<number> {
   return row?.used ?? 0;
 }
 
-function usageOf(client: Client, calls: number, more: Partial<UsageEntry> = {}): UsageEntry {
+function usageOf(client: Client, calls: number, more: Partial<UsageRow> = {}): UsageRow {
   return {
     account_id: client.accountId,
     key_id: client.keyId,

@@ -1,7 +1,7 @@
 // 50, 80 and 100 % of a month: recorded once each in the transaction that settles the call which reached it, and mailed once.
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
-import type { Batch, UsageEntry } from '../../accounts-api/heartbeat/message.ts';
+import type { Batch, UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { MailJob } from '../../accounts-api/jobs.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';
 import { tellOfThresholds } from '../../accounts-api/usage/thresholds.ts';
@@ -23,7 +23,7 @@ const month = '2026-11-01';
 const charge = (client: Client, calls: number) => service.take(client, calls);
 
 /** A batch that tells of calls of those clients. */
-function batchOf(...served: [client: Client, billed: number, more?: Partial<UsageEntry>][]) {
+function batchOf(...served: [client: Client, billed: number, more?: Partial<UsageRow>][]) {
   const usage = served.map(([client, billed, more]) => ({
     account_id: client.accountId,
     key_id: client.keyId,

@@ -4,7 +4,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import { acceptUnderEmbargo } from '../../ingest/due/releases/accept.ts';
 import { findRelease } from '../../ingest/due/releases/operate.ts';
-import type { HeartbeatAnswer } from '../../accounts-api/heartbeat/message.ts';
+import type { HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { systemClock, utcMonth } from '../../kernel/clock.ts';
 import { openDatabase } from '../../kernel/database.ts';

@@ -1,11 +1,6 @@
 // Heartbeats as gateways send them, to accounts-api alone.
 import { randomUUID } from 'node:crypto';
-import type {
-  Batch,
-  Credential,
-  HeartbeatAnswer,
-  HeartbeatMessage,
-} from '../../accounts-api/heartbeat/message.ts';
+import type { Batch, Credential, HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import type { Answer } from './accounts-service.ts';
 
