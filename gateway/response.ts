@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
 import { callIfOpen, enterStage, type Call } from './call.ts';
-import { hundredths } from './observability/durations.ts';
 
 export const keepAliveTimeoutMs = 65_000; // longer than the usual idle time of load balancers, 60 s
 
@@ -87,6 +86,11 @@ function timingOf({ arrivedAtMs, stageSinceMs, stageMs, serviceTiming }: Call, o
   const ofService = serviceTiming ?? ofProxy;
   let text = typeof ofService === 'string' ? `${ofService}, ` : '';
   for (const { stage, begin } of timedStages)
-    if (stageMs[stage] > 0) text += `${begin}${hundredths(stageMs[stage])}, `;
-  return `${text}gateway;dur=${hundredths(Math.max(0, stageSinceMs - arrivedAtMs - stageMs.upstream))}`;
+    if (stageMs[stage] > 0) text += `${begin}${rounded(stageMs[stage])}, `;
+  return `${text}gateway;dur=${rounded(Math.max(0, stageSinceMs - arrivedAtMs - stageMs.upstream))}`;
+}
+
+/** In ms, to the hundredth. */
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
 }

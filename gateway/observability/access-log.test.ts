@@ -17,7 +17,7 @@ test('a client that left before its answer began is 499 in log and metrics, thou
     log: createLog('gateway', 'info', { write: (line) => void lines.push(line) }),
     metrics: {
       began: () => undefined,
-      ended: (call: unknown) => void ended.push(call),
+      ended: (_call: unknown, _group: string, ending: unknown) => void ended.push(ending),
     } as unknown as Metrics,
     routes: () => ({ placeOf: () => ({ group: 'other', route: undefined }) }) as unknown as GatewayRoutes,
     traces: null,

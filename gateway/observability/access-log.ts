@@ -2,9 +2,8 @@
 // No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log/log.ts';
-import { enterStage, stages, whenClosed, type Call, type Caller } from '../call.ts';
+import { enterStage, stages, whenClosed, type Call } from '../call.ts';
 import type { GatewayRoutes, Place } from '../routes.ts';
-import { thousandths } from './durations.ts';
 import type { Metrics } from './metrics.ts';
 import type { Traces } from './traces.ts';
 
@@ -32,15 +31,19 @@ export function createAccessLog(options: {
     const { caller, stageMs } = call;
     // An IP address, and a method that Node's parser knows, stand in JSON as they are.
     let line = `,"request_id":"${call.requestId}","ip":"${call.clientIp}"`;
-    if (caller !== undefined) line += textOf(caller);
-    line += `,"method":"${request.method ?? ''}"${placeText(place, call.path)},"status":${statusOf(response)}`;
+    if (caller !== undefined) line += `,"account_id":${JSON.stringify(caller.accountId)}`;
+    if (caller?.keyId) line += `,"key_id":${JSON.stringify(caller.keyId)}`;
+    line += `,"method":"${request.method ?? ''}"`;
+    if (place.route !== undefined)
+      line += `,"route":"${place.route}","path":${JSON.stringify(withoutSecrets(call.path))}`;
+    line += `,"status":${statusOf(response)}`;
     if (call.cache !== undefined) line += `,"cache":"${call.cache}"`;
     if (call.failureCode !== undefined) line += `,"code":"${call.failureCode}"`;
     line += `,"bytes":${bytes},"complete":${response.writableFinished}`;
     for (const { stage, begin } of stageFields) {
-      if (stageMs[stage] > 0) line += begin + thousandths(stageMs[stage]); // otherwise the call did not reach it
+      if (stageMs[stage] > 0) line += begin + rounded(stageMs[stage]); // otherwise the call did not reach it
     }
-    write(`${line},"total_ms":${thousandths(call.stageSinceMs - call.arrivedAtMs)}`);
+    write(`${line},"total_ms":${rounded(call.stageSinceMs - call.arrivedAtMs)}`);
   }
 
   /** @param bytes sent; undefined: nothing is logged. */
@@ -51,18 +54,9 @@ export function createAccessLog(options: {
     bytes: number | undefined,
   ): void {
     const place = routes().placeOf(call.path);
-    metrics.ended({
-      group: place.group,
-      status: statusOf(response),
-      complete: response.writableFinished,
-      totalMs: call.stageSinceMs - call.arrivedAtMs,
-      stageMs: call.stageMs,
-      failureCode: call.failureCode,
-      cache: call.cache,
-    });
-    if (traces !== null) {
-      traces.ended(request, call, { status: statusOf(response), complete: response.writableFinished });
-    }
+    const ending = { status: statusOf(response), complete: response.writableFinished };
+    metrics.ended(call, place.group, ending);
+    traces?.ended(request, call, ending);
     if (bytes !== undefined) note(request, response, call, { place, bytes });
   }
 
@@ -78,30 +72,9 @@ export function createAccessLog(options: {
   };
 }
 
-const texts = new WeakMap<Caller, string>();
-
-/** The same object is the caller of many calls. */
-function textOf(caller: Caller): string {
-  let text = texts.get(caller);
-  if (text === undefined) {
-    text = `,"account_id":${JSON.stringify(caller.accountId)}`;
-    if (caller.keyId !== null) text += `,"key_id":${JSON.stringify(caller.keyId)}`;
-    texts.set(caller, text);
-  }
-  return text;
-}
-
-const placeTexts = new WeakMap<Place, string>();
-
-/** The same object is the place of all calls of a path, while it is remembered. */
-function placeText(place: Place, path: string): string {
-  let text = placeTexts.get(place);
-  if (text === undefined) {
-    const { route } = place;
-    text = route === undefined ? '' : `,"route":"${route}","path":${JSON.stringify(withoutSecrets(path))}`;
-    placeTexts.set(place, text);
-  }
-  return text;
+/** In ms, to the microsecond. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
 // As nginx logs a client that left before its answer began.

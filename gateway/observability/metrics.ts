@@ -3,24 +3,19 @@
 import type { ErrorCode } from '../../kernel/errors.ts';
 import { histogramSamples, newHistogram, observe, type Histogram } from '../../kernel/metrics/histogram.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
-import { cacheResults, stages, type CacheResult, type Stage } from '../call.ts';
+import { cacheResults, stages, type CacheResult, type Call, type Stage } from '../call.ts';
 
-/** The facts of a call whose answer has ended. */
-export interface EndedCall {
-  /** The route group. */
-  group: string;
+/** How the answer to a call ended. */
+export interface Ending {
   status: number;
   /** Whether the whole answer was sent. */
   complete: boolean;
-  totalMs: number;
-  stageMs: Readonly<Record<Stage, number>>;
-  failureCode: ErrorCode | undefined;
-  cache: CacheResult | undefined;
 }
 
 export interface Metrics {
   began(): void;
-  ended(call: EndedCall): void;
+  /** Counts a call whose last stage has ended. @param group of its route. */
+  ended(call: Call, group: string, ending: Ending): void;
   /** Counts a request that is not HTTP, or incomplete. */
   malformed(): void;
   readonly metrics: readonly Metric[];
@@ -52,11 +47,11 @@ export function createMetrics(): Metrics {
     return group;
   }
 
-  function ended(call: EndedCall): void {
-    const { group: name, status, complete, totalMs, stageMs, failureCode, cache } = call;
+  function ended(call: Call, name: string, { status, complete }: Ending): void {
+    const { stageMs, failureCode, cache } = call;
     underWay -= 1;
     const group = groupOf(name);
-    observe(group.time, totalMs / 1000);
+    observe(group.time, (call.stageSinceMs - call.arrivedAtMs) / 1000);
     const digit = Math.floor(status / 100);
     group.statuses[digit] = (group.statuses[digit] ?? 0) + 1;
     for (const stage of stages) stageSeconds[stage] += stageMs[stage] / 1000;

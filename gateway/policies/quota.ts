@@ -5,7 +5,6 @@ import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import { addLimit, callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
-import type { CalendarMonth } from '../heartbeat/calendar-month.ts';
 import type { FileCharges, Range } from '../heartbeat/file-charges.ts';
 import { chargeCall, isServed, type Month, type Take } from '../heartbeat/month.ts';
 import type { Policy } from '../policy.ts';
@@ -99,33 +98,17 @@ function seriesOf(path: string, query: string, fields: unknown): number {
   return Array.isArray(ids) ? Math.max(1, ids.length) : 1; // what is no list is refused
 }
 
-/** What headers say of a limit besides what remains: the same for all accounts of a plan, and for a month. */
-interface LimitHeaders {
-  month: CalendarMonth;
-  head: readonly string[];
-  policy: string;
-}
-
-const limitHeaders = new Map<number | null, LimitHeaders>(); // by limit
-const limitsMax = 1_000;
-
-function limitHeadersOf({ month, limit }: Take): LimitHeaders {
-  const known = limitHeaders.get(limit);
-  if (known?.month === month) return known;
-  const head = ['x-quota-reset', month.resetsAt, 'x-quota-limit', String(limit ?? 'unlimited')];
-  const made = { month, head, policy: `"month";q=${limit};w=${month.monthSeconds}` };
-  if (limitHeaders.size >= limitsMax) limitHeaders.clear();
-  limitHeaders.set(limit, made);
-  return made;
-}
-
 function addQuotaHeaders(call: Call, take: Take): void {
-  const { head, policy } = limitHeadersOf(take);
-  call.head.push(...head);
-  if (take.limit === null || take.used === null) return;
-  const remaining = Math.max(0, take.limit - take.used);
+  const { month, limit } = take;
+  call.head.push('x-quota-reset', month.resetsAt, 'x-quota-limit', String(limit ?? 'unlimited'));
+  if (limit === null || take.used === null) return;
+  const remaining = Math.max(0, limit - take.used);
   call.head.push('x-quota-remaining', String(remaining));
-  addLimit(call, policy, `"month";r=${remaining};t=${take.resetSeconds}`);
+  addLimit(
+    call,
+    `"month";q=${limit};w=${month.monthSeconds}`,
+    `"month";r=${remaining};t=${take.resetSeconds}`,
+  );
 }
 
 function refuse(take: Take): never {
