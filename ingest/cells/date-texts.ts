@@ -174,6 +174,7 @@ const plainForms: readonly DateTextForm[] = [
     dayOf(y, Number(m), d),
   ),
   form('2024年', `${year}(?:年|년)`, ([y = '']) => yearOf(y)),
+  form(['Year 2024', 'Jahr 2024', 'année 2024'], `(?:year|jahr|annee|ano|anno|jaar|ar|rok)\\s+${year}`, ([y = '']) => yearOf(y)),
   form("'24", `['\u2019](\\d{2})`, ([y = '']) => yearOf(y)),
   form(['FY2024', 'FY24'], `fy${joint}${anyYear}`, ([y = '']) => {
     const span = yearOf(y);
@@ -231,6 +232,9 @@ const weekday =
   /^(?:mon|tue|tues|wed|thu|thur|thurs|fri|sat|sun|(?:mon|tues|wednes|thurs|fri|satur|sun)day|mo|di|mi|do|fr|sa|so|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch|sonnabend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miercoles|jueves|viernes|sabado|domingo|(?:segunda|terca|quarta|quinta|sexta)(?:-feira)?|lunedi|martedi|mercoledi|giovedi|venerdi|domenica|(?:maan|dins|woens|donder|vrij|zater|zon)dag|(?:man|tirs|ons|tors|fre|lor)dag|sondag|lordag)\s*,?\s+(?=[\p{L}\d])/u;
 /** The word for year behind a whole date, as in `5 января 2024 г.` */
 const yearBehind = /(?<=\d{4})\s*(?:года|год|г|року|р|roku|r)$/u;
+/** A year with a point, as a number that a program wrote, or with the word for year behind it. */
+const yearAlone = /^(\d{4})(?:\.0*|\s*(?:года|год|г|року|рік|р|rok|r)\.?)$/iu;
+const yearExamples = ['2024.0', '2024.', '2024 г.', '2024 год'];
 const dayExamples = ['Friday, 5 January 2024', 'Fri, 05 Jan 2024', '5 января 2024 г.'];
 const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05 12:00:00 AM +02:00'];
 
@@ -246,6 +250,8 @@ export function readPlain(text: string, language: string): DatedText | null {
   const day = withoutMidnight(text);
   const iso = readIso(day);
   if (iso !== null) return iso;
+  const [, alone] = yearAlone.exec(day) ?? [];
+  if (alone !== undefined) return yearOf(alone);
   for (const [, expression] of fiscalYears) {
     const [, first, second] = expression.exec(day) ?? [];
     if (first !== undefined && second !== undefined) return fiscalYearOf(first, second);
@@ -379,6 +385,7 @@ export const numberForms: readonly NamedForm[] = [
 /** Texts of the forms of one meaning: those of a list mean the same. */
 export const plainExamples: readonly (readonly string[])[] = [
   ...isoKinds.map(([example]) => [example]),
+  yearExamples,
   timeExamples,
   dayExamples,
   ...plainForms.map(({ examples }) => examples),

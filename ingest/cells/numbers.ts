@@ -86,9 +86,9 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     return scaled(number, multiples[factor]) ?? undefined;
   };
   const unflagged = (text: string): NumberRead | undefined => {
+    if (missing.has(text)) return { value: null, status: '' }; // a number such as -999 may be named, too
     const number = multiplied(text);
-    if (number !== undefined) return { value: number, status: '' };
-    return missing.has(text) ? { value: null, status: '' } : undefined;
+    return number === undefined ? undefined : { value: number, status: '' };
   };
   return (cell) => {
     const text = cell.trim();

@@ -54,6 +54,20 @@ test('flags after numbers and marks of missing ones are found, and taken off as 
   t.is(read('stop'), undefined, 'a word that ends in a flag is a bad cell, and stays one');
 });
 
+test('a number such as -999 is taken as missing where no other is near it, and that is asked', (t) => {
+  const missing = (...texts: string[]) => detectNumbers(texts, ',').missing;
+  t.like(missing('1.5', '-999', '20', '-999'), { value: ['-999'], isSure: false });
+  t.like(missing('-12', '-9999.0', '40'), { value: ['-9999.0'], isSure: false });
+  t.is(missing('-600', '-999', '-1020'), null);
+  const read = numberReader({ missing: ['-999'] });
+  t.deepEqual([read('-999')?.value, read('-998')?.value], [null, '-998']);
+});
+
+test('years that a program wrote as decimals are years, unless there are quarters among them', (t) => {
+  t.is(detectDates(['2008.0', '2009.0', '2010.0'], { allowsNumbers: true })?.kind, 'year');
+  t.is(detectDates(['2008.0', '2008.25', '2008.5'], { allowsNumbers: true })?.kind, 'quarter');
+});
+
 test('a sign alone among numbers is a guess, as it may mean something else; two points are not', (t) => {
   for (const sign of ['@', '^', '#', '*']) {
     const { missing } = detectNumbers(['1.5', sign, '2', sign], ',');

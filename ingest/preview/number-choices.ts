@@ -1,7 +1,7 @@
 // Choices of how numbers are written: decimal marks, marks in the place of numbers, signs beside them.
 import { cellOf } from '../cells/cell-forms.ts';
 import { numberReader } from '../cells/numbers.ts';
-import { isDoubtfulMark, isDoubtfulSign } from '../detect/table/numbers.ts';
+import { isDoubtfulMark, isDoubtfulSign, isSentinel } from '../detect/table/numbers.ts';
 import { changed, type Choice, type EntryChange, type EntryValue } from '../entry/settle.ts';
 import { choiceBetween, type Guessed } from './choice-between.ts';
 
@@ -47,6 +47,11 @@ export function missingChoice(guessed: Guessed): Choice | null {
     ...entry.flags,
     ...Object.fromEntries(doubtful.map((text) => [text, text.slice(0, 16)])),
   };
+  if (doubtful.every(isSentinel))
+    return choiceBetween(entry, 'missing', `${quoted(doubtful)}, as in ${shown}, means`, [
+      ['missing', null],
+      ['the number that it is', { missing }],
+    ]);
   return choiceBetween(entry, 'missing', `${quoted(doubtful)} alone in a cell, as in ${shown}, means`, [
     ['missing', null],
     ['missing, and it is the status of the point', { missing, flags }],

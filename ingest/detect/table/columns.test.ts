@@ -39,3 +39,56 @@ test('a code of a currency beside each number of a column does not make it a col
   ]);
   t.is(values, 'Amount');
 });
+
+test('a column that numbers the rows is left out, and its missing title is no reason to refuse the table', (t) => {
+  const table = (title: string, number: (at: number) => string) => [
+    [title, 'Year', 'Sales'],
+    ...years.map((year, at) => [number(at), year, `${at}.5`]),
+  ];
+  const columnsOf = (title: string, number: (at: number) => string) => {
+    const { values, dimensions, skip } = proposed(table(title, number));
+    return [values, dimensions, skip];
+  };
+  t.deepEqual(columnsOf('', String), ['Sales', undefined, undefined], 'pandas');
+  t.deepEqual(
+    columnsOf('Unnamed: 0', String),
+    ['Sales', undefined, undefined],
+    'pandas, read and written again',
+  );
+  t.deepEqual(
+    columnsOf('', (at) => String(3 * at + 7)),
+    ['Sales', undefined, undefined],
+    'a selection by pandas',
+  );
+  t.deepEqual(
+    columnsOf('No.', (at) => String(at + 1)),
+    ['Sales', undefined, undefined],
+  );
+  t.deepEqual(
+    columnsOf('Index', (at) => String(at + 95)),
+    ['*', undefined, undefined],
+    'a price index',
+  );
+});
+
+test('sums of a year among its quarters are left out, and asked about; those of a quarter among its months, too', (t) => {
+  const across = (titles: string[]) =>
+    proposed([
+      ['Item', ...titles],
+      ['Exports', ...titles.map((_, at) => String(at + 1))],
+      ['Imports', ...titles.map((_, at) => String(at + 20))],
+    ]);
+  const quarters = across(['2021 Q1', '2021 Q2', '2021 Q3', '2021 Q4', '2021', '2022 Q1', '2022 Q2']);
+  t.like(quarters, { ignore: ['2021'], guessed: ['ignore'], series: { frequency: 'quarterly' } });
+  const months = across([
+    '2021-01',
+    '2021-02',
+    '2021-03',
+    '2021-Q1',
+    '2021-04',
+    '2021-05',
+    '2021-06',
+    '2021',
+  ]);
+  t.like(months, { ignore: ['2021-Q1', '2021'], series: { frequency: 'monthly' } });
+});

@@ -83,6 +83,11 @@ export function detectColumns(
       free.delete(at);
       if (!isUntitled(entryAt(titles, at), at)) found.ignored.set(at, 'it is empty');
     }
+  for (const at of others)
+    if (numbersRows(entryAt(titles, at), at, entryAt(profiles, at), rows)) {
+      free.delete(at);
+      found.ignored.set(at, 'it numbers the rows');
+    }
   for (const at of repeatedDates(rows, titles, taken.dates)) {
     free.delete(at);
     found.ignored.set(at, 'it repeats the dates');
@@ -107,6 +112,33 @@ export function detectColumns(
     ignored: new Map([...found.ignored, ...dimensions.ignored]),
     evidence: new Map([...found.evidence, ...dimensions.evidence]),
   };
+}
+
+/** Titles that programs give to the numbers of rows: pandas, R, Excel. A price may be called `Index`, so it must count from 0 or 1. */
+const rowNumberTitle =
+  /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;
+
+/**
+ * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may leave some out if it has
+ * no title, as what pandas writes of a selection.
+ */
+function numbersRows(
+  title: string,
+  at: number,
+  { filled, distinct }: Profile,
+  rows: readonly string[][],
+): boolean {
+  const isBare = isUntitled(title, at) || /^unnamed: ?\d+$/i.test(title);
+  if (filled < 3 || distinct.size < filled || (!isBare && !rowNumberTitle.test(title))) return false;
+  const numbers = rows.map((row) => (row[at] ?? '').trim()).filter((text) => text !== '');
+  if (!numbers.every((text) => /^\d{1,9}\.?$/.test(text))) return false;
+  const first = Number(numbers[0]);
+  if (numbers.every((text, place) => Number(text) === first + place)) return first === 0 || first === 1;
+  return (
+    isBare &&
+    at === 0 &&
+    numbers.every((text, place) => place === 0 || Number(text) > Number(numbers[place - 1]))
+  );
 }
 
 /** The columns with the title of the dates: of tables side by side each has its own. */
@@ -257,12 +289,12 @@ function leaveNumbers(
   profiles: readonly Profile[],
   { periods, dates }: { periods: readonly number[]; dates: readonly number[] },
 ): void {
-  const last = Math.max(...periods);
+  const first = Math.min(...periods);
   for (const at of [...free]) {
     const { filled, numbers, marks } = entryAt(profiles, at);
     if (filled === 0 || numbers === 0 || numbers + marks < filled * 0.9) continue;
     const title = entryAt(titles, at);
-    if (isCodeTitle(title) || (dates.length === 0 && at < last && !isUntitled(title, at))) continue;
+    if (isCodeTitle(title) || (dates.length === 0 && at < first && !isUntitled(title, at))) continue;
     free.delete(at);
     found.ignored.set(at, besidePeriods);
   }

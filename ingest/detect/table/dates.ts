@@ -77,7 +77,7 @@ function candidatesFor(texts: readonly string[], hints: DateHints): Candidate[] 
   const few = texts.slice(0, 24);
   return styles.flatMap((style) => {
     const plain = dateTextReader(style);
-    if (style.format?.startsWith('decimal') === true && texts.every((text) => /^\d{4}$/.test(text)))
+    if (style.format?.startsWith('decimal') === true && texts.every((text) => /^\d{4}(?:\.0+)?$/.test(text)))
       return [];
     if (
       few.filter((text) => (plain(text) ?? plain(text.replace(markText, ''))) !== null).length * 3 <

@@ -2,6 +2,7 @@
 import { entryAt } from '../../../kernel/entries.ts';
 import { foldLetters } from '../../cells/month-names.ts';
 import { cellOf, isNumberText } from '../../cells/cell-forms.ts';
+import { isDateTitle } from '../../cells/date-titles.ts';
 
 /** Facts of the series that lines above the data may state, by their labels. */
 export type LineFact = 'id' | 'name' | 'unit' | 'description';
@@ -92,8 +93,10 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   });
   const most = Math.max(0, ...counts);
   const width = widthOf(rows);
-  if (most === 0 || (most < 200_000 && width > 2)) return null;
   const header = [counts.indexOf(most)];
+  // A line that names the dates is one of names, though only one other column has a name: a column that numbers the rows has none.
+  const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
+  if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
   for (let above = entryAt(header, 0) - 1; above >= 0 && repeats(header, rows, width); above--)
     if (new Set(namesIn(rows[above] ?? [])).size > 1) header.unshift(above);
   return header;

@@ -5,6 +5,8 @@ import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { dateAbove } from '../../cells/date-in-text.ts';
 import { isDateTitle } from '../../cells/date-titles.ts';
 import type { Sample } from '../../read/table-rows.ts';
+import type { ReadDate } from '../../cells/date-reader.ts';
+import type { PeriodKind } from '../../cells/date-texts.ts';
 import { detectDates, type DatesFound } from './dates.ts';
 import {
   cellsShown,
@@ -50,6 +52,8 @@ export type TableDates =
   | { kind: 'title'; date: string; evidence: string }
   | { kind: 'none' };
 
+/** Those that sum up others, from the shortest. */
+const periodKinds: readonly PeriodKind[] = ['month', 'quarter', 'half', 'year'];
 const headRows = 40;
 const profiledRows = 3_000;
 const columnsForDates = 60;
@@ -275,7 +279,7 @@ function periodsIn(
   const texts = columns.map((at) => periodTitle(cells[at] ?? ''));
   const found = detectDates([...new Set(texts)], { allowsNumbers: true, isTitles: true });
   if (found === null) return null;
-  const spans = texts.map((text) => found.read(text));
+  const spans = withoutSums(texts.map((text) => found.read(text)));
   const periods = columns.filter((_, at) => spans[at] !== null);
   const isRun = periods.every((at, place) => place === 0 || at - entryAt(periods, place - 1) <= 2);
   if (periods.length < least || (!isRun && periods.length * 2 < named)) return null;
@@ -306,6 +310,15 @@ function periodsIn(
       evidence: `${periods.length} titles are dates, from ${texts[0] ?? ''} to ${texts.at(-1) ?? ''}${found.isSure ? '' : `; ${found.others.join('; ')}`}`,
     },
   };
+}
+
+/** The periods of the shortest kind, if most are of it: the years beside the quarters of a line, and the quarters beside months, are their sums. */
+function withoutSums(spans: readonly (ReadDate | null)[]): (ReadDate | null)[] {
+  const done = spans.filter((span) => span !== null);
+  const order = periodKinds.filter((kind) => done.some((span) => span.kind === kind));
+  const [shortest] = order;
+  const isMost = done.filter(({ kind }) => kind === shortest).length * 2 > done.length;
+  return spans.map((span) => (order.length < 2 || !isMost || span?.kind === shortest ? span : null));
 }
 
 /** The column of dates: the one whose title says so, else the first. Bare years and numbers need such a title, or the first place. */

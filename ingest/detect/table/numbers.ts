@@ -25,6 +25,8 @@ export interface NumbersFound {
 
 /** A sign alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
 const loneSign = /^[*^@#$~†‡§/\\]{1,2}$/;
+/** A number that programs write for a missing value. */
+const sentinel = /^-9{3,}(?:[.,]9+|[.,]0+)?$/;
 /** An error of a workbook's formula. #N/A is not among them: offices use it for missing values. */
 const errorMark = /^#(?!n\/a$)[a-z]+(?:\/0)?[!?]$/i;
 
@@ -38,6 +40,7 @@ export function detectNumbers(
   hasCommaLanguage = false,
 ): NumbersFound {
   const numbers = new Map<string, number>();
+  const sentinels: Tally = new Map();
   const [marks, bounds, words, signs, multiples, negative] = Array.from(
     { length: 6 },
     () => new Map<string, number>(),
@@ -48,6 +51,7 @@ export function detectNumbers(
     if (cell.kind === 'mark') countMark(text, marks, signs);
     else if (cell.kind === 'bound') count(bounds, text);
     else if (cell.kind === 'word') count(words, text);
+    else if (sentinel.test(text)) count(sentinels, text);
     else {
       if (numbers.size < 50_000) count(numbers, cell.core);
       for (const sign of cell.signs) count(signs, sign);
@@ -57,7 +61,7 @@ export function detectNumbers(
   }
   return {
     ...marksOf([...numbers.keys()], delimiter, hasCommaLanguage),
-    missing: missingFound(marks),
+    missing: withSentinels(missingFound(marks), sentinels, numbers),
     flags: flagsFound(signs, bounds, marks),
     multiples: multiplesFound(multiples),
     negative: negativeFound(negative),
@@ -81,7 +85,10 @@ const isStatusMark = (mark: string): boolean =>
 
 /** A mark that somebody has to say of whether it means missing; a word is one. */
 export const isDoubtfulMark = (text: string): boolean =>
-  loneSign.test(text) || errorMark.test(text) || cellOf(text).kind === 'word';
+  loneSign.test(text) || errorMark.test(text) || isSentinel(text) || cellOf(text).kind === 'word';
+
+/** A number such as -999, which most often means missing. */
+export const isSentinel = (text: string): boolean => sentinel.test(text);
 
 /** A sign beside a number that may be its unit. */
 export const isDoubtfulSign = (sign: string): boolean => !isUnitSign(sign) && !isStatusSign(sign);
@@ -96,6 +103,26 @@ function missingFound(marks: Tally): NumbersFound['missing'] {
     value: plain.map(([mark]) => mark),
     isSure: doubtful.length === 0,
     evidence: doubtful.length === 0 ? evidence : `${evidence}; ${counted}, and may mean something else`,
+  };
+}
+
+/** -999 and its like mean missing where no other number is near: that is a guess. Otherwise they are numbers. */
+function withSentinels(
+  missing: NumbersFound['missing'],
+  sentinels: Tally,
+  numbers: Tally,
+): NumbersFound['missing'] {
+  const least = Math.min(
+    ...[...numbers.keys()].map((text) => Number(text.replace(',', '.'))).filter(Number.isFinite),
+  );
+  const far = [...sentinels].filter(([text]) => Number(text.replace(',', '.')) < 5 * Math.min(0, least));
+  for (const [text, times] of sentinels) if (!far.some(([each]) => each === text)) numbers.set(text, times);
+  if (far.length === 0) return missing;
+  const counted = far.map(([text, times]) => `${text} (${times})`).join(', ');
+  return {
+    value: [...(missing?.value ?? []), ...far.map(([text]) => text)],
+    isSure: false,
+    evidence: `${missing === null ? '' : `${missing.evidence}; `}numbers far below all others, taken as missing: ${counted}`,
   };
 }
 
