@@ -12,7 +12,7 @@ import { sheetNames } from '../read/workbook.ts';
 import { metadataBeside } from '../entry/beside/metadata-beside.ts';
 import type { StatedFacts } from '../entry/beside/stated-facts.ts';
 import { namesIn } from '../entry/file-name.ts';
-import type { Proposal } from '../detect/proposal.ts';
+import type { About, Proposal } from '../detect/proposal.ts';
 import { propose } from '../detect/propose.ts';
 
 export interface FindTables {
@@ -46,14 +46,12 @@ export async function findTables({
   const samples = await samplesOf(source.file);
   const isDescribed = (name: string | undefined, at: number) =>
     entries.some(({ sheet }) => (sheet === undefined ? at === 0 : sheet === name));
+  const ofSheets = proposeSheets(
+    samples.map((each, at) => ({ ...each, at })).filter(({ sheet, at }) => !isDescribed(sheet, at)),
+    { stem: names.stem, dateInName: names.dateInName, ...{ folder, facts, beside, today } },
+  );
   const found: (FoundTable & { content: string })[] = [];
-  for (const [at, { sheet, sample }] of samples.entries()) {
-    if (isDescribed(sheet, at)) continue;
-    const proposal = propose(sample, {
-      stem: samples.length > 1 && sheet !== undefined && at > 0 ? `${names.stem} ${sheet}` : names.stem,
-      dateInName: names.dateInName,
-      ...{ sheet, folder, facts, beside, today },
-    });
+  for (const { at, sheet, sample, proposal } of ofSheets) {
     const ownSheet = at === 0 ? undefined : sheet;
     found.push({
       ...{ path: source.path, sheet: ownSheet, content: contentOf(sample) },
@@ -69,6 +67,28 @@ export async function findTables({
   return found
     .filter((table) => isTable(table) || table.content !== 'nothing')
     .map((table) => (isTable(table) ? table : { ...table, proposal: withoutTable(table) }));
+}
+
+type OfSheet = Awaited<ReturnType<typeof samplesOf>>[number] & { at: number };
+
+/** What each sheet is proposed to be. The table of the first sheet has the name of the file alone, unless other sheets have tables. */
+function proposeSheets(
+  sheets: readonly OfSheet[],
+  about: Omit<About, 'sheet'>,
+): (OfSheet & { proposal: Proposal })[] {
+  const proposed = ({ sheet, sample }: OfSheet, isNamed: boolean): Proposal =>
+    propose(sample, {
+      ...about,
+      sheet,
+      stem: isNamed && sheet !== undefined ? `${about.stem} ${sheet}` : about.stem,
+    });
+  const found = sheets.map((each) => ({ ...each, proposal: proposed(each, each.at > 0) }));
+  const tables = found.filter(({ proposal }) => proposal.entry.skip === undefined);
+  return found.map((each) =>
+    each.at === 0 && tables.length > 1 && tables.includes(each)
+      ? { ...each, proposal: proposed(each, true) }
+      : each,
+  );
 }
 
 /** What metadata beside the file state; a file that is not where its path says, such as an upload, has none. */

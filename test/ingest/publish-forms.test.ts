@@ -197,13 +197,13 @@ for (const type of ['xlsx', 'xls'] as const)
     });
     const ran = await publish(folder, '--yes');
     t.is(ran.code, 0, ran.stderr);
-    t.deepEqual(await published(database, `${name}.Banks_Sell`), {
+    t.deepEqual(await published(database, `${name}_Rates.Banks_Sell`), {
       '2024-01-31': '1.2',
       '2024-02-29': '2.2',
       '2024-03-31': '3.2',
       '2024-04-30': '4.2',
     });
-    t.deepEqual(Object.values(await published(database, `${name}.Bonds_Buy`)), ['1', '2', '3', '4']);
+    t.deepEqual(Object.values(await published(database, `${name}_Rates.Bonds_Buy`)), ['1', '2', '3', '4']);
     t.deepEqual(Object.values(await published(database, `${name}_Jobs`)), ['5', '6.5', '7']);
     t.regex(ran.stdout, /2 tables loaded, 0 unchanged, 1 left out/);
     const description = readFileSync(path.join(folder, 'almanac.yml'), 'utf8');
