@@ -32,13 +32,8 @@ import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/ac
 import { listPlansWithAccounts } from './operator/plans.ts';
 import { listPurchases, takePurchase } from './purchases/purchases.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
-import {
-  listDeliveries,
-  readDelivery,
-  recoverDeliveries,
-  redeliver,
-  testWebhook,
-} from './webhooks/deliveries.ts';
+import { listDeliveries, readDelivery, redeliver, testWebhook } from './webhooks/deliveries.ts';
+import { recoverDeliveries } from './webhooks/recover.ts';
 import {
   changeWebhook,
   createWebhook,

@@ -8228,7 +8228,11 @@ export type PostWebhooksByIdRecoverData = {
         /**
          * At most 30 days ago.
          */
-        since: string;
+        since?: string;
+        /**
+         * Of `/v1/updates`: the updates after that one.
+         */
+        cursor?: string;
     };
     path: {
         /**
@@ -8242,15 +8246,23 @@ export type PostWebhooksByIdRecoverData = {
 
 export type PostWebhooksByIdRecoverResponses = {
     /**
-     * Sends all failed deliveries again that were made since an instant.
+     * Sends again what failed since an instant, or what was missed after a cursor of `/v1/updates`.
      */
     202: {
         success: true;
         data: {
             /**
-             * How many are sent again.
+             * How many deliveries are sent again.
              */
             recovered: number;
+            /**
+             * There are more: call again, with `cursor` if it is not null.
+             */
+            has_more: boolean;
+            /**
+             * The last update that was looked at; null for a call with `since`, which is repeated as it is.
+             */
+            cursor: string | null;
         };
     };
 };
