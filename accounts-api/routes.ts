@@ -26,7 +26,8 @@ import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
 import { heartbeat } from './heartbeat/heartbeat.ts';
-import { createKey, deleteKey, listKeys, renameKey } from './keys/keys.ts';
+import { changeKey } from './keys/change-key.ts';
+import { createKey, deleteKey, listKeys } from './keys/keys.ts';
 import { listKeysOfAccount, revokeKeyOfAccount } from './operator/account-keys.ts';
 import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/accounts.ts';
 import { listPlansWithAccounts } from './operator/plans.ts';
@@ -52,7 +53,7 @@ export const endpoints = [
   ['GET', '/v1/account/audit', listAuditEvents],
   ['GET', '/v1/keys', listKeys],
   ['POST', '/v1/keys', createKey],
-  ['PATCH', '/v1/keys/:id', renameKey],
+  ['PATCH', '/v1/keys/:id', changeKey],
   ['DELETE', '/v1/keys/:id', deleteKey],
   ['GET', '/v1/usage', readUsage],
   ['GET', '/v1/usage/history', listUsageHistory],

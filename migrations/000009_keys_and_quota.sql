@@ -15,6 +15,9 @@ create table accounts.api_keys (
   last_used_at timestamptz,                                          -- at most once a minute, never backwards
   revoked_at   timestamptz,
   expiry_told_at timestamptz,
+  scopes    text[] not null default '{data,read,manage}'
+    constraint api_keys_scopes check (cardinality(scopes) >= 1 and scopes <@ array['data', 'read', 'manage']),
+  addresses text[] check (cardinality(addresses) between 1 and 20),  -- ranges from which it works; null: all
   unique (account_id, slot),
   check (revoked_at is null or slot is null),
   check (slot is not null or revoked_at is not null or expires_at is not null)
@@ -83,7 +86,8 @@ create constraint trigger accounts_changed after update on accounts.accounts def
   when ((old.plan, old.status, old.subscription_state) is distinct from (new.plan, new.status, new.subscription_state))
   execute function accounts.number_change();
 create constraint trigger api_keys_changed after update on accounts.api_keys deferrable initially deferred for each row
-  when ((old.revoked_at, old.expires_at) is distinct from (new.revoked_at, new.expires_at))
+  when ((old.revoked_at, old.expires_at, old.scopes, old.addresses)
+    is distinct from (new.revoked_at, new.expires_at, new.scopes, new.addresses))
   execute function accounts.number_change();
 create constraint trigger api_keys_deleted after delete on accounts.api_keys deferrable initially deferred for each row
   execute function accounts.number_change();

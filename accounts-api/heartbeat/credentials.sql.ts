@@ -10,6 +10,8 @@ export interface CredentialRow {
   plan: string;
   active: boolean;
   expires_at: Date | null;
+  scopes: string[];
+  addresses: string[] | null;
 }
 
 /** The valid keys with the hashes, in any order. `active` is false while the subscription is unpaid. */
@@ -20,7 +22,7 @@ export function selectCredentials(
 ): Promise<CredentialRow[]> {
   return sequelize.query(
     `select key.hash, key.account_id, key.id as key_id, account.plan,
-            account.subscription_state <> 'inactive' as active, key.expires_at
+            account.subscription_state <> 'inactive' as active, key.expires_at, key.scopes, key.addresses
      from accounts.api_keys as key join accounts.accounts as account on account.id = key.account_id
      where key.hash = any($1::text[]) and key.revoked_at is null
        and (key.expires_at is null or key.expires_at > $2) and account.status = 'active'`,

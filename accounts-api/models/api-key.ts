@@ -7,6 +7,7 @@ import {
   type InferCreationAttributes,
   type Sequelize,
 } from 'sequelize';
+import type { KeyScope } from '../../kernel/credentials/key-access.ts';
 
 export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttributes<ApiKey>> {
   declare id: string;
@@ -22,6 +23,9 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare expiresAt: Date | null;
   declare lastUsedAt: CreationOptional<Date | null>;
   declare revokedAt: CreationOptional<Date | null>;
+  declare scopes: CreationOptional<KeyScope[]>;
+  /** Ranges of addresses; null: all. */
+  declare addresses: CreationOptional<string[] | null>;
 }
 
 /** Defines the model on one connection. */
@@ -38,6 +42,8 @@ export function apiKeyModel(sequelize: Sequelize): typeof ApiKey {
       expiresAt: DataTypes.DATE,
       lastUsedAt: DataTypes.DATE,
       revokedAt: DataTypes.DATE,
+      scopes: DataTypes.ARRAY(DataTypes.TEXT),
+      addresses: DataTypes.ARRAY(DataTypes.TEXT),
     },
     { sequelize, modelName: 'apiKey', tableName: 'api_keys' },
   );

@@ -43,6 +43,7 @@ export const actions = [
   'recovery.code_used',
   'key.created',
   'key.renamed',
+  'key.access_changed',
   'key.revoked',
   'webhook.created',
   'webhook.updated',

@@ -14,6 +14,7 @@ import { emitEvents } from '../events.ts';
 import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';
 import { newId } from '../ids.ts';
+import { accessFields } from '../keys/key-access.ts';
 import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
@@ -25,7 +26,7 @@ import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 export const operator: Actor = { actorKind: 'operator', actorId: null };
 
 const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
-const newKey = z.strictObject({ name: nameField });
+const newKey = z.strictObject({ name: nameField, ...accessFields });
 
 /** @throws Failure `email_taken`, `invalid_body`, or `invalid_parameter` for a plan that does not exist. */
 export async function createAccount(
@@ -117,11 +118,16 @@ export async function createKey(
   deps: Deps,
   accountRef: string,
   name: string,
+  access: { scopes?: readonly string[]; addresses?: readonly string[] } = {},
 ): Promise<KeyRecord & { key: string }> {
-  const wish = parseBody(newKey, { name });
+  const wish = parseBody(newKey, { name, ...access });
   const { id: accountId } = await findAccountByRef(deps, accountRef);
   const { record, value } = await deps.db.inLedgerTransaction((transaction) =>
-    issueKey(deps, transaction, { accountId, actor: operator }, { name: wish.name, expiresAt: null }),
+    issueKey(...([deps, transaction, { accountId, actor: operator }] as const), {
+      name: wish.name,
+      expiresAt: null,
+      access: { scopes: wish.scopes, addresses: wish.addresses },
+    }),
   );
   return { ...record, key: value };
 }
@@ -161,8 +167,9 @@ export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord &
       fail('conflict', 'The key has ended already: make a new one.');
     }
     await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
-    const { name, expiresAt } = old;
-    return issueKey(deps, transaction, { accountId, actor: operator }, { name, expiresAt });
+    const { name, expiresAt, scopes, addresses } = old;
+    const wish = { name, expiresAt, access: { scopes, addresses } };
+    return issueKey(deps, transaction, { accountId, actor: operator }, wish);
   });
   return { ...record, key: value };
 }

@@ -7427,7 +7427,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -7478,7 +7478,7 @@ export type GetKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -7505,6 +7505,14 @@ export type GetKeysResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
         }>;
         /**
          * Rows of this page.
@@ -7523,6 +7531,14 @@ export type PostKeysData = {
          * Null or absent: the key does not expire.
          */
         expires_at?: string | null;
+        /**
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         */
+        scopes?: Array<'data' | 'read' | 'manage'>;
+        /**
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         */
+        addresses?: Array<string> | null;
     };
     headers?: {
         /**
@@ -7553,6 +7569,14 @@ export type PostKeysResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
             /**
              * The value.
              */
@@ -7586,7 +7610,15 @@ export type DeleteKeysByIdResponse = DeleteKeysByIdResponses[keyof DeleteKeysByI
 
 export type PatchKeysByIdData = {
     body: {
-        name: string;
+        name?: string;
+        /**
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         */
+        scopes?: Array<'data' | 'read' | 'manage'>;
+        /**
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         */
+        addresses?: Array<string> | null;
     };
     path: {
         /**
@@ -7600,7 +7632,7 @@ export type PatchKeysByIdData = {
 
 export type PatchKeysByIdResponses = {
     /**
-     * Renames an API key.
+     * Changes the name, the scopes or the allowed addresses of an API key; the next call is held to them.
      */
     200: {
         success: true;
@@ -7616,6 +7648,14 @@ export type PatchKeysByIdResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
         };
     };
 };
@@ -8612,6 +8652,14 @@ export type GetAccountKeyByTokenResponses = {
             expires_at: string | null;
             revoked_at: string | null;
             /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
              * The value.
              */
             key: string;
@@ -9264,7 +9312,7 @@ export type GetOperatorAccountsByIdKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -9291,6 +9339,14 @@ export type GetOperatorAccountsByIdKeysResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
         }>;
         /**
          * Rows of this page.

@@ -50,6 +50,8 @@ const credential = z.object({
   active: z.boolean(),
   /** From the answer on; null: never. */
   expires_in_ms: z.int().nullable(),
+  scopes: z.array(z.string()),
+  addresses: z.array(z.string()).nullable(),
   block: grant.nullable(),
 });
 

@@ -80,7 +80,7 @@ function apiKeys(): TableCases {
     before: twoAccounts,
     row,
     needs: { slot: '1' },
-    defaults: {},
+    defaults: { scopes: ['data', 'read', 'manage'] },
     cases: [
       key('api_keys_pkey', ['id'], slotted, other),
       key('api_keys_hash_key', ['hash'], slotted, other),
@@ -90,6 +90,16 @@ function apiKeys(): TableCases {
       ...is.pattern('hash', hashes.accepted, hashes.refused),
       ...is.textUpTo(32, 'mask'),
       ...is.whole(1, 3, 'slot'),
+      {
+        constraint: 'api_keys_scopes',
+        refused: [{ scopes: '{}' }, { scopes: '{data,all}' }],
+        accepted: [{ scopes: '{read}' }, { scopes: '{manage,data}' }],
+      },
+      ...is.check(
+        'addresses_check',
+        [{ addresses: '{}' }, { addresses: `{${Array(21).fill('192.0.2.1').join()}}` }],
+        [{ addresses: '{192.0.2.0/24}' }, { addresses: `{${Array(20).fill('192.0.2.1').join()}}` }],
+      ),
       ...is.check('check', [{ expires_at: at }], [{ expires_at: later }, { expires_at: null }]),
       ...is.check('check1', [{ revoked_at: at, slot: '1' }], [{ revoked_at: at, slot: null }]),
       ...is.check(

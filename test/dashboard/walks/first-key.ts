@@ -78,5 +78,15 @@ export const firstKey: Walk = {
     await page.getByText('The rotation is complete').waitFor();
     assertSame(await call(old), 401, 'the revoked key');
     assertSame(await call(made), 200, 'the new key');
+
+    await page.getByRole('button', { name: 'Change Production 2' }).click();
+    await dialog.getByText('Limit what the key may do').click();
+    await dialog.getByLabel('Read data').uncheck();
+    await dialog.getByLabel('Works only from').fill('127.0.0.0/8, 2001:db8::/32');
+    await visitor.look('keys-change');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('read, manage · from 127.0.0.0/8, 2001:db8::/32').waitFor();
+    await visitor.look('keys-bound');
+    assertSame(await call(made), 403, 'the key without its scope for data');
   },
 };

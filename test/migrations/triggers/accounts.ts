@@ -46,9 +46,11 @@ export const accountsTriggers: readonly TriggerCase[] = [
       after(db, [
         `update accounts.api_keys set last_used_at = '${at}', name = 'N'`,
         `update accounts.api_keys set expires_at = created_at + interval '1 day' where slot = 1`,
+        `update accounts.api_keys set scopes = '{data}' where slot = 1`,
+        `update accounts.api_keys set addresses = '{192.0.2.1}' where slot = 1`,
         `update accounts.api_keys set revoked_at = '${at}', slot = null where slot = 1`,
       ]),
-    expected: [nothing, numbered, numbered],
+    expected: [nothing, numbered, numbered, numbered, numbered],
   },
   {
     trigger: 'accounts.api_keys.api_keys_deleted',

@@ -11,8 +11,9 @@ import { agoText, utcDay } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accessText } from './access-fields.tsx';
+import { ChangeKey } from './change-key.tsx';
 import { NewKey } from './new-key.tsx';
-import { RenameKey } from './rename-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
 
@@ -122,7 +123,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
       ? {}
       : { rotate: rotated.id, ...(query.get('to') && { to: query.get('to') ?? '' }) };
   const revoked = keyIn('revoke');
-  const renamed = keyIn('rename');
+  const changed = keyIn('change');
   return (
     <>
       {keys.length === 0 ? (
@@ -145,10 +146,10 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
           onClose={() => show(rotation)}
         />
       )}
-      {renamed !== undefined && (
-        <RenameKey
-          of={renamed}
-          onRenamed={() => {
+      {changed !== undefined && (
+        <ChangeKey
+          of={changed}
+          onChanged={() => {
             reload();
             show(rotation);
           }}
@@ -193,8 +194,16 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
         rows={keys}
         keyOf={({ id }) => id}
         columns={[
-          { label: 'Name', cell: ({ name }) => <b>{name}</b> },
-          { label: 'Key', phone: 'plain', cell: ({ masked }) => <span class="mono xs">{masked}</span> },
+          {
+            label: 'Name',
+            cell: (key) => (
+              <>
+                <b>{key.name}</b>
+                <small class="mono">{key.masked}</small>
+                {accessText(key) !== undefined && <small>{accessText(key)}</small>}
+              </>
+            ),
+          },
           { label: 'Created', cell: ({ created_at: at }) => <Time at={at} text={dayText(at)} /> },
           {
             label: 'Last used',
@@ -213,10 +222,10 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
                   <button
                     class="btn sml"
                     type="button"
-                    aria-label={`Rename ${name}`}
-                    onClick={() => show({ ...rotation, rename: id })}
+                    aria-label={`Change ${name}`}
+                    onClick={() => show({ ...rotation, change: id })}
                   >
-                    Rename
+                    Change
                   </button>
                   <button
                     class="btn sml"

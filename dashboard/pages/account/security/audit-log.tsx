@@ -34,6 +34,7 @@ const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
   'recovery.code_used': 'Recovery code used',
   'key.created': 'API key created',
   'key.renamed': 'API key renamed',
+  'key.access_changed': 'Access of an API key changed',
   'key.revoked': 'API key revoked',
   'webhook.created': 'Webhook created',
   'webhook.updated': 'Webhook changed',
