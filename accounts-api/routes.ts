@@ -27,6 +27,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
 import { heartbeat } from './heartbeat/heartbeat.ts';
 import { changeKey } from './keys/change-key.ts';
+import { endOldValue, rotateKey } from './keys/rotate-key.ts';
 import { createKey, deleteKey, listKeys } from './keys/keys.ts';
 import { listKeysOfAccount, revokeKeyOfAccount } from './operator/account-keys.ts';
 import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/accounts.ts';
@@ -55,6 +56,8 @@ export const endpoints = [
   ['POST', '/v1/keys', createKey],
   ['PATCH', '/v1/keys/:id', changeKey],
   ['DELETE', '/v1/keys/:id', deleteKey],
+  ['POST', '/v1/keys/:id/rotate', rotateKey],
+  ['DELETE', '/v1/keys/:id/old-value', endOldValue],
   ['GET', '/v1/usage', readUsage],
   ['GET', '/v1/usage/history', listUsageHistory],
   ['GET', '/v1/webhooks', listWebhooks],

@@ -1,4 +1,4 @@
-// API keys: list, create, revoke (change-key.ts changes them). The value is shown once, at creation; only its SHA-256 is stored.
+// API keys: list, create, revoke (change-key.ts and rotate-key.ts change them). The value is shown once, at creation; only its SHA-256 is stored.
 // A revocation is strict: it is answered when no gateway can use the key any more, as each has acknowledged it, or its lease has ended (heartbeat/changes.ts).
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
@@ -51,6 +51,10 @@ export const keySchema = z.object({
     .array(z.enum(keyScopes))
     .describe('What it may do: data endpoints, reading the account, changing it.'),
   addresses: z.array(z.string()).nullable().describe('From where it works; null: from everywhere.'),
+  old_value_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('After a rotation: until then the old value works, too.'),
 });
 export type KeyRecord = z.output<typeof keySchema>;
 
@@ -175,6 +179,10 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
     revoked_at: key.revokedAt && instantText(key.revokedAt),
     scopes: key.scopes,
     addresses: key.addresses,
+    old_value_until:
+      key.previousUntil !== null && key.previousUntil > now && works(key, now)
+        ? instantText(key.previousUntil)
+        : null,
   };
 }
 

@@ -23,6 +23,10 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare expiresAt: Date | null;
   declare lastUsedAt: CreationOptional<Date | null>;
   declare revokedAt: CreationOptional<Date | null>;
+  /** Of the value before the last rotation; null: it has ended. */
+  declare previousHash: CreationOptional<string | null>;
+  declare previousMask: CreationOptional<string | null>;
+  declare previousUntil: CreationOptional<Date | null>;
   declare scopes: CreationOptional<KeyScope[]>;
   /** Ranges of addresses; null: all. */
   declare addresses: CreationOptional<string[] | null>;
@@ -42,6 +46,9 @@ export function apiKeyModel(sequelize: Sequelize): typeof ApiKey {
       expiresAt: DataTypes.DATE,
       lastUsedAt: DataTypes.DATE,
       revokedAt: DataTypes.DATE,
+      previousHash: DataTypes.TEXT,
+      previousMask: DataTypes.TEXT,
+      previousUntil: DataTypes.DATE,
       scopes: DataTypes.ARRAY(DataTypes.TEXT),
       addresses: DataTypes.ARRAY(DataTypes.TEXT),
     },

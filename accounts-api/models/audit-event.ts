@@ -44,6 +44,8 @@ export const actions = [
   'key.created',
   'key.renamed',
   'key.access_changed',
+  'key.rotated',
+  'key.old_value_ended',
   'key.revoked',
   'webhook.created',
   'webhook.updated',

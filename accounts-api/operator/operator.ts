@@ -15,6 +15,7 @@ import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';
 import { newId } from '../ids.ts';
 import { accessFields } from '../keys/key-access.ts';
+import { giveNewValue, overlapField } from '../keys/rotate-key.ts';
 import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
@@ -150,6 +151,20 @@ export async function listKeys(deps: Deps, accountRef: string): Promise<KeyRecor
 export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> {
   const { accountId, id } = await findKey(deps, keyRef);
   return endKey(deps, { accountId, actor: operator }, id);
+}
+
+/**
+ * Gives an active key a new value; the old one works on for so many hours. @returns the record; `key` is the new value: show it once.
+ * @throws Failure `not_found`, `invalid_body`, or `conflict` for a key that has ended, or whose older value works still.
+ */
+export async function rotateKeyValue(
+  deps: Deps,
+  keyRef: string,
+  overlapHours: number,
+): Promise<KeyRecord & { key: string }> {
+  const wish = parseBody(z.strictObject({ overlap_hours: overlapField }), { overlap_hours: overlapHours });
+  const { accountId, id } = await findKey(deps, keyRef);
+  return giveNewValue(deps, { accountId, actor: operator }, id, wish.overlap_hours);
 }
 
 /**

@@ -1,5 +1,11 @@
 // almanac keys: create, list, revoke, rotate. A new key's value is printed once.
-import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts-api/operator/operator.ts';
+import {
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  rotateKeyValue,
+} from '../../accounts-api/operator/operator.ts';
 import { keyScopes } from '../../kernel/credentials/key-access.ts';
 import {
   UsageError,
@@ -70,13 +76,23 @@ export const keys: DeclareCommand = (command, terminal) => {
     });
   command
     .command('rotate')
-    .summary('revoke a key, and print its replacement')
+    .summary('revoke a key, and print its replacement; or give it a new value beside the old one')
     .argument(...aKey)
+    .option(
+      '--overlap-hours <hours>',
+      'keep the key, and let its old value work for so many hours, at most 168',
+      Number,
+    )
     .option(...jsonFlag)
-    .addHelpText('after', examples('almanac keys rotate key_k3v9x2'))
-    .action(async (key, { json }) => {
+    .addHelpText(
+      'after',
+      examples('almanac keys rotate key_k3v9x2', 'almanac keys rotate key_k3v9x2 --overlap-hours 24'),
+    )
+    .action(async (key, { json, overlapHours }) => {
       const keyRef = await readKeyRef(terminal, key);
-      printNew(terminal, await withAccounts(env, (deps) => rotateKey(deps, keyRef)), json);
+      const rotate = (deps: Parameters<typeof rotateKey>[0]) =>
+        overlapHours === undefined ? rotateKey(deps, keyRef) : rotateKeyValue(deps, keyRef, overlapHours);
+      printNew(terminal, await withAccounts(env, rotate), json);
     });
 };
 

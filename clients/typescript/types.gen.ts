@@ -7427,7 +7427,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.rotated' | 'key.old_value_ended' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -7478,7 +7478,7 @@ export type GetKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_until'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -7513,6 +7513,10 @@ export type GetKeysResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
         }>;
         /**
          * Rows of this page.
@@ -7577,6 +7581,10 @@ export type PostKeysResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
             /**
              * The value.
              */
@@ -7656,11 +7664,93 @@ export type PatchKeysByIdResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
         };
     };
 };
 
 export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdResponses];
+
+export type PostKeysByIdRotateData = {
+    body: {
+        /**
+         * How long the old value works, too. 0: it ends at once, with any older one.
+         */
+        overlap_hours?: number;
+    };
+    path: {
+        /**
+         * An id of `/v1/keys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}/rotate';
+};
+
+export type PostKeysByIdRotateResponses = {
+    /**
+     * Gives an API key a new value, which is in this answer only; the old one works on for a while.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            /**
+             * `pk_live_abcd…wxyz`
+             */
+            masked: string;
+            status: 'active' | 'expired' | 'revoked';
+            created_at: string;
+            last_used_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
+            /**
+             * The new value.
+             */
+            key: string;
+        };
+    };
+};
+
+export type PostKeysByIdRotateResponse = PostKeysByIdRotateResponses[keyof PostKeysByIdRotateResponses];
+
+export type DeleteKeysByIdOldValueData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/keys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}/old-value';
+};
+
+export type DeleteKeysByIdOldValueResponses = {
+    /**
+     * Ends the old value of a rotated API key; the next call with it is refused.
+     */
+    204: void;
+};
+
+export type DeleteKeysByIdOldValueResponse = DeleteKeysByIdOldValueResponses[keyof DeleteKeysByIdOldValueResponses];
 
 export type GetUsageData = {
     body?: never;
@@ -8660,6 +8750,10 @@ export type GetAccountKeyByTokenResponses = {
              */
             addresses: Array<string> | null;
             /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
+            /**
              * The value.
              */
             key: string;
@@ -9312,7 +9406,7 @@ export type GetOperatorAccountsByIdKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_until'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -9347,6 +9441,10 @@ export type GetOperatorAccountsByIdKeysResponses = {
              * From where it works; null: from everywhere.
              */
             addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
         }>;
         /**
          * Rows of this page.

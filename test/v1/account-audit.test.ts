@@ -186,6 +186,13 @@ const ofKey = (
   subject: String(key.id),
   detail: { name: key.name, masked: key.masked, ...detail },
 });
+async function rotatedKey(t: ExecutionContext) {
+  const holder = await newHolder();
+  const old = done(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }));
+  const target = `/v1/keys/${String(old['id'])}/rotate`;
+  const rotated = done(t, await service.signedIn(holder, target, { body: { overlap_hours: 1 }, headers }));
+  return { holder, old, rotated };
+}
 /** What a key may do that was given nothing else. */
 const unbound = { scopes: ['data', 'read', 'manage'], addresses: null };
 const keyIn = (data: Record<string, unknown>) => ({
@@ -546,6 +553,22 @@ const writers: Record<Action, Record<string, Act>> = {
       const changed = done(t, await service.signedIn(holder, target, { method: 'PATCH', body, headers }));
       const before = { scopes: ['data', 'read', 'manage'], addresses: null };
       return ofKey(holder, bySession(holder), keyIn(changed), { before, ...body });
+    },
+  },
+  'key.rotated': {
+    async 'its holder, by session'(t) {
+      const { holder, old, rotated } = await rotatedKey(t);
+      const detail = { old_value: old['masked'], old_value_until: rotated['old_value_until'] };
+      return ofKey(holder, bySession(holder), keyIn(rotated), detail);
+    },
+  },
+  'key.old_value_ended': {
+    async 'its holder, by session'(t) {
+      const { holder, old, rotated } = await rotatedKey(t);
+      const target = `/v1/keys/${String(old['id'])}/old-value`;
+      done(t, await service.signedIn(holder, target, { method: 'DELETE', headers }));
+      const detail = { old_value: old['masked'], old_value_until: rotated['old_value_until'] };
+      return ofKey(holder, bySession(holder), keyIn(rotated), detail);
     },
   },
   'key.revoked': {

@@ -13,6 +13,7 @@ import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
+import { NewValue, OldValue } from './new-value.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
@@ -124,6 +125,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
       : { rotate: rotated.id, ...(query.get('to') && { to: query.get('to') ?? '' }) };
   const revoked = keyIn('revoke');
   const changed = keyIn('change');
+  const renewed = keyIn('value');
   return (
     <>
       {keys.length === 0 ? (
@@ -131,7 +133,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
           <p>Every call carries a key. Create one, and paste the call that is shown with it.</p>
         </Empty>
       ) : (
-        <KeyTable keys={keys} use={use} show={show} rotation={rotation} />
+        <KeyTable {...{ keys, use, show, rotation, reload }} />
       )}
       {rotated !== undefined && (
         <Rotation {...{ keys, use, old: rotated, to: keyIn('to'), isFull, show, reload }} />
@@ -146,6 +148,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
           onClose={() => show(rotation)}
         />
       )}
+      {renewed !== undefined && <NewValue of={renewed} onMade={reload} onClose={() => show({})} />}
       {changed !== undefined && (
         <ChangeKey
           of={changed}
@@ -179,13 +182,13 @@ function nextName(name: string, keys: readonly Key[]): string {
   return `${stem} ${next}`;
 }
 
-interface KeyTableProps extends Pick<FoundProps, 'show'> {
+interface KeyTableProps extends Pick<FoundProps, 'show' | 'reload'> {
   keys: readonly Key[];
   use: KeyUse;
   rotation: Readonly<Record<string, string>>;
 }
 
-function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
+function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
   const now = Date.now();
   return (
     <>
@@ -211,7 +214,15 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
               at === null ? 'never' : <Time at={at} text={agoText(at, now)} />,
           },
           { label: 'Calls, 30 days', right: true, cell: ({ id }) => numberText(use.callsOf(id)) },
-          { label: 'Status', cell: (key) => <KeyStatus of={key} /> },
+          {
+            label: 'Status',
+            cell: (key) => (
+              <>
+                <KeyStatus of={key} />
+                <OldValue of={key} reload={reload} />
+              </>
+            ),
+          },
           {
             label: 'Actions',
             right: true,

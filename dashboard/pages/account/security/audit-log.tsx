@@ -34,6 +34,8 @@ const whatHappened: Readonly<Record<AuditRow['action'], string>> = {
   'recovery.code_used': 'Recovery code used',
   'key.created': 'API key created',
   'key.renamed': 'API key renamed',
+  'key.rotated': 'API key rotated',
+  'key.old_value_ended': 'Old value of an API key ended',
   'key.access_changed': 'Access of an API key changed',
   'key.revoked': 'API key revoked',
   'webhook.created': 'Webhook created',
