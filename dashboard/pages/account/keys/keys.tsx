@@ -202,7 +202,7 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
             cell: (key) => (
               <>
                 <b>{key.name}</b>
-                <small class="mono">{key.masked}</small>
+                <small class="mono nb">{key.masked}</small>
                 {accessText(key) !== undefined && <small>{accessText(key)}</small>}
               </>
             ),
@@ -217,10 +217,10 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
           {
             label: 'Status',
             cell: (key) => (
-              <>
+              <div>
                 <KeyStatus of={key} />
                 <OldValue of={key} reload={reload} />
-              </>
+              </div>
             ),
           },
           {
