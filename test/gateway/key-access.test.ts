@@ -6,7 +6,8 @@ import { parse } from 'yaml';
 import { createKey } from '../../accounts-api/operator/operator.ts';
 import { projectRoot } from '../../kernel/project.ts';
 import { isFredPath } from '../../kernel/wire/error-form.ts';
-import { startAccountsService } from '../services/accounts-service.ts';
+import { until } from '../run/until.ts';
+import { startAccountsService, sumOf } from '../services/accounts-service.ts';
 import { noon, startTestGateway } from './recording-upstream.ts';
 
 const accounts = await startAccountsService(noon);
@@ -114,6 +115,8 @@ test.serial(
       }
     }
     t.is(gateway.dataApi.received.filter(({ identity }) => identity?.keyId === client.keyId).length, 5);
+    await until('the calls are settled', async () => sumOf(await accounts.ledger(client)).calls >= 5);
+    t.deepEqual(sumOf(await accounts.ledger(client)), { calls: 5, billed: 5 });
   },
 );
 

@@ -53,7 +53,7 @@ export const accountsTriggers: readonly TriggerCase[] = [
         `update accounts.api_keys set addresses = '{192.0.2.1}' where slot = 1`,
         `update accounts.api_keys set revoked_at = '${at}', slot = null where slot = 1`,
       ]),
-    expected: [nothing, ...Array<typeof numbered>(7).fill(numbered)],
+    expected: [nothing, ...Array.from({ length: 7 }, () => numbered)],
   },
   {
     trigger: 'accounts.api_keys.api_keys_deleted',
