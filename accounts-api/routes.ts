@@ -26,19 +26,16 @@ import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
 import { heartbeat } from './heartbeat/heartbeat.ts';
-import { createKey, deleteKey, listKeys, renameKey } from './keys/keys.ts';
+import { changeKey } from './keys/change-key.ts';
+import { endOldValue, rotateKey } from './keys/rotate-key.ts';
+import { createKey, deleteKey, listKeys } from './keys/keys.ts';
 import { listKeysOfAccount, revokeKeyOfAccount } from './operator/account-keys.ts';
 import { changeOneAccount, listAllAccounts, readOneAccount } from './operator/accounts.ts';
 import { listPlansWithAccounts } from './operator/plans.ts';
 import { listPurchases, takePurchase } from './purchases/purchases.ts';
 import { listUsageHistory, readUsage } from './usage/usage.ts';
-import {
-  listDeliveries,
-  readDelivery,
-  recoverDeliveries,
-  redeliver,
-  testWebhook,
-} from './webhooks/deliveries.ts';
+import { listDeliveries, readDelivery, redeliver, testWebhook } from './webhooks/deliveries.ts';
+import { recoverDeliveries } from './webhooks/recover.ts';
 import {
   changeWebhook,
   createWebhook,
@@ -57,8 +54,10 @@ export const endpoints = [
   ['GET', '/v1/account/audit', listAuditEvents],
   ['GET', '/v1/keys', listKeys],
   ['POST', '/v1/keys', createKey],
-  ['PATCH', '/v1/keys/:id', renameKey],
+  ['PATCH', '/v1/keys/:id', changeKey],
   ['DELETE', '/v1/keys/:id', deleteKey],
+  ['POST', '/v1/keys/:id/rotate', rotateKey],
+  ['DELETE', '/v1/keys/:id/old-value', endOldValue],
   ['GET', '/v1/usage', readUsage],
   ['GET', '/v1/usage/history', listUsageHistory],
   ['GET', '/v1/webhooks', listWebhooks],

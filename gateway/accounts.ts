@@ -26,6 +26,15 @@ export interface Credential {
    * has no second factor, which operators need here.
    */
   operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
+  /** Of a key; null: a session, which may do everything. */
+  access: KeyAccess | null;
+}
+
+export interface KeyAccess {
+  /** Of `keyScopes`. */
+  readonly scopes: readonly string[];
+  /** Whether it works from an address; null: from all. */
+  readonly isAllowedFrom: ((address: string) => boolean) | null;
 }
 
 export interface Accounts {
@@ -50,6 +59,7 @@ const sessionsAnswer = z.object({
         plan: c.plan,
         active: c.active,
         operator: c.operator,
+        access: null,
       }))
       .nullable(),
   ),

@@ -146,8 +146,7 @@ function tokenIn(header: string | undefined): string | null {
 function whyRefused(sealedAt: number | undefined, service: Service, now: number): string {
   if (sealedAt === undefined) return 'IDENTITY_SECRET must be the same for both.';
   const behind = now / 1000 - sealedAt;
-  const [least, most] =
-    behind < 0 ? [-behind, -behind + reuseSeconds] : [behind - reuseSeconds, behind];
+  const [least, most] = behind < 0 ? [-behind, -behind + reuseSeconds] : [behind - reuseSeconds, behind];
   const isOff = behind >= lifetimeSeconds || behind < -clocksDifferSeconds;
   if (!isOff) return 'It was sealed for another call.';
   return `The clock of the gateway is ${least.toFixed(0)} to ${most.toFixed(0)} s ${behind < 0 ? 'ahead of' : 'behind'} that of ${service}: synchronise both.`;

@@ -14,16 +14,23 @@ create table accounts.api_keys (
   expires_at   timestamptz check (expires_at > created_at),
   last_used_at timestamptz,                                          -- at most once a minute, never backwards
   revoked_at   timestamptz,
-  expiry_told_at timestamptz,
+  expiry_told_at timestamptz,                                        -- the last mail about its end
+  previous_hash  text unique check (previous_hash ~ '^[0-9a-f]{64}$'),   -- of the value before the last rotation
+  previous_mask  text check (length(previous_mask) <= 32),
+  previous_until timestamptz,                                             -- until then it works beside the new one
+  scopes    text[] not null default '{data,read,manage}'
+    constraint api_keys_scopes check (cardinality(scopes) >= 1 and scopes <@ array['data', 'read', 'manage']),
+  addresses text[] check (cardinality(addresses) between 1 and 20),  -- ranges from which it works; null: all
   unique (account_id, slot),
   check (revoked_at is null or slot is null),
-  check (slot is not null or revoked_at is not null or expires_at is not null)
+  check (slot is not null or revoked_at is not null or expires_at is not null),
+  constraint api_keys_previous check (num_nulls(previous_hash, previous_mask, previous_until) in (0, 3))
 );
 comment on table accounts.api_keys is
   'A row is an API key. It stays after it has ended, for the list and the audit; an account that is deleted takes its keys along.';
 create index api_keys_of_account on accounts.api_keys (account_id, created_at);
 create index api_keys_to_tell on accounts.api_keys (expires_at)
-  where expires_at is not null and revoked_at is null and expiry_told_at is null;
+  where expires_at is not null and revoked_at is null;
 
 -- There are no foreign keys: the ledger outlives accounts and keys, and one stale id must not keep a batch from being counted.
 create table accounts.usage_daily (
@@ -83,7 +90,8 @@ create constraint trigger accounts_changed after update on accounts.accounts def
   when ((old.plan, old.status, old.subscription_state) is distinct from (new.plan, new.status, new.subscription_state))
   execute function accounts.number_change();
 create constraint trigger api_keys_changed after update on accounts.api_keys deferrable initially deferred for each row
-  when ((old.revoked_at, old.expires_at) is distinct from (new.revoked_at, new.expires_at))
+  when ((old.hash, old.previous_hash, old.previous_until, old.revoked_at, old.expires_at, old.scopes, old.addresses)
+    is distinct from (new.hash, new.previous_hash, new.previous_until, new.revoked_at, new.expires_at, new.scopes, new.addresses))
   execute function accounts.number_change();
 create constraint trigger api_keys_deleted after delete on accounts.api_keys deferrable initially deferred for each row
   execute function accounts.number_change();

@@ -35,6 +35,10 @@ comment on table data.updates is
   'A row is a change of data, for readers of /v1/updates. Loads insert under their lock, so positions have the order of the commits. Deleted after 100 days.';
 create index updates_at on data.updates (at);
 
+create view events.updates as select position, id, type, series, data, at from data.updates;
+comment on view events.updates is
+  'The updates for accounts-api, which may not enter schema data: a view reads with the rights of its owner.';
+
 -- Reports a change of data: to readers of /v1/updates, and to the webhooks of every account.
 create function events.report(type text, series text[], data jsonb, at timestamptz) returns void language sql volatile as $$
   with update as (

@@ -2,6 +2,7 @@
 // Hides what the library leaves out: credentials by pipeline, errors by policy, comma-separated arrays.
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { z } from 'zod';
+import { credentialAction, keyScopesOf } from '../gateway/policies/credential.ts';
 import { errorTable, type ErrorCode } from '../kernel/errors.ts';
 import type { Declaration } from '../kernel/http/endpoint.ts';
 import type { GatewayRoutes, PipelineRoutes } from '../gateway/routes.ts';
@@ -142,21 +143,27 @@ function errorsOf({ method, declaration: { errors, takesFile } }: DeclaredEndpoi
   return ['header_fields_too_large', 'uri_too_long', ...errors, ...ofBodies];
 }
 
-const keyCredentials: Record<string, string[]>[] = [
-  { ApiKey: [] },
-  { Bearer: [] },
-  { Basic: [] },
-  { ApiKeyParameter: [] },
+/** The ways to send a key, which needs a scope: what OpenAPI 3.1 calls a role. */
+const keyCredentials = (scopes: string[]): Record<string, string[]>[] => [
+  { ApiKey: scopes },
+  { Bearer: scopes },
+  { Basic: scopes },
+  { ApiKeyParameter: scopes },
 ];
 
-function securityOf({ takesSessionOnly = false }: DeclaredEndpoint, steps: PipelineRoutes['steps']) {
+function securityOf(
+  { method, path, takesSessionOnly = false }: DeclaredEndpoint,
+  steps: PipelineRoutes['steps'],
+) {
   if (takesSessionOnly) return [{ Session: [] }];
   const action = steps.find(({ policy }) => policy === 'credential')?.action;
   if (action === undefined) return [];
-  const takesSessions =
-    'accept' in action && Array.isArray(action.accept) && action.accept.includes('session');
-  const credentials = takesSessions ? [...keyCredentials, { Session: [] }] : keyCredentials;
-  return 'optional' in action && action.optional === true ? [{}, ...credentials] : credentials;
+  const { accept, optional, only, ...rest } = credentialAction.parse(action);
+  // Keys are taken from operators only to be refused like those of others.
+  const scopes = only === undefined ? [keyScopesOf({ accept, optional, only, ...rest })(method, path)] : [];
+  const keys = keyCredentials(scopes);
+  const credentials = accept.includes('session') ? [...keys, { Session: [] }] : keys;
+  return optional ? [{}, ...credentials] : credentials;
 }
 
 /** `getSeriesByIdLatest` */

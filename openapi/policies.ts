@@ -15,7 +15,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   cors: { headers: ['Access-Control-Allow-Origin', 'Access-Control-Expose-Headers'] },
   admission: { errors: ['unauthorized', 'rate_limited', 'unavailable'] },
   'stripe-events': { errors: ['not_found', 'invalid_request', 'rate_limited', 'unavailable'] },
-  credential: { errors: ['unauthorized', 'invalid_parameter', 'rate_limited', 'unavailable'] },
+  credential: { errors: ['unauthorized', 'forbidden', 'invalid_parameter', 'rate_limited', 'unavailable'] },
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},
   page: {},

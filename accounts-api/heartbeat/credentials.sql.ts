@@ -10,20 +10,28 @@ export interface CredentialRow {
   plan: string;
   active: boolean;
   expires_at: Date | null;
+  scopes: string[];
+  addresses: string[] | null;
 }
 
-/** The valid keys with the hashes, in any order. `active` is false while the subscription is unpaid. */
+/** The valid keys with the hashes, in any order; one by the hash of its old value ends with that. `active` is false while the subscription is unpaid. */
 export function selectCredentials(
   { sequelize }: AccountsDatabase,
   hashes: readonly string[],
   now: Date,
 ): Promise<CredentialRow[]> {
   return sequelize.query(
-    `select key.hash, key.account_id, key.id as key_id, account.plan,
-            account.subscription_state <> 'inactive' as active, key.expires_at
-     from accounts.api_keys as key join accounts.accounts as account on account.id = key.account_id
-     where key.hash = any($1::text[]) and key.revoked_at is null
-       and (key.expires_at is null or key.expires_at > $2) and account.status = 'active'`,
+    `with key as (
+       select hash, id, account_id, expires_at, scopes, addresses, revoked_at
+       from accounts.api_keys where hash = any($1::text[])
+       union all
+       select previous_hash, id, account_id, least(expires_at, previous_until), scopes, addresses, revoked_at
+       from accounts.api_keys where previous_hash = any($1::text[])
+     )
+     select key.hash, key.account_id, key.id as key_id, account.plan,
+            account.subscription_state <> 'inactive' as active, key.expires_at, key.scopes, key.addresses
+     from key join accounts.accounts as account on account.id = key.account_id
+     where key.revoked_at is null and (key.expires_at is null or key.expires_at > $2) and account.status = 'active'`,
     { bind: [hashes, now], type: QueryTypes.SELECT },
   );
 }

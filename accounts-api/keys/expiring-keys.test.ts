@@ -82,7 +82,7 @@ test('a key that expires in a week is announced by mail, once, unless it has end
   t.is(mailbox.received.filter(({ subject }) => subject.includes('expires soon')).length, 1);
 });
 
-test('the week before the end of a key counts to the millisecond, and no mail is sent about a key that has ended', async (t) => {
+test('the week and the day before the end of a key count to the millisecond, and no mail is sent about a key that has ended', async (t) => {
   const own = await startAccountsService();
   t.teardown(() => own.close());
   const ownJobs = openJobs(own.deps.db.sequelize, own.databaseUrl, silentLog);
@@ -97,6 +97,7 @@ test('the week before the end of a key counts to the millisecond, and no mail is
     own.clock.set(new Date(begun + milliseconds).toISOString());
     return tellOfExpiringKeys({ ...own.deps, jobs: ownJobs });
   };
+  await make(day);
   await make(7 * day);
   await make(7 * day + 1);
   const late = await make(20 * day);
@@ -104,7 +105,10 @@ test('the week before the end of a key counts to the millisecond, and no mail is
   await own.as(revoked, `/v1/keys/${revoked.id}`, { method: 'DELETE' });
   t.is(await told(0), 0);
   t.is(await told(1), 1, 'the one that lasts longer than a week');
-  t.is(await told(7 * day - 1), 0, 'once, and not of one that was revoked');
+  t.is(await told(6 * day - 1), 0, 'once, and not of one that was revoked');
+  t.is(await told(6 * day), 1, 'a day before, also one that lasts a week');
+  t.is(await told(6 * day + 1), 1, 'and a second time');
+  t.is(await told(7 * day - 1), 0);
   t.is(await told(20 * day), 0, 'nobody looked in time: it has ended');
   t.is(await told(20 * day - 1), 1);
   t.like(

@@ -1,11 +1,11 @@
 // Warns account holders about keys that are about to expire. The mail is a job written in the transaction that marks the key as
-// warned about, so each key gets one mail, whichever worker finds it first.
+// warned about, so each warning is one mail, whichever worker finds the key first.
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { noteExpiringKeys } from './keys.sql.ts';
 
-/** How long before its expiry a key is announced. A key with a shorter lifetime is not announced, as its creator knows. */
-const toldBeforeDays = 7;
+/** How long before its expiry a key is announced, each time once. One with a shorter lifetime is not announced, as its creator knows. */
+const toldBeforeDays = [7, 1];
 
 /** Writes a mail for each key that is about to expire. @returns how many. */
 export async function tellOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {

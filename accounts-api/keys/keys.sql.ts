@@ -22,7 +22,8 @@ export function selectKeys(
 ): Promise<ApiKey[]> {
   const [behind, direction] = page.sort === 'created_at' ? ['>', 'asc'] : ['<', 'desc'];
   return db.sequelize.query(
-    `select id, account_id, name, hash, mask, slot, created_at, expires_at, last_used_at, revoked_at
+    `select id, account_id, name, hash, mask, slot, created_at, expires_at, last_used_at, revoked_at, scopes, addresses,
+            previous_until
      from (
        select *, $7 and revoked_at is null and (expires_at is null or expires_at > $2) as active
        from accounts.api_keys where account_id = $1
@@ -104,20 +105,25 @@ export async function selectNthNewest(
   return rows[0]?.created_at ?? null;
 }
 
-/** Marks expiring keys as announced. @returns the keys' ids; a thousand at most, the nearest to expiry first. */
+/**
+ * Marks expiring keys as announced. @param daysBefore how many days before their end keys are announced that last longer than that. @returns the keys' ids; a thousand at most, the nearest to expiry first.
+ */
 export async function noteExpiringKeys(
   db: AccountsDatabase,
   transaction: Transaction,
   now: Date,
-  daysBefore: number,
+  daysBefore: readonly number[],
 ): Promise<string[]> {
   const rows = await db.sequelize.query<{ id: string }>(
     `update accounts.api_keys set expiry_told_at = $1
      where id in (
        select id from accounts.api_keys
-       where revoked_at is null and expiry_told_at is null
-         and expires_at > $1 and expires_at <= $1::timestamptz + $2 * interval '1 day'
-         and expires_at - created_at > $2 * interval '1 day'
+       where revoked_at is null and expires_at > $1
+         and expires_at <= $1::timestamptz + (select max(days) from unnest($2::int[]) as days) * interval '1 day'
+         and exists (
+           select from unnest($2::int[]) as days
+           where expires_at <= $1::timestamptz + days * interval '1 day' and expires_at - created_at > days * interval '1 day'
+             and (expiry_told_at is null or expiry_told_at < expires_at - days * interval '1 day'))
        order by expires_at, id limit 1000 for no key update skip locked)
      returning id`,
     { bind: [now, daysBefore], type: QueryTypes.SELECT, transaction },

@@ -1,4 +1,4 @@
-// API keys: list, create, revoke. The value is shown once, at creation; only its SHA-256 is stored.
+// API keys: list, create, revoke (change-key.ts and rotate-key.ts change them). The value is shown once, at creation; only its SHA-256 is stored.
 // A revocation is strict: it is answered when no gateway can use the key any more, as each has acknowledged it, or its lease has ended (heartbeat/changes.ts).
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { hashApiKey, maskApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { memberOf } from '../../kernel/entries.ts';
+import { keyScopes } from '../../kernel/credentials/key-access.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
 import type { CursorContent } from '../../kernel/http/cursor.ts';
@@ -21,6 +22,7 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { page } from '../../kernel/http/pages.ts';
 import { idempotencyHeader, idempotencyKeyOf, idempotently } from './idempotency.ts';
 import { newId } from '../ids.ts';
+import { accessFields, grantedAccess, type AccessWish } from './key-access.ts';
 import {
   freeExpiredSlots,
   lowestFreeSlot,
@@ -45,6 +47,14 @@ export const keySchema = z.object({
   last_used_at: z.iso.datetime().nullable(),
   expires_at: z.iso.datetime().nullable(),
   revoked_at: z.iso.datetime().nullable(),
+  scopes: z
+    .array(z.enum(keyScopes))
+    .describe('What it may do: data endpoints, reading the account, changing it.'),
+  addresses: z.array(z.string()).nullable().describe('From where it works; null: from everywhere.'),
+  old_value_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('After a rotation: until then the old value works, too.'),
 });
 export type KeyRecord = z.output<typeof keySchema>;
 
@@ -54,7 +64,7 @@ export const keysQuery = listParams({
   sort: 'status',
 });
 
-const keyId = z.string().describe('An id of `/v1/keys`.');
+export const keyId = z.string().describe('An id of `/v1/keys`.');
 
 const newKey = z.strictObject({
   name: nameField,
@@ -63,6 +73,7 @@ const newKey = z.strictObject({
     .nullish()
     .describe('Null or absent: the key does not expire.')
     .transform((text) => (text === null || text === undefined ? null : new Date(text))),
+  ...accessFields,
 });
 
 export const listKeys = endpoint({
@@ -110,6 +121,7 @@ export const createKey = endpoint({
   answers: { 201: keySchema.extend({ key: z.string().optional().describe('The value.') }) },
   errors: [
     'invalid_request',
+    'forbidden',
     'key_limit_reached',
     'rate_limited',
     'conflict',
@@ -128,6 +140,7 @@ export const createKey = endpoint({
             const { record, value } = await issueKey(deps, transaction, requester, {
               name: body.name,
               expiresAt: body.expires_at,
+              access: { scopes: body.scopes, addresses: body.addresses },
             });
             await remember(transaction, { status: 201, data: record }); // without the value: a replay cannot show it
             return { status: 201, data: { ...record, key: value } };
@@ -136,30 +149,6 @@ export const createKey = endpoint({
       );
       return one(data, { status, headers: replayed ? { 'idempotent-replayed': 'true' } : {} });
     },
-});
-
-export const renameKey = endpoint({
-  summary: 'Renames an API key.',
-  params: { id: keyId },
-  requester: 'account',
-  body: z.strictObject({ name: nameField }),
-  answers: { 200: keySchema },
-  errors: ['not_found'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId, actor }, body: { name }, params, call }) =>
-      call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          const key = await findKey(deps, transaction, accountId, memberOf(params, 'id'));
-          const { id, name: before, mask: masked } = key;
-          if (name !== before) {
-            await key.update({ name }, { transaction });
-            const detail = { before, name, masked };
-            await audit(deps, transaction, { accountId, actor, action: 'key.renamed', subject: id, detail });
-          }
-          return one(keyRecord(key, deps.clock.now()));
-        }),
-      ),
 });
 
 /** Repeated calls also answer 204: a retry after a lost answer must not look like a failure. */
@@ -188,6 +177,12 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
     last_used_at: key.lastUsedAt && instantText(key.lastUsedAt),
     expires_at: key.expiresAt && instantText(key.expiresAt),
     revoked_at: key.revokedAt && instantText(key.revokedAt),
+    scopes: key.scopes,
+    addresses: key.addresses,
+    old_value_until:
+      key.previousUntil !== null && key.previousUntil > now && works(key, now)
+        ? instantText(key.previousUntil)
+        : null,
   };
 }
 
@@ -195,14 +190,15 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
  * Makes a key, within a transaction. The lock on the account's row serialises the making of its keys.
  * @returns the record, and the value, which must be shown once.
  * @throws Failure `key_limit_reached` if the account has three active keys, `invalid_body` for an expiry in the past,
- * `rate_limited` for the eleventh within an hour.
+ * `rate_limited` for the eleventh within an hour, `forbidden` if it would have more access than the key that makes it.
  */
 export async function issueKey(
   deps: Deps,
   transaction: Transaction,
-  { accountId, actor }: Requester,
-  wish: { name: string; expiresAt: Date | null },
+  requester: Requester,
+  wish: { name: string; expiresAt: Date | null; access?: AccessWish },
 ): Promise<{ record: KeyRecord; value: string }> {
+  const { accountId, actor } = requester;
   const now = deps.clock.now();
   if (wish.expiresAt !== null && wish.expiresAt <= now) {
     fail('invalid_body', '"expires_at" must be in the future.', { param: 'expires_at' });
@@ -218,6 +214,7 @@ export async function issueKey(
     fail('key_limit_reached', `This account has ${keysMax} active keys already. Revoke one to make another.`);
   }
   if (actor.actorKind !== 'operator') await requireMakingSlowly(deps, transaction, accountId, now);
+  const access = await grantedAccess(deps, transaction, requester, { before: null, wish: wish.access ?? {} });
   const value = mintApiKey();
   const key = await deps.db.keys.create(
     {
@@ -229,6 +226,7 @@ export async function issueKey(
       slot,
       createdAt: now,
       expiresAt: wish.expiresAt,
+      ...access,
     },
     { transaction },
   );
@@ -237,7 +235,10 @@ export async function issueKey(
     masked: key.mask,
     expires_at: key.expiresAt && instantText(key.expiresAt),
   };
-  await audit(deps, transaction, { accountId, actor, action: 'key.created', subject: key.id, detail });
+  await audit(deps, transaction, {
+    ...{ accountId, actor, action: 'key.created', subject: key.id },
+    detail: { ...detail, ...access },
+  });
   await emitEvents(deps, transaction, {
     type: 'key.created',
     accountId,
@@ -260,7 +261,7 @@ export async function revokeKey(deps: Deps, caller: Requester, id: string): Prom
 }
 
 /** A key of the account, locked. @throws Failure `not_found`, also for one of another account. */
-async function findKey(
+export async function findKey(
   { db }: Deps,
   transaction: Transaction,
   accountId: string,

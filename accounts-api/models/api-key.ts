@@ -7,6 +7,7 @@ import {
   type InferCreationAttributes,
   type Sequelize,
 } from 'sequelize';
+import type { KeyScope } from '../../kernel/credentials/key-access.ts';
 
 export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttributes<ApiKey>> {
   declare id: string;
@@ -22,6 +23,13 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare expiresAt: Date | null;
   declare lastUsedAt: CreationOptional<Date | null>;
   declare revokedAt: CreationOptional<Date | null>;
+  /** Of the value before the last rotation; null: it has ended. */
+  declare previousHash: CreationOptional<string | null>;
+  declare previousMask: CreationOptional<string | null>;
+  declare previousUntil: CreationOptional<Date | null>;
+  declare scopes: CreationOptional<KeyScope[]>;
+  /** Ranges of addresses; null: all. */
+  declare addresses: CreationOptional<string[] | null>;
 }
 
 /** Defines the model on one connection. */
@@ -38,6 +46,11 @@ export function apiKeyModel(sequelize: Sequelize): typeof ApiKey {
       expiresAt: DataTypes.DATE,
       lastUsedAt: DataTypes.DATE,
       revokedAt: DataTypes.DATE,
+      previousHash: DataTypes.TEXT,
+      previousMask: DataTypes.TEXT,
+      previousUntil: DataTypes.DATE,
+      scopes: DataTypes.ARRAY(DataTypes.TEXT),
+      addresses: DataTypes.ARRAY(DataTypes.TEXT),
     },
     { sequelize, modelName: 'apiKey', tableName: 'api_keys' },
   );

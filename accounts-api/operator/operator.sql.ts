@@ -70,6 +70,9 @@ export function findKeys(
   db: AccountsDatabase,
   by: { hash: string } | { idOrMask: string },
 ): Promise<ApiKey[]> {
-  const where = 'hash' in by ? { hash: by.hash } : { [Op.or]: [{ id: by.idOrMask }, { mask: by.idOrMask }] };
+  const where =
+    'hash' in by
+      ? { [Op.or]: [{ hash: by.hash }, { previousHash: by.hash }] }
+      : { [Op.or]: [{ id: by.idOrMask }, { mask: by.idOrMask }] };
   return db.keys.findAll({ where, order: ['createdAt'] });
 }

@@ -14,6 +14,8 @@ import { emitEvents } from '../events.ts';
 import type { Deps } from '../database.ts';
 import { emailField, nameField } from '../fields.ts';
 import { newId } from '../ids.ts';
+import { accessFields } from '../keys/key-access.ts';
+import { giveNewValue, overlapField } from '../keys/rotate-key.ts';
 import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
@@ -25,7 +27,7 @@ import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 export const operator: Actor = { actorKind: 'operator', actorId: null };
 
 const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
-const newKey = z.strictObject({ name: nameField });
+const newKey = z.strictObject({ name: nameField, ...accessFields });
 
 /** @throws Failure `email_taken`, `invalid_body`, or `invalid_parameter` for a plan that does not exist. */
 export async function createAccount(
@@ -117,11 +119,16 @@ export async function createKey(
   deps: Deps,
   accountRef: string,
   name: string,
+  access: { scopes?: readonly string[]; addresses?: readonly string[] } = {},
 ): Promise<KeyRecord & { key: string }> {
-  const wish = parseBody(newKey, { name });
+  const wish = parseBody(newKey, { name, ...access });
   const { id: accountId } = await findAccountByRef(deps, accountRef);
   const { record, value } = await deps.db.inLedgerTransaction((transaction) =>
-    issueKey(deps, transaction, { accountId, actor: operator }, { name: wish.name, expiresAt: null }),
+    issueKey(...([deps, transaction, { accountId, actor: operator }] as const), {
+      name: wish.name,
+      expiresAt: null,
+      access: { scopes: wish.scopes, addresses: wish.addresses },
+    }),
   );
   return { ...record, key: value };
 }
@@ -147,6 +154,20 @@ export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> 
 }
 
 /**
+ * Gives an active key a new value; the old one works on for so many hours. @returns the record; `key` is the new value: show it once.
+ * @throws Failure `not_found`, `invalid_body`, or `conflict` for a key that has ended, or whose older value works still.
+ */
+export async function rotateKeyValue(
+  deps: Deps,
+  keyRef: string,
+  overlapHours: number,
+): Promise<KeyRecord & { key: string }> {
+  const wish = parseBody(z.strictObject({ overlap_hours: overlapField }), { overlap_hours: overlapHours });
+  const { accountId, id } = await findKey(deps, keyRef);
+  return giveNewValue(deps, { accountId, actor: operator }, id, wish.overlap_hours);
+}
+
+/**
  * Replaces an active key by a new one with the same name and expiry; the old one ends at once.
  * @returns the new record; `key` is its value: show it once.
  * @throws Failure `not_found`, or `conflict` for a key that has already ended.
@@ -161,8 +182,9 @@ export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord &
       fail('conflict', 'The key has ended already: make a new one.');
     }
     await endKeyWithin(deps, transaction, { accountId, actor: operator }, old);
-    const { name, expiresAt } = old;
-    return issueKey(deps, transaction, { accountId, actor: operator }, { name, expiresAt });
+    const { name, expiresAt, scopes, addresses } = old;
+    const wish = { name, expiresAt, access: { scopes, addresses } };
+    return issueKey(deps, transaction, { accountId, actor: operator }, wish);
   });
   return { ...record, key: value };
 }

@@ -1,4 +1,4 @@
-// The statements behind the log of deliveries: its pages, one delivery with its attempts, and sending again.
+// The statements behind the log of deliveries: its pages, one delivery with its attempts, and sending it again.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import type { AccountsDatabase } from '../database.ts';
@@ -110,20 +110,4 @@ export async function resendMessage(
     { bind: [webhookId, id, now], type: QueryTypes.SELECT, transaction },
   );
   return rows.length === 1;
-}
-
-/** Does so for the failed messages to an endpoint that were made since an instant. @returns how many. */
-export async function resendFailed(
-  db: AccountsDatabase,
-  transaction: Transaction,
-  { webhookId, since, now }: { webhookId: string; since: Date; now: Date },
-): Promise<number> {
-  const rows = await db.sequelize.query<{ recovered: number }>(
-    `with resent as (
-       update accounts.webhook_messages set status = 'pending', failures = 0, due_at = $3
-       where webhook_id = $1 and status = 'failed' and created_at >= $2 returning true)
-     select count(*)::int as recovered from resent`,
-    { bind: [webhookId, since, now], type: QueryTypes.SELECT, transaction },
-  );
-  return rows[0]?.recovered ?? 0;
 }

@@ -1,4 +1,4 @@
-// The log of a webhook endpoint: what was sent or waits, each attempt, and sending again. Also the test event.
+// The log of a webhook endpoint: what was sent or waits, each attempt, and sending one again. Also the test event.
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { memberOf } from '../../kernel/entries.ts';
@@ -16,7 +16,6 @@ import { page } from '../../kernel/http/pages.ts';
 import type { Webhook } from '../models/webhook.ts';
 import {
   deliveryStatuses,
-  resendFailed,
   resendMessage,
   selectDeliveries,
   selectDelivery,
@@ -30,7 +29,6 @@ import { findWebhook, requireWebhooksPlan, webhookId } from './webhooks.ts';
 
 /** Attempts of a delivery that are shown. */
 const attemptsShown = 50;
-const recoverableMs = 30 * 24 * 60 * 60_000;
 
 const instant = z.iso.datetime().nullable();
 const error = z
@@ -146,38 +144,6 @@ export const redeliver = endpoint({
     },
 });
 
-const recovery = z.strictObject({
-  since: z.iso
-    .datetime({ offset: true, error: 'must be an instant, such as 2027-01-31T00:00:00Z' })
-    .describe('At most 30 days ago.')
-    .transform((text) => new Date(text)),
-});
-
-export const recoverDeliveries = endpoint({
-  summary: 'Sends all failed deliveries again that were made since an instant.',
-  params: { id: webhookId },
-  requester: 'account',
-  body: recovery,
-  answers: { 202: z.object({ recovered: z.int().describe('How many are sent again.') }) },
-  errors: ['not_found', 'plan_required', 'conflict'],
-  handler:
-    (deps) =>
-    async ({ requester: { accountId }, body: { since }, params, call }) => {
-      const id = memberOf(params, 'id');
-      const now = deps.clock.now();
-      if (since.getTime() < now.getTime() - recoverableMs || since > now) {
-        fail('invalid_body', '"since" must be in the last 30 days.', { param: 'since' });
-      }
-      const recovered = await call.stage('sql', () =>
-        deps.db.inLedgerTransaction(async (transaction) => {
-          await requireSending(deps, await findWebhook(deps, accountId, id, transaction));
-          return resendFailed(deps.db, transaction, { webhookId: id, since, now });
-        }),
-      );
-      return one({ recovered }, { status: 202 });
-    },
-});
-
 export const testWebhook = endpoint({
   summary: 'Sends the event `webhook.test` to a webhook endpoint, whatever types it has chosen.',
   params: { id: webhookId },
@@ -210,7 +176,7 @@ export const testWebhook = endpoint({
 });
 
 /** @throws Failure `plan_required`, or `conflict` for a disabled endpoint: nothing would be sent. */
-async function requireSending(deps: Deps, webhook: Webhook): Promise<void> {
+export async function requireSending(deps: Deps, webhook: Webhook): Promise<void> {
   requireWebhooksPlan(deps, await findAccount(deps, webhook.accountId));
   if (webhook.disabledAt === null) return;
   fail('conflict', 'This webhook is disabled. Enable it first: PATCH /v1/webhooks/{id} {"enabled":true}.');

@@ -125,6 +125,7 @@ export interface NewMessages {
   }[];
 }
 
+/** An event that other endpoints have received already stays as it is. */
 export async function insertMessages(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -134,7 +135,8 @@ export async function insertMessages(
     db.sequelize.query(text, { bind, type: QueryTypes.RAW, transaction });
   await run(
     `insert into accounts.webhook_events (id, at, body)
-     select id, at, body from json_to_recordset($1::json) as event(id text, at timestamptz, body text)`,
+     select id, at, body from json_to_recordset($1::json) as event(id text, at timestamptz, body text)
+     on conflict (id) do nothing`,
     [JSON.stringify(events.map((event) => ({ id: event.id, at: event.at, body: event.body })))],
   );
   await run(

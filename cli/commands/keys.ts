@@ -1,5 +1,12 @@
 // almanac keys: create, list, revoke, rotate. A new key's value is printed once.
-import { createKey, listKeys, revokeKey, rotateKey } from '../../accounts-api/operator/operator.ts';
+import {
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  rotateKeyValue,
+} from '../../accounts-api/operator/operator.ts';
+import { keyScopes } from '../../kernel/credentials/key-access.ts';
 import {
   UsageError,
   examples,
@@ -26,10 +33,22 @@ export const keys: DeclareCommand = (command, terminal) => {
     .summary('create a key, and print it')
     .argument(...anAccount)
     .option('--name <name>', 'what the holder calls it', 'made on the command line')
+    .option('--scopes <list>', `what it may do: some of ${keyScopes.join(',')} (default: all)`, listOf)
+    .option(
+      '--addresses <list>',
+      'addresses and ranges from which it works, with commas (default: all)',
+      listOf,
+    )
     .option(...jsonFlag)
-    .addHelpText('after', examples('almanac keys create ada@example.org --name laptop'))
-    .action(async (account, { name, json }) =>
-      printNew(terminal, await withAccounts(env, (deps) => createKey(deps, account, name)), json),
+    .addHelpText(
+      'after',
+      examples(
+        'almanac keys create ada@example.org --name laptop',
+        'almanac keys create ada@example.org --scopes data --addresses 203.0.113.0/24,2001:db8::/32',
+      ),
+    )
+    .action(async (account, { name, json, ...access }) =>
+      printNew(terminal, await withAccounts(env, (deps) => createKey(deps, account, name, access)), json),
     );
   command
     .command('list')
@@ -57,15 +76,28 @@ export const keys: DeclareCommand = (command, terminal) => {
     });
   command
     .command('rotate')
-    .summary('revoke a key, and print its replacement')
+    .summary('revoke a key, and print its replacement; or give it a new value beside the old one')
     .argument(...aKey)
+    .option(
+      '--overlap-hours <hours>',
+      'keep the key, and let its old value work for so many hours, at most 168',
+      Number,
+    )
     .option(...jsonFlag)
-    .addHelpText('after', examples('almanac keys rotate key_k3v9x2'))
-    .action(async (key, { json }) => {
+    .addHelpText(
+      'after',
+      examples('almanac keys rotate key_k3v9x2', 'almanac keys rotate key_k3v9x2 --overlap-hours 24'),
+    )
+    .action(async (key, { json, overlapHours }) => {
       const keyRef = await readKeyRef(terminal, key);
-      printNew(terminal, await withAccounts(env, (deps) => rotateKey(deps, keyRef)), json);
+      const rotate = (deps: Parameters<typeof rotateKey>[0]) =>
+        overlapHours === undefined ? rotateKey(deps, keyRef) : rotateKeyValue(deps, keyRef, overlapHours);
+      printNew(terminal, await withAccounts(env, rotate), json);
     });
 };
+
+/** Entries between commas. */
+const listOf = (text: string) => text.split(',').map((entry) => entry.trim());
 
 function printNew(
   terminal: Terminal,
@@ -84,7 +116,7 @@ function printAll(
   if (json) return printJson(terminal, { keys: records });
   printTable(
     terminal,
-    ['id', 'key', 'name', 'status', 'created', 'last used'],
+    ['id', 'key', 'name', 'status', 'created', 'last used', 'scopes', 'addresses'],
     records.map((key) => [
       key.id,
       key.masked,
@@ -92,6 +124,8 @@ function printAll(
       key.status,
       key.created_at,
       key.last_used_at ?? 'never',
+      key.scopes.join(','),
+      key.addresses?.join(',') ?? 'all',
     ]),
   );
 }

@@ -231,6 +231,12 @@ export interface Paths {
     patch: { data: Types.PatchKeysByIdData; response: Types.PatchKeysByIdResponse };
     delete: { data: Types.DeleteKeysByIdData; response: Types.DeleteKeysByIdResponse };
   };
+  '/v1/keys/{id}/rotate': {
+    post: { data: Types.PostKeysByIdRotateData; response: Types.PostKeysByIdRotateResponse };
+  };
+  '/v1/keys/{id}/old-value': {
+    delete: { data: Types.DeleteKeysByIdOldValueData; response: Types.DeleteKeysByIdOldValueResponse };
+  };
   '/v1/usage': {
     get: { data: Types.GetUsageData; response: Types.GetUsageResponse };
   };

@@ -7427,7 +7427,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.rotated' | 'key.old_value_ended' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -7478,7 +7478,7 @@ export type GetKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_until'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -7505,6 +7505,18 @@ export type GetKeysResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
         }>;
         /**
          * Rows of this page.
@@ -7523,6 +7535,14 @@ export type PostKeysData = {
          * Null or absent: the key does not expire.
          */
         expires_at?: string | null;
+        /**
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         */
+        scopes?: Array<'data' | 'read' | 'manage'>;
+        /**
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         */
+        addresses?: Array<string> | null;
     };
     headers?: {
         /**
@@ -7553,6 +7573,18 @@ export type PostKeysResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
             /**
              * The value.
              */
@@ -7586,7 +7618,15 @@ export type DeleteKeysByIdResponse = DeleteKeysByIdResponses[keyof DeleteKeysByI
 
 export type PatchKeysByIdData = {
     body: {
-        name: string;
+        name?: string;
+        /**
+         * `data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.
+         */
+        scopes?: Array<'data' | 'read' | 'manage'>;
+        /**
+         * Addresses, and ranges in CIDR notation, from which the key works; null: from all.
+         */
+        addresses?: Array<string> | null;
     };
     path: {
         /**
@@ -7600,7 +7640,7 @@ export type PatchKeysByIdData = {
 
 export type PatchKeysByIdResponses = {
     /**
-     * Renames an API key.
+     * Changes the name, the scopes or the allowed addresses of an API key; the next call is held to them.
      */
     200: {
         success: true;
@@ -7616,11 +7656,101 @@ export type PatchKeysByIdResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
         };
     };
 };
 
 export type PatchKeysByIdResponse = PatchKeysByIdResponses[keyof PatchKeysByIdResponses];
+
+export type PostKeysByIdRotateData = {
+    body: {
+        /**
+         * How long the old value works, too. 0: it ends at once, with any older one.
+         */
+        overlap_hours?: number;
+    };
+    path: {
+        /**
+         * An id of `/v1/keys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}/rotate';
+};
+
+export type PostKeysByIdRotateResponses = {
+    /**
+     * Gives an API key a new value, which is in this answer only; the old one works on for a while.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            name: string;
+            /**
+             * `pk_live_abcd…wxyz`
+             */
+            masked: string;
+            status: 'active' | 'expired' | 'revoked';
+            created_at: string;
+            last_used_at: string | null;
+            expires_at: string | null;
+            revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
+            /**
+             * The new value.
+             */
+            key: string;
+        };
+    };
+};
+
+export type PostKeysByIdRotateResponse = PostKeysByIdRotateResponses[keyof PostKeysByIdRotateResponses];
+
+export type DeleteKeysByIdOldValueData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/keys`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/keys/{id}/old-value';
+};
+
+export type DeleteKeysByIdOldValueResponses = {
+    /**
+     * Ends the old value of a rotated API key; the next call with it is refused.
+     */
+    204: void;
+};
+
+export type DeleteKeysByIdOldValueResponse = DeleteKeysByIdOldValueResponses[keyof DeleteKeysByIdOldValueResponses];
 
 export type GetUsageData = {
     body?: never;
@@ -8228,7 +8358,11 @@ export type PostWebhooksByIdRecoverData = {
         /**
          * At most 30 days ago.
          */
-        since: string;
+        since?: string;
+        /**
+         * Of `/v1/updates`: the updates after that one.
+         */
+        cursor?: string;
     };
     path: {
         /**
@@ -8242,15 +8376,23 @@ export type PostWebhooksByIdRecoverData = {
 
 export type PostWebhooksByIdRecoverResponses = {
     /**
-     * Sends all failed deliveries again that were made since an instant.
+     * Sends again what failed since an instant, or what was missed after a cursor of `/v1/updates`.
      */
     202: {
         success: true;
         data: {
             /**
-             * How many are sent again.
+             * How many deliveries are sent again.
              */
             recovered: number;
+            /**
+             * There are more: call again, with `cursor` if it is not null.
+             */
+            has_more: boolean;
+            /**
+             * The last update that was looked at; null for a call with `since`, which is repeated as it is.
+             */
+            cursor: string | null;
         };
     };
 };
@@ -8599,6 +8741,18 @@ export type GetAccountKeyByTokenResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
             /**
              * The value.
              */
@@ -9252,7 +9406,7 @@ export type GetOperatorAccountsByIdKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_until'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -9279,6 +9433,18 @@ export type GetOperatorAccountsByIdKeysResponses = {
             last_used_at: string | null;
             expires_at: string | null;
             revoked_at: string | null;
+            /**
+             * What it may do: data endpoints, reading the account, changing it.
+             */
+            scopes: Array<'data' | 'read' | 'manage'>;
+            /**
+             * From where it works; null: from everywhere.
+             */
+            addresses: Array<string> | null;
+            /**
+             * After a rotation: until then the old value works, too.
+             */
+            old_value_until: string | null;
         }>;
         /**
          * Rows of this page.

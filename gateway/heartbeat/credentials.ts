@@ -1,5 +1,6 @@
 // The owners of keys, as held under the lease. Hides that calls share a lookup, and that an answer from before a change is asked for again.
 import { LRUCache } from 'lru-cache';
+import { addressCheck } from '../../kernel/credentials/key-access.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Credential } from '../accounts.ts';
 import { batched } from '../batched.ts';
@@ -90,5 +91,9 @@ function credentialOf(found: NonNullable<HeartbeatAnswer['credentials'][number]>
     plan: found.plan,
     active: found.active,
     operator: 'no',
+    access: {
+      scopes: found.scopes,
+      isAllowedFrom: found.addresses === null ? null : addressCheck(found.addresses),
+    },
   };
 }

@@ -1,5 +1,6 @@
 // Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
-// else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A session
+// else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A key without the scope of the
+// call, or from another address than it allows, gets 403: ahead of plan and quota, so it costs nothing. A session
 // is looked up on every call, a key if it is not cached; an ended credential is refused on the next request.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -11,11 +12,13 @@ import type { Identity } from '../../kernel/identity.ts';
 import { planOf, type Plan, type Plans } from '../../kernel/plans.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
-import type { Accounts, Credential } from '../accounts.ts';
+import type { KeyScope } from '../../kernel/credentials/key-access.ts';
+import type { Accounts, Credential, KeyAccess } from '../accounts.ts';
 import type { CredentialFailures } from '../limits/failures.ts';
 import { callOf, enterStage, type Call, type Caller } from '../call.ts';
 import type { Journal } from '../heartbeat/journal.ts';
 import type { Policy } from '../policy.ts';
+import { patternOf } from '../routes.ts';
 
 export interface CredentialOptions {
   accounts: Pick<Accounts, 'session'>;
@@ -31,16 +34,33 @@ export const credentialAction = z.strictObject({
   accept: z.array(z.enum(['key', 'session'])).min(1),
   /** A call without any credential passes, as nobody's. */
   optional: z.boolean().default(false),
+  /** Of the paths that read by their method, those that need the scope `manage` all the same. */
+  manage: z.array(z.string()).default([]),
   /** Only a session of an operator passes, who has signed in lately. */
   only: z.enum(['operators']).optional(),
 });
+
+/** The scope that a key needs for a call, by its method and path. Data is what sessions are not accepted for. */
+export function keyScopesOf({
+  accept,
+  manage,
+}: z.output<typeof credentialAction>): (method: string, path: string) => KeyScope {
+  const managing = manage.map(patternOf);
+  return (method, path) => {
+    if (!accept.includes('session')) return 'data';
+    const isReading = method === 'GET' || method === 'HEAD';
+    return isReading && !managing.some((pattern) => pattern.test(path)) ? 'read' : 'manage';
+  };
+}
 
 const contextsMax = 10_000;
 
 export function credential(
   { accounts, findKey, failures, journal, plans, setCallerContext }: CredentialOptions,
-  { accept, optional, only }: z.output<typeof credentialAction>,
+  action: z.output<typeof credentialAction>,
 ): Policy {
+  const { accept, optional, only } = action;
+  const scopeOf = keyScopesOf(action);
   return (request, _response, next) => {
     const call = callOf(request);
     enterStage(call, 'credential');
@@ -51,7 +71,7 @@ export function credential(
       failures.admit(call.clientIp, presented.hash);
       const found = find(presented);
       if (found instanceof Promise) return finishLater(request, presented, found, next);
-      finish(call, presented, found);
+      finish(request, presented, found);
     } catch (error) {
       refuse(request, presented, error);
     }
@@ -65,18 +85,21 @@ export function credential(
     next: () => void,
   ): Promise<void> {
     try {
-      finish(callOf(request), presented, await finding);
+      finish(request, presented, await finding);
     } catch (error) {
       refuse(request, presented, error);
     }
     next();
   }
 
-  /** Sets the caller. @throws Failure unauthorized if there is no such credential. */
-  function finish(call: Call, presented: Presented, found: Credential | null): void {
+  /** Sets the caller. @throws Failure unauthorized if there is no such credential, forbidden if its key may not make the call. */
+  function finish(request: IncomingMessage, presented: Presented, found: Credential | null): void {
+    const call = callOf(request);
     if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
     failures.accepted(presented.hash);
     if (only === 'operators') requireOperator(found);
+    if (found.access !== null)
+      requireAccess(found.access, scopeOf(request.method ?? '', call.path), call.clientIp);
     setCallerContext(call, found, planOf(plans, found.plan));
     if (found.keyId !== null) journal.touch(found.keyId);
   }
@@ -110,6 +133,20 @@ function requireOperator({ operator }: Credential): void {
     );
   if (operator === 'stale')
     fail('reauthentication_required', 'You signed in more than 15 minutes ago. Sign in again to do this.');
+}
+
+/** @throws Failure forbidden, which names the address that was seen, or the scope that is needed. */
+function requireAccess({ scopes, isAllowedFrom }: KeyAccess, needed: KeyScope, clientIp: string): void {
+  if (isAllowedFrom?.(clientIp) === false)
+    fail(
+      'forbidden',
+      `This API key does not work from ${clientIp}, which is not among its allowed addresses. They can be changed by PATCH /v1/keys/{id}, or under Keys in the dashboard.`,
+    );
+  if (!scopes.includes(needed))
+    fail(
+      'forbidden',
+      `This call needs an API key with the scope "${needed}"; this key has ${scopes.map((scope) => `"${scope}"`).join(' and ')}. Scopes can be changed by PATCH /v1/keys/{id}, or under Keys in the dashboard.`,
+    );
 }
 
 /** The only credential of a call. */

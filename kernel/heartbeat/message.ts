@@ -129,6 +129,10 @@ export const heartbeatAnswer = z.object({
         active: z.boolean(),
         /** From the reading, so that the gateway's clock does not matter; null: never. */
         expires_in_ms: z.int().nullable(),
+        /** What the key may do. */
+        scopes: z.array(z.string()),
+        /** Ranges of addresses from which it works; null: all. */
+        addresses: z.array(z.string()).nullable(),
         /** Null: unpaid, so that no call is served. */
         block: grant.nullable(),
       })

@@ -88,13 +88,16 @@ test.serial(
       ['notice', 'reset_password'],
     );
 
-    const made = await key('create', 'ada@example.org', '--name', 'laptop');
+    const limits = ['--scopes', 'data,read', '--addresses', '203.0.113.0/24, ::1'];
+    const made = await key('create', 'ada@example.org', '--name', 'laptop', ...limits);
+    t.like(made, { scopes: ['data', 'read'], addresses: ['203.0.113.0/24', '::1'] });
     t.regex(String(made['key']), /^pk_live_\w+$/);
     t.deepEqual(await keyOf(made['id']), { name: 'laptop', revoked: false });
     const named = await almanac(['keys', 'create', String(id)]);
     t.regex(named.stdout, /^API key: pk_live_\w+\n\(key_\w+; shown this once\)\n$/);
     const rotated = await key('rotate', String(made['masked']));
     t.regex(String(rotated['key']), /^pk_live_\w+$/);
+    t.like(rotated, { scopes: made['scopes'], addresses: made['addresses'] });
     t.deepEqual(
       [await keyOf(made['id']), await keyOf(rotated['id'])],
       [
@@ -102,6 +105,9 @@ test.serial(
         { name: 'laptop', revoked: false },
       ],
     );
+    const renewed = await key('rotate', String(rotated['id']), '--overlap-hours', '24');
+    t.like(renewed, { id: rotated['id'], status: 'active', scopes: rotated['scopes'] });
+    t.regex(String(renewed['old_value_until']), /^\d{4}-/);
     t.like(await key('revoke', String(rotated['key'])), { id: rotated['id'], status: 'revoked' });
     t.like(await keyOf(rotated['id']), { revoked: true });
     const { keys } = await key('list', 'ada@example.org');

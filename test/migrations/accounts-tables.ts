@@ -74,22 +74,58 @@ function apiKeys(): TableCases {
   };
   const slotted = { ...row, slot: '1' };
   const other = { id: second, account_id: two, hash: hex('1'), slot: '2' };
+  const previous = { previous_hash: hex('2'), previous_mask: 'pk_live_…', previous_until: at };
   const id = ids('key_', 20);
   return {
     table: 'accounts.api_keys',
     before: twoAccounts,
     row,
     needs: { slot: '1' },
-    defaults: {},
+    defaults: { scopes: ['data', 'read', 'manage'] },
     cases: [
       key('api_keys_pkey', ['id'], slotted, other),
       key('api_keys_hash_key', ['hash'], slotted, other),
       key('api_keys_account_id_slot_key', ['account_id', 'slot'], slotted, other),
+      key(
+        'api_keys_previous_hash_key',
+        ['previous_hash'],
+        { ...slotted, ...previous },
+        { ...other, ...previous, previous_hash: hex('3') },
+      ),
       ...is.pattern('id', id.accepted, id.refused),
+      {
+        constraint: 'api_keys_previous_hash_check',
+        refused: hashes.refused.map((hash) => ({ ...previous, previous_hash: hash })),
+        accepted: hashes.accepted.map((hash) => ({ ...previous, previous_hash: hash })),
+      },
+      {
+        constraint: 'api_keys_previous_mask_check',
+        refused: [{ ...previous, previous_mask: 'x'.repeat(33) }],
+        accepted: [{ ...previous, previous_mask: 'x'.repeat(32) }],
+      },
+      {
+        constraint: 'api_keys_previous',
+        refused: [
+          { ...previous, previous_hash: null },
+          { ...previous, previous_mask: null },
+          { ...previous, previous_until: null },
+        ],
+        accepted: [previous],
+      },
       ...is.text(100, 'name'),
       ...is.pattern('hash', hashes.accepted, hashes.refused),
       ...is.textUpTo(32, 'mask'),
       ...is.whole(1, 3, 'slot'),
+      {
+        constraint: 'api_keys_scopes',
+        refused: [{ scopes: '{}' }, { scopes: '{data,all}' }],
+        accepted: [{ scopes: '{read}' }, { scopes: '{manage,data}' }],
+      },
+      ...is.check(
+        'addresses_check',
+        [{ addresses: '{}' }, { addresses: `{${Array(21).fill('192.0.2.1').join()}}` }],
+        [{ addresses: '{192.0.2.0/24}' }, { addresses: `{${Array(20).fill('192.0.2.1').join()}}` }],
+      ),
       ...is.check('check', [{ expires_at: at }], [{ expires_at: later }, { expires_at: null }]),
       ...is.check('check1', [{ revoked_at: at, slot: '1' }], [{ revoked_at: at, slot: null }]),
       ...is.check(

@@ -186,6 +186,15 @@ const ofKey = (
   subject: String(key.id),
   detail: { name: key.name, masked: key.masked, ...detail },
 });
+async function rotatedKey(t: ExecutionContext) {
+  const holder = await newHolder();
+  const old = done(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }));
+  const target = `/v1/keys/${String(old['id'])}/rotate`;
+  const rotated = done(t, await service.signedIn(holder, target, { body: { overlap_hours: 1 }, headers }));
+  return { holder, old, rotated };
+}
+/** What a key may do that was given nothing else. */
+const unbound = { scopes: ['data', 'read', 'manage'], addresses: null };
 const keyIn = (data: Record<string, unknown>) => ({
   id: data['id'],
   name: data['name'],
@@ -463,21 +472,24 @@ const writers: Record<Action, Record<string, Act>> = {
       const holder = await newHolder();
       const body = { name: 'laptop', expires_at: '2027-01-31T00:00:00Z' };
       const key = keyIn(done(t, await service.signedIn(holder, '/v1/keys', { body, headers })));
-      return ofKey(holder, bySession(holder), key, { expires_at: '2027-01-31T00:00:00Z' });
+      return ofKey(holder, bySession(holder), key, { expires_at: '2027-01-31T00:00:00Z', ...unbound });
     },
     async 'its holder, by another key'(t) {
       const client = await service.newClient();
       const key = keyIn(done(t, await service.as(client, '/v1/keys', { body: { name: 'next' } })));
-      return ofKey(client, byKey(client), key, { expires_at: null });
+      return ofKey(client, byKey(client), key, { expires_at: null, ...unbound });
     },
     async 'the operator'() {
       const holder = await newHolder();
       const key = await createKey(service.deps, holder.accountId, 'from the console');
-      return ofKey(holder, operator, key, { expires_at: null });
+      return ofKey(holder, operator, key, { expires_at: null, ...unbound });
     },
     async 'the operator, in the place of another'() {
       const client = await service.newClient();
-      return ofKey(client, operator, await rotateKey(service.deps, client.keyId), { expires_at: null });
+      return ofKey(client, operator, await rotateKey(service.deps, client.keyId), {
+        expires_at: null,
+        ...unbound,
+      });
     },
   },
   'subscription.updated': {
@@ -530,6 +542,33 @@ const writers: Record<Action, Record<string, Act>> = {
       const body = { name: 'Production' };
       const renamed = done(t, await service.signedIn(holder, target, { method: 'PATCH', body, headers }));
       return ofKey(holder, bySession(holder), keyIn(renamed), { before: 'k' });
+    },
+  },
+  'key.access_changed': {
+    async 'its holder, by session'(t) {
+      const holder = await newHolder();
+      const made = done(t, await service.signedIn(holder, '/v1/keys', { body: { name: 'k' }, headers }));
+      const target = `/v1/keys/${String(made['id'])}`;
+      const body = { scopes: ['data'], addresses: ['203.0.113.7'] };
+      const changed = done(t, await service.signedIn(holder, target, { method: 'PATCH', body, headers }));
+      const before = { scopes: ['data', 'read', 'manage'], addresses: null };
+      return ofKey(holder, bySession(holder), keyIn(changed), { before, ...body });
+    },
+  },
+  'key.rotated': {
+    async 'its holder, by session'(t) {
+      const { holder, old, rotated } = await rotatedKey(t);
+      const detail = { old_value: old['masked'], old_value_until: rotated['old_value_until'] };
+      return ofKey(holder, bySession(holder), keyIn(rotated), detail);
+    },
+  },
+  'key.old_value_ended': {
+    async 'its holder, by session'(t) {
+      const { holder, old, rotated } = await rotatedKey(t);
+      const target = `/v1/keys/${String(old['id'])}/old-value`;
+      done(t, await service.signedIn(holder, target, { method: 'DELETE', headers }));
+      const detail = { old_value: old['masked'], old_value_until: rotated['old_value_until'] };
+      return ofKey(holder, bySession(holder), keyIn(rotated), detail);
     },
   },
   'key.revoked': {

@@ -55,6 +55,9 @@ test('a new key is shown once, well-formed, and works at once', async (t) => {
     last_used_at: null,
     expires_at: null,
     revoked_at: null,
+    scopes: ['data', 'read', 'manage'],
+    addresses: null,
+    old_value_until: null,
   });
 });
 

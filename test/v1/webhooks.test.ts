@@ -334,7 +334,7 @@ test.serial('only the last 30 days can be recovered', async (t) => {
       body: { since: new Date(service.clock.now().getTime() + ms).toISOString() },
     });
   const month = 30 * 24 * 60 * 60_000;
-  t.deepEqual(dataOf(t, await recover(-month), 202), { recovered: 0 });
+  t.like(dataOf(t, await recover(-month), 202), { recovered: 0 });
   for (const ms of [-month - 1, 1]) {
     t.is(assertError(t, await recover(ms), 400, 'invalid_body').param, 'since');
   }

@@ -71,13 +71,13 @@ test.serial(
     const [message] = await messagesTo(it.service, it.webhook.id);
     const first = it.receiver.received[0];
 
-    t.deepEqual(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
+    t.like(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
       recovered: 1,
     });
     const recovered = await it.receiver.next();
     t.deepEqual([recovered.body, recovered.headers['webhook-id']], [first?.body, message?.id]);
     await untilStatus(it, 'delivered');
-    t.deepEqual(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
+    t.like(dataOf(t, await it.service.as(it.client, `${path}/recover`, { body: before }), 202), {
       recovered: 0,
     });
 

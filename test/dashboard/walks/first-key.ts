@@ -1,4 +1,5 @@
 // Sign up, verify, make a key, call, see the usage move; rotate the key, revoke the old one, and it is refused.
+import { noteSecret } from '../../run/traces.ts';
 import { until } from '../../run/until.ts';
 import type { Walk } from '../walks.ts';
 import { assert, assertSame, askApi, makeKey, newPerson, numberIn, signUp } from '../people.ts';
@@ -78,5 +79,30 @@ export const firstKey: Walk = {
     await page.getByText('The rotation is complete').waitFor();
     assertSame(await call(old), 401, 'the revoked key');
     assertSame(await call(made), 200, 'the new key');
+
+    await page.getByRole('button', { name: 'Rotate Production 2' }).click();
+    await page.getByRole('button', { name: 'Give it a new value' }).click();
+    await visitor.look('keys-new-value');
+    await dialog.getByRole('button', { name: 'Make the new value' }).click();
+    const renewed = noteSecret((await dialog.locator('[data-test=secret]').textContent()) ?? '');
+    await dialog.getByText('The old value works until').waitFor();
+    await dialog.getByLabel('I have stored this key').check();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    assertSame([await call(made), await call(renewed)].join(), '200,200', 'both values');
+    await page.getByText('Old value valid until').waitFor();
+    await visitor.look('keys-old-value');
+    await page.getByRole('button', { name: 'End it: the old value of Production 2' }).click();
+    await page.getByText('Old value valid until').waitFor({ state: 'detached' });
+    assertSame([await call(made), await call(renewed)].join(), '401,200', 'the new value only');
+
+    await page.getByRole('button', { name: 'Change Production 2' }).click();
+    await dialog.getByText('Limit what the key may do').click();
+    await dialog.getByLabel('Read data').uncheck();
+    await dialog.getByLabel('Works only from').fill('127.0.0.0/8, 2001:db8::/32');
+    await visitor.look('keys-change');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('read, manage · from 127.0.0.0/8, 2001:db8::/32').waitFor();
+    await visitor.look('keys-bound');
+    assertSame(await call(renewed), 403, 'the key without its scope for data');
   },
 };

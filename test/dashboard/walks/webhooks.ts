@@ -55,6 +55,14 @@ async function walk(stage: Stage, visitor: Visitor, receiver: Receiver): Promise
   await page.goBack();
 
   await page.getByRole('button', { name: 'Manage' }).click();
+  await dialog.getByRole('button', { name: 'Recover' }).click();
+  await dialog.getByText('0 deliveries are sent again.').waitFor();
+  await dialog.getByLabel('Send again what was missed').selectOption('cursor');
+  visitor.expectStatus(400);
+  await dialog.getByLabel('Cursor').fill('999999999');
+  await dialog.getByRole('button', { name: 'Recover' }).click();
+  await dialog.getByText('No update has the cursor 999999999').waitFor();
+  await visitor.look('webhooks-recover');
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByLabel(/Type/).fill(receiver.url.replace('http://', ''));
   await dialog.getByRole('button', { name: 'Delete it' }).click();

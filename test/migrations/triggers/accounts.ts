@@ -46,9 +46,14 @@ export const accountsTriggers: readonly TriggerCase[] = [
       after(db, [
         `update accounts.api_keys set last_used_at = '${at}', name = 'N'`,
         `update accounts.api_keys set expires_at = created_at + interval '1 day' where slot = 1`,
+        `update accounts.api_keys set previous_hash = repeat('9', 64), previous_mask = '', previous_until = '${at}' where slot = 1`,
+        `update accounts.api_keys set previous_until = previous_until + interval '1 day' where slot = 1`,
+        `update accounts.api_keys set hash = repeat('8', 64) where slot = 1`,
+        `update accounts.api_keys set scopes = '{data}' where slot = 1`,
+        `update accounts.api_keys set addresses = '{192.0.2.1}' where slot = 1`,
         `update accounts.api_keys set revoked_at = '${at}', slot = null where slot = 1`,
       ]),
-    expected: [nothing, numbered, numbered],
+    expected: [nothing, ...Array.from({ length: 7 }, () => numbered)],
   },
   {
     trigger: 'accounts.api_keys.api_keys_deleted',

@@ -11,8 +11,10 @@ import { agoText, utcDay } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
+import { accessText } from './access-fields.tsx';
+import { ChangeKey } from './change-key.tsx';
+import { NewValue, OldValue } from './new-value.tsx';
 import { NewKey } from './new-key.tsx';
-import { RenameKey } from './rename-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
 
@@ -122,7 +124,8 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
       ? {}
       : { rotate: rotated.id, ...(query.get('to') && { to: query.get('to') ?? '' }) };
   const revoked = keyIn('revoke');
-  const renamed = keyIn('rename');
+  const changed = keyIn('change');
+  const renewed = keyIn('value');
   return (
     <>
       {keys.length === 0 ? (
@@ -130,7 +133,7 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
           <p>Every call carries a key. Create one, and paste the call that is shown with it.</p>
         </Empty>
       ) : (
-        <KeyTable keys={keys} use={use} show={show} rotation={rotation} />
+        <KeyTable {...{ keys, use, show, rotation, reload }} />
       )}
       {rotated !== undefined && (
         <Rotation {...{ keys, use, old: rotated, to: keyIn('to'), isFull, show, reload }} />
@@ -145,10 +148,11 @@ function Found({ found: { keys, use }, query, show, reload, isFull }: FoundProps
           onClose={() => show(rotation)}
         />
       )}
-      {renamed !== undefined && (
-        <RenameKey
-          of={renamed}
-          onRenamed={() => {
+      {renewed !== undefined && <NewValue of={renewed} onMade={reload} onClose={() => show({})} />}
+      {changed !== undefined && (
+        <ChangeKey
+          of={changed}
+          onChanged={() => {
             reload();
             show(rotation);
           }}
@@ -178,13 +182,13 @@ function nextName(name: string, keys: readonly Key[]): string {
   return `${stem} ${next}`;
 }
 
-interface KeyTableProps extends Pick<FoundProps, 'show'> {
+interface KeyTableProps extends Pick<FoundProps, 'show' | 'reload'> {
   keys: readonly Key[];
   use: KeyUse;
   rotation: Readonly<Record<string, string>>;
 }
 
-function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
+function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
   const now = Date.now();
   return (
     <>
@@ -193,8 +197,16 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
         rows={keys}
         keyOf={({ id }) => id}
         columns={[
-          { label: 'Name', cell: ({ name }) => <b>{name}</b> },
-          { label: 'Key', phone: 'plain', cell: ({ masked }) => <span class="mono xs">{masked}</span> },
+          {
+            label: 'Name',
+            cell: (key) => (
+              <>
+                <b>{key.name}</b>
+                <small class="mono nb">{key.masked}</small>
+                {accessText(key) !== undefined && <small>{accessText(key)}</small>}
+              </>
+            ),
+          },
           { label: 'Created', cell: ({ created_at: at }) => <Time at={at} text={dayText(at)} /> },
           {
             label: 'Last used',
@@ -202,7 +214,15 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
               at === null ? 'never' : <Time at={at} text={agoText(at, now)} />,
           },
           { label: 'Calls, 30 days', right: true, cell: ({ id }) => numberText(use.callsOf(id)) },
-          { label: 'Status', cell: (key) => <KeyStatus of={key} /> },
+          {
+            label: 'Status',
+            cell: (key) => (
+              <div>
+                <KeyStatus of={key} />
+                <OldValue of={key} reload={reload} />
+              </div>
+            ),
+          },
           {
             label: 'Actions',
             right: true,
@@ -213,10 +233,10 @@ function KeyTable({ keys, use, show, rotation }: KeyTableProps) {
                   <button
                     class="btn sml"
                     type="button"
-                    aria-label={`Rename ${name}`}
-                    onClick={() => show({ ...rotation, rename: id })}
+                    aria-label={`Change ${name}`}
+                    onClick={() => show({ ...rotation, change: id })}
                   >
-                    Rename
+                    Change
                   </button>
                   <button
                     class="btn sml"

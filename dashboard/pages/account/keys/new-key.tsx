@@ -9,6 +9,7 @@ import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import { SecretOnce } from '../secret-once.tsx';
+import { AccessFields, accessIn } from './access-fields.tsx';
 import { FirstCallCode } from '../first-call.tsx';
 import { timeText } from '../../../text/times.ts';
 
@@ -52,7 +53,8 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
       days === ''
         ? null
         : new Date(Date.now() + Number(days) * 86_400_000).toISOString().replace(/\.\d+/, '');
-    const { data } = await accountApi.post('/v1/keys', { body: { name: field('name').trim(), expires_at } });
+    const body = { name: field('name').trim(), expires_at, ...accessIn(field) };
+    const { data } = await accountApi.post('/v1/keys', { body });
     setMade(data);
     onMade(data.id);
   });
@@ -81,6 +83,7 @@ export function NewKey({ suggestion, onMade, onClose }: NewKeyProps) {
             ]}
           />
         </div>
+        <AccessFields />
         <Buttons action={action} submit="Create the key" onCancel={onClose} />
       </form>
     </Dialog>

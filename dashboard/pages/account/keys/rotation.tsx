@@ -43,7 +43,11 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
         <li class={to === undefined ? 'on' : 'done'}>
           <h3>Create the new key</h3>
           {to === undefined ? (
-            <NewStep isFull={isFull} create={() => show({ rotate: old.id, create: 'key' })} />
+            <NewStep
+              isFull={isFull}
+              create={() => show({ rotate: old.id, create: 'key' })}
+              renew={() => show({ value: old.id })}
+            />
           ) : (
             <p>“{to.name}” is made. Put it where the old one is.</p>
           )}
@@ -79,14 +83,35 @@ export function Rotation({ old, to, isFull, show }: RotationProps) {
   );
 }
 
-function NewStep({ isFull, create }: { isFull: boolean; create: () => void }) {
-  if (isFull) return <p>All keys are in use. Revoke one that nothing uses, then come back.</p>;
+interface NewStepProps {
+  isFull: boolean;
+  create: () => void;
+  renew: () => void;
+}
+
+function NewStep({ isFull, create, renew }: NewStepProps) {
+  const renewal = (
+    <>
+      <p>Or keep the key, and give it a new value. The old value ends by itself, at most a week later.</p>
+      <button class="btn sml" type="button" onClick={renew}>
+        Give it a new value
+      </button>
+    </>
+  );
+  if (isFull)
+    return (
+      <>
+        <p>All keys are in use. Revoke one that nothing uses, then come back.</p>
+        {renewal}
+      </>
+    );
   return (
     <>
       <p>It works beside the old one.</p>
       <button class="btn sml main" type="button" onClick={create}>
         Create the new key
       </button>
+      {renewal}
     </>
   );
 }

@@ -27,7 +27,7 @@ export function Mails({ account, reload }: OfAccount) {
           </label>
           <label class="check">
             <input type="checkbox" checked={keyExpiry} onChange={() => change({ key_expiry: !keyExpiry })} />A
-            week before a key expires
+            week and a day before a key expires
           </label>
           <p class="xs dim">Mails about security are always sent.</p>
           <Problem of={action.error} />

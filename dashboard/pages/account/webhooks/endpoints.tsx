@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { Facts } from '../../../components/facts.tsx';
 import { Problem, useAction, type Action } from '../../../components/forms/action.tsx';
+import { Field } from '../../../components/forms/field.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { WarningIcon } from '../../../components/icons.tsx';
@@ -283,34 +284,59 @@ function Manage({ webhook, reload, forget, onClose }: ManageProps) {
   );
 }
 
+/** Of what a caller may recover, so much is asked for one after the other. */
+const callsMax = 200;
+
+async function recoverAll(id: string, from: { since: string } | { cursor: string }): Promise<number> {
+  let sum = 0;
+  let body = from;
+  for (let calls = 0; calls < callsMax; calls += 1) {
+    const { data } = await accountApi.post('/v1/webhooks/{id}/recover', { path: { id }, body });
+    sum += data.recovered;
+    if (!data.has_more) break;
+    if (data.cursor !== null) body = { cursor: data.cursor };
+  }
+  return sum;
+}
+
 function Recover({ id, onDone }: { id: string; onDone: (recovered: number) => void }) {
   const action = useAction();
+  const [from, setFrom] = useState('24');
   const submit = action.submit(async (field) => {
-    const since = new Date(Date.now() - Number(field('hours')) * 3_600_000)
-      .toISOString()
-      .replace(/\.\d+/, '');
-    const { data } = await accountApi.post('/v1/webhooks/{id}/recover', { path: { id }, body: { since } });
-    onDone(data.recovered);
+    const since = () => new Date(Date.now() - Number(from) * 3_600_000).toISOString().replace(/\.\d+/, '');
+    onDone(await recoverAll(id, from === 'cursor' ? { cursor: field('cursor').trim() } : { since: since() }));
   });
   return (
     <form class="below" onSubmit={submit}>
       <div class="actions">
-        <label class="sm" for="recover-hours">
-          Send again what failed in the last
+        <label class="sm" for="recover-from">
+          Send again what was missed
         </label>
         <Pick
-          id="recover-hours"
-          name="hours"
+          id="recover-from"
+          name="from"
+          value={from}
+          onPick={setFrom}
           options={[
-            { value: '24', label: '24 hours' },
-            { value: '168', label: '7 days' },
-            { value: '720', label: '30 days' },
+            { value: '24', label: 'in the last 24 hours' },
+            { value: '168', label: 'in the last 7 days' },
+            { value: '720', label: 'in the last 30 days' },
+            { value: 'cursor', label: 'after a cursor of /v1/updates' },
           ]}
         />
         <button class="btn" type="submit" disabled={action.isBusy}>
           Recover
         </button>
       </div>
+      {from === 'cursor' && (
+        <Field
+          label="Cursor"
+          name="cursor"
+          hint="The last update that you have. Updates that came while the endpoint was off are sent, too."
+          autocomplete="off"
+          required
+        />
+      )}
       <Problem of={action.error} />
     </form>
   );

@@ -1,0 +1,91 @@
+// The scopes and address ranges of a key as they are asked for, and the rule that a key gives no key more than it has itself.
+import type { Transaction } from 'sequelize';
+import { z } from 'zod';
+import {
+  addressRangesMax,
+  areWithin,
+  isAddressRange,
+  keyScopes,
+  type KeyScope,
+} from '../../kernel/credentials/key-access.ts';
+import { fail } from '../../kernel/errors.ts';
+import type { Deps } from '../database.ts';
+import type { Requester } from '../requester.ts';
+
+export interface KeyAccess {
+  scopes: KeyScope[];
+  /** Ranges of addresses from which the key works; null: from all. */
+  addresses: string[] | null;
+}
+
+const scopesRule = `must be some of ${keyScopes.join(', ')}`;
+const addressesRule = `must be 1 to ${addressRangesMax} addresses or ranges, such as 203.0.113.0/24 or 2001:db8::/32, or null for all`;
+
+/** The fields of a body that give a key its access. */
+export const accessFields = {
+  scopes: z
+    .array(z.enum(keyScopes, scopesRule), scopesRule)
+    .min(1, scopesRule)
+    .transform((given) => keyScopes.filter((scope) => given.includes(scope)))
+    .optional()
+    .describe(
+      '`data`: data endpoints; `read`: reading the account; `manage`: changing it. Without it, what the maker may.',
+    ),
+  addresses: z
+    .array(
+      z
+        .string()
+        .trim()
+        .toLowerCase()
+        .refine(isAddressRange, 'must be an address or a range, such as 203.0.113.0/24'),
+      addressesRule,
+    )
+    .min(1, addressesRule)
+    .max(addressRangesMax, addressesRule)
+    .nullish()
+    .describe('Addresses, and ranges in CIDR notation, from which the key works; null: from all.'),
+};
+
+export type AccessWish = { readonly [Field in keyof KeyAccess]?: KeyAccess[Field] | undefined };
+
+/** Every key that says nothing else may do everything from everywhere. */
+const everything: KeyAccess = { scopes: [...keyScopes], addresses: null };
+
+/** The access of the key that makes a call; of a session, and whoever else is not bound by a key, everything. */
+async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Requester): Promise<KeyAccess> {
+  if (actor.actorKind !== 'key') return everything;
+  const maker = await db.keys.findByPk(actor.actorId, { transaction });
+  return maker ?? fail('unauthorized', 'The key of this call no longer exists.');
+}
+
+/**
+ * The access of a key after what is wished; what is not wished stays, and of a new key is as the maker's.
+ * @param before null: the key is new. @throws Failure `forbidden` if a key makes the call, and it would give more than it has.
+ */
+export async function grantedAccess(
+  deps: Deps,
+  transaction: Transaction,
+  requester: Requester,
+  { before, wish }: { before: KeyAccess | null; wish: AccessWish },
+): Promise<KeyAccess> {
+  const own = await accessOf(deps, transaction, requester);
+  const from = before ?? own;
+  const wanted = {
+    scopes: wish.scopes ?? from.scopes,
+    addresses: wish.addresses === undefined ? from.addresses : wish.addresses,
+  };
+  const beyond = wanted.scopes.filter((scope) => !own.scopes.includes(scope));
+  if (beyond.length > 0)
+    fail(
+      'forbidden',
+      `A key cannot give more than it has: this one lacks the scope ${beyond.map((scope) => `"${scope}"`).join(' and ')}. Sign in to do this.`,
+      { param: 'scopes' },
+    );
+  if (!areWithin(wanted.addresses, own.addresses))
+    fail(
+      'forbidden',
+      'A key cannot give more than it has: this one works from some addresses only, and others would be allowed. Sign in to do this.',
+      { param: 'addresses' },
+    );
+  return wanted;
+}

@@ -1,0 +1,125 @@
+// The statements that send again what an endpoint has missed: the oldest first, so many at a time.
+import { QueryTypes, type Transaction } from 'sequelize';
+import { entryAt } from '../../kernel/entries.ts';
+import type { AccountsDatabase } from '../database.ts';
+import type { OutboxEvent } from './fan-out.sql.ts';
+
+/** A microsecond earlier for each that comes after it: all are due at once, in their order. */
+const dueInOrder = (at: string) =>
+  `${at}::timestamptz - (count(*) over () - number) * interval '1 microsecond'`;
+
+/**
+ * Begins the schedule of failed messages to an endpoint anew, of those made since an instant. @param limit the oldest so many.
+ * @returns how many.
+ */
+export async function resendFailedSince(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { webhookId, since, now, limit }: { webhookId: string; since: Date; now: Date; limit: number },
+): Promise<number> {
+  return countOf(
+    db,
+    transaction,
+    `select id, row_number() over (order by created_at, id) as number from accounts.webhook_messages
+     where webhook_id = $1 and status = 'failed' and created_at >= $3 order by created_at, id limit $4`,
+    [webhookId, now, since, limit],
+  );
+}
+
+/**
+ * Does so for the failed messages of some events. @param events their ids, in order.
+ * @param made those of which the transaction has made the message: it is put in order with the others.
+ */
+export async function resendFailedOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  of: { webhookId: string; events: readonly string[]; made: readonly string[]; dueAt: Date },
+): Promise<number> {
+  return countOf(
+    db,
+    transaction,
+    `select id, row_number() over (order by array_position($3::text[], event_id)) as number from accounts.webhook_messages
+     where webhook_id = $1 and event_id = any($3) and (status = 'failed' or event_id = any($4::text[]))`,
+    [of.webhookId, of.dueAt, of.events, of.made],
+  );
+}
+
+/** @param failed the statement that numbers the messages; $2 is when they are due. */
+async function countOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  failed: string,
+  bind: unknown[],
+): Promise<number> {
+  const rows = await db.sequelize.query<{ resent: number }>(
+    `with failed as (${failed}), due as (select id, ${dueInOrder('$2')} as at from failed), resent as (
+       update accounts.webhook_messages as message set status = 'pending', failures = 0, due_at = due.at
+       from due where message.id = due.id returning true)
+     select count(*)::int as resent from resent`,
+    { bind, type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.resent ?? 0;
+}
+
+export interface Missed {
+  /** Without those that the worker has not turned into messages yet: it will. */
+  events: OutboxEvent[];
+  /** The place of the last that was looked at. */
+  cursor: string;
+  hasMore: boolean;
+  oldest: { cursor: string; at: Date } | null;
+  newest: string;
+  /** Whether the update after which it reads is kept. */
+  hasPlace: boolean;
+  /** When the first after it was published; null: there is none. */
+  firstAt: Date | null;
+}
+
+/** Updates after a place, the oldest first. */
+export async function selectUpdatesAfter(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  after: string,
+  limit: number,
+): Promise<Missed> {
+  const run = <Row extends object>(text: string, bind: unknown[]) =>
+    db.sequelize.query<Row>(text, { bind, type: QueryTypes.SELECT, transaction });
+  const places = await run<{ oldest: string | null; at: Date | null; newest: string; hasPlace: boolean }>(
+    `select (select position::text from events.updates order by position limit 1) as oldest,
+            (select at from events.updates order by position limit 1) as at,
+            coalesce((select max(position) from events.updates), 0)::text as newest,
+            exists (select from events.updates where position = $1::bigint) as "hasPlace"`,
+    [after],
+  );
+  const found = await run<OutboxEvent & { waits: boolean }>(
+    `select position::text, id, type, null as account_id, series, data, at,
+            exists (select from events.outbox where outbox.id = updates.id) as waits
+     from events.updates where position > $1::bigint order by updates.position limit $2`,
+    [after, limit + 1],
+  );
+  const { oldest, at, newest, hasPlace } = entryAt(places, 0);
+  const events = found.slice(0, limit);
+  return {
+    events: events.filter(({ waits }) => !waits),
+    cursor: events.at(-1)?.position ?? after,
+    hasMore: found.length > limit,
+    oldest: oldest === null || at === null ? null : { cursor: oldest, at },
+    newest,
+    hasPlace,
+    firstAt: events[0]?.at ?? null,
+  };
+}
+
+/** Those of the events that an endpoint has a message of, whatever became of it. */
+export async function selectKnownEvents(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  webhookId: string,
+  events: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.sequelize.query<{ id: string }>(
+    'select event_id as id from accounts.webhook_messages where webhook_id = $1 and event_id = any($2::text[])',
+    { bind: [webhookId, events], type: QueryTypes.SELECT, transaction },
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,66 @@
+// What a key may do and from where, as fields of a form: folded away, since most keys may do all.
+import type { Fields } from '../../../components/forms/action.tsx';
+import { Field } from '../../../components/forms/field.tsx';
+import type { Key } from './keys.tsx';
+
+type Access = Pick<Key, 'scopes' | 'addresses'>;
+
+const scopes = [
+  { scope: 'data', label: 'Read data', means: 'every data endpoint of the plan' },
+  { scope: 'read', label: 'Read the account', means: 'usage, keys, webhooks and their deliveries' },
+  { scope: 'manage', label: 'Manage the account', means: 'make and revoke keys, change webhooks, pay' },
+] as const;
+
+export function AccessFields({ of, isOpen = false }: { of?: Access; isOpen?: boolean }) {
+  return (
+    <details class="as-table below" open={isOpen}>
+      <summary>Limit what the key may do</summary>
+      <fieldset class="below">
+        <legend>Scopes</legend>
+        {scopes.map(({ scope, label, means }) => (
+          <div key={scope}>
+            <label class="check">
+              <input
+                type="checkbox"
+                name={`scope-${scope}`}
+                value="yes"
+                defaultChecked={of?.scopes.includes(scope) ?? true}
+              />
+              <span>
+                {label} <span class="xs dim">{means}</span>
+              </span>
+            </label>
+          </div>
+        ))}
+      </fieldset>
+      <div class="below">
+        <Field
+          label="Works only from"
+          name="addresses"
+          defaultValue={of?.addresses?.join(', ') ?? ''}
+          placeholder="203.0.113.0/24, 2001:db8::/32"
+          hint="Addresses or ranges, up to 20. Empty: from everywhere."
+          autocomplete="off"
+        />
+      </div>
+    </details>
+  );
+}
+
+/** What the fields of the form ask for. */
+export function accessIn(field: Fields): Access {
+  const addresses = field('addresses')
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '');
+  return {
+    scopes: scopes.map(({ scope }) => scope).filter((scope) => field(`scope-${scope}`) !== ''),
+    addresses: addresses.length === 0 ? null : addresses,
+  };
+}
+
+/** In a few words; undefined: everything from everywhere. */
+export function accessText({ scopes: has, addresses }: Access): string | undefined {
+  const what = has.length === scopes.length ? [] : [has.join(', ')];
+  const where = addresses === null ? [] : [`from ${addresses.join(', ')}`];
+  return what.length + where.length === 0 ? undefined : [...what, ...where].join(' · ');
+}

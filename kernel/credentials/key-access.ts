@@ -1,0 +1,56 @@
+// What a key may do and from where: its scopes, and ranges of addresses. Hides how ranges are compared.
+import { BlockList, isIP } from 'node:net';
+import { entryAt } from '../entries.ts';
+
+/** Data endpoints · reading the account · changing it. */
+export const keyScopes = ['data', 'read', 'manage'] as const;
+export type KeyScope = (typeof keyScopes)[number];
+
+export const addressRangesMax = 20;
+
+interface Range {
+  address: string;
+  bits: number;
+  family: 'ipv4' | 'ipv6';
+}
+
+/** Whether the text is an address, or a range such as `203.0.113.0/24` or `2001:db8::/32`. IPv4 inside IPv6 is not: clients are seen as IPv4. */
+export function isAddressRange(text: string): boolean {
+  return rangeOf(text) !== undefined;
+}
+
+/** Whether addresses are in one of the ranges. */
+export function addressCheck(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const { address, bits, family } of ranges.flatMap((text) => rangeOf(text) ?? []))
+    list.addSubnet(address, bits, family);
+  return (address) => {
+    const [bare = ''] = address.split('%');
+    const version = isIP(bare);
+    return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
+  };
+}
+
+/** Whether each address of some ranges is in one single range of others; null: all addresses. */
+export function areWithin(inner: readonly string[] | null, outer: readonly string[] | null): boolean {
+  if (outer === null || inner === null) return outer === null;
+  return inner.every((text) => outer.some((around) => isWithin(text, around)));
+}
+
+function isWithin(text: string, around: string): boolean {
+  const [range, other] = [rangeOf(text), rangeOf(around)];
+  if (range === undefined || other === undefined) return false;
+  return range.family === other.family && range.bits >= other.bits && addressCheck([around])(range.address);
+}
+
+function rangeOf(text: string): Range | undefined {
+  const parts = text.split('/');
+  const address = entryAt(parts, 0);
+  const version = isIP(address);
+  if (version === 0 || parts.length > 2 || address.includes('%') || /^::ffff:/i.test(address))
+    return undefined;
+  const most = version === 4 ? 32 : 128;
+  const bits = parts[1] ?? String(most);
+  if (!/^(?:0|[1-9]\d{0,2})$/.test(bits) || Number(bits) > most) return undefined;
+  return { address, bits: Number(bits), family: version === 4 ? 'ipv4' : 'ipv6' };
+}
