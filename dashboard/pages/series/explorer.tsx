@@ -182,6 +182,11 @@ function transformText(transform: string, baseDate: string | null): string {
 }
 
 function previewSays(points: number | null): string {
-  const count = points === null ? '' : ` of the newest ${points} values per line`;
+  const count =
+    points === null
+      ? ''
+      : points === 1
+        ? ' of the newest value of each line'
+        : ` of the newest ${points} values per line`;
   return `This is the public preview${count}. All values, transforms and vintages need a key.`;
 }
