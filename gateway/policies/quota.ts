@@ -133,7 +133,7 @@ function refuse(take: Take): never {
   const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
   const used =
     remaining === 0
-      ? `The monthly quota of ${take.limit} calls is used up.`
+      ? `The monthly quota of ${counted(take.limit ?? 0, 'call')} is used up.`
       : `This request counts as ${counted(take.calls, 'call')}, and ${remaining} of this month's ${take.limit} ${nounOf(remaining, 'is', 'are')} left.`;
   fail(
     'quota_exceeded',
