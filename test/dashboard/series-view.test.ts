@@ -97,11 +97,11 @@ test('the state by default has an empty URL, and at most eight lines', (t) => {
 });
 
 test('of more lines than are shown by default, those with the newest values are shown, in the order of the series', (t) => {
-  const values = [...'ABCDEFGHIJK'];
+  const values = 'ABCDEFGHIJK'.split('');
   const country = { name: 'country', values, labels: {} };
-  const newest = [...'KJIHGFEC'].map((each) => ({ country: each, side: 'sell' }));
+  const newest = 'KJIHGFEC'.split('').map((each) => ({ country: each, side: 'sell' }));
   const of = (...dims: Dimension[]) => defaultSelection({ dims, newest_combinations: newest });
-  t.deepEqual(of(country), { country: [...'CEFGHIJK'] });
+  t.deepEqual(of(country), { country: 'CEFGHIJK'.split('') });
   const side = { name: 'side', values: ['buy', 'sell', 'swap'], labels: {} };
   t.deepEqual(of(country, side), { country: ['K'], side: side.values });
 });
