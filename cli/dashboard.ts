@@ -26,6 +26,7 @@ export const dashboardSources = [
   'domain/transforms.ts',
   'kernel/dates.ts',
   'kernel/entries.ts',
+  'kernel/text/counted.ts',
   'kernel/formula.ts',
   'docs',
   'package.json',

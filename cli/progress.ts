@@ -1,5 +1,6 @@
 // A progress line on a terminal; nothing if the output is a file or a pipe.
 import type { Output } from './command.ts';
+import { nounOf } from '../kernel/text/counted.ts';
 
 export interface Progress {
   show(rowsRead: number, bytesRead: number): void;
@@ -19,7 +20,7 @@ export function createProgress(bytesTotal: number | undefined, out: Output): Pro
     show(rowsRead, bytesRead) {
       if (out.isTTY !== true) return;
       shown = true;
-      const rows = `${rowsRead.toLocaleString('en')} rows`;
+      const rows = `${rowsRead.toLocaleString('en')} ${nounOf(rowsRead, 'row')}`;
       if (bytesTotal === undefined || bytesTotal === 0) {
         out.write(`${eraseLine}${rows}`);
         return;
@@ -89,8 +90,8 @@ function runLine(
   const hasRate = elapsedMs >= rateAfterMs && share > 0;
   const text = [
     `${Math.floor(share * 100)} %`,
-    `${tablesDone.toLocaleString('en')} of ${tables.toLocaleString('en')} tables`,
-    `${pointsRead.toLocaleString('en')} points`,
+    `${tablesDone.toLocaleString('en')} of ${tables.toLocaleString('en')} ${nounOf(tables, 'table')}`,
+    `${pointsRead.toLocaleString('en')} ${nounOf(pointsRead, 'point')}`,
     ...(hasRate
       ? [
           `${Math.round((pointsRead / elapsedMs) * 1000).toLocaleString('en')}/s`,

@@ -12,6 +12,7 @@ import { entryAt } from '../kernel/entries.ts';
 import type { Settings } from '../kernel/settings/settings.ts';
 import { printJson, type Terminal } from './command.ts';
 import { servingOf } from './start/serving.ts';
+import { counted, nounOf } from '../kernel/text/counted.ts';
 
 /** All folders of a run together. */
 export interface PublishedRun {
@@ -28,7 +29,7 @@ export const countsOf = ({ pointsNew, pointsRevised, pointsUnchanged, pointsDele
 export const tableName = ({ path, entry }: Pick<PlannedTable, 'path' | 'entry'>): string =>
   entry.sheet === undefined ? path : `${path}, sheet ${entry.sheet}`;
 
-export const tablesOf = (count: number) => `${count} ${count === 1 ? 'table' : 'tables'}`;
+export const tablesOf = (count: number) => counted(count, 'table');
 const addressesOfTable = 5;
 const addressesMax = 10;
 const namesMax = 5;
@@ -172,7 +173,7 @@ export function requireAllPublished(run: PublishedRun): void {
   const { failed, unreadable, noTables, unconfirmed, sources } = sumOf(run);
   const faults = failed.length + unreadable.length;
   if (faults > 0)
-    throw new Error(`${tablesOf(faults)} ${faults === 1 ? 'was' : 'were'} not loaded; the others were.`);
+    throw new Error(`${tablesOf(faults)} ${nounOf(faults, 'was', 'were')} not loaded; the others were.`);
   if (sources.refused.length > 0)
     throw new Error(sources.refused.map(({ path, reason }) => `${path}: ${reason}`).join('\n'));
   const files = run.plans.map(({ descriptionPath }) => descriptionPath).join(', ');
@@ -185,7 +186,7 @@ export function requireAllPublished(run: PublishedRun): void {
   }
   if (unconfirmed.length > 0)
     throw new Error(
-      `${tablesOf(unconfirmed.length)} ${unconfirmed.length === 1 ? 'was' : 'were'} not loaded, as nobody has confirmed the guesses: ` +
+      `${tablesOf(unconfirmed.length)} ${nounOf(unconfirmed.length, 'was', 'were')} not loaded, as nobody has confirmed the guesses: ` +
         `correct ${files} and delete the lines "guessed" there, or accept them by --yes.`,
     );
 }

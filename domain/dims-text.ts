@@ -26,6 +26,11 @@ export function writeDims(selected: Readonly<Record<string, readonly string[]>>)
     .join(',');
 }
 
+/** The filter by a single value of each dimension. */
+export function writeCombination(dims: Readonly<Record<string, string>>): string {
+  return writeDims(Object.fromEntries(Object.entries(dims).map(([name, value]) => [name, [value]])));
+}
+
 function splitUnescaped(text: string, separator: ',' | '|'): string[] {
   const parts = [''];
   for (let i = 0; i < text.length; i += 1) {

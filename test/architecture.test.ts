@@ -30,6 +30,7 @@ const ofDashboard = [
   'domain/aggregates.ts',
   'domain/periods.ts',
   'domain/transforms.ts',
+  'kernel/text/counted.ts',
   'kernel/formula.ts',
 ];
 

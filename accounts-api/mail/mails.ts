@@ -2,6 +2,7 @@
 import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs.ts';
 import type { Mail } from './mail.ts';
+import { counted } from '../../kernel/text/counted.ts';
 
 /** The dashboard pages that mailed links open; each uses its token by a POST, when its button is pressed. */
 const pages = {
@@ -168,7 +169,7 @@ export function sourceFailedMail(
   return mail(to, {
     subject: `The source ${source} fails`,
     paragraphs: [
-      `The source ${source} could not be fetched or loaded ${failures} times in a row, since ${dayAndTime(failingSince)}. The last reason:`,
+      `The source ${source} could not be fetched or loaded ${counted(failures, 'time')} in a row, since ${dayAndTime(failingSince)}. The last reason:`,
       reason,
       `Its series stay as they were. It is tried again on ${dayAndTime(nextFetchAt)}, and then without another mail until it has worked once.`,
       `"almanac sources show ${source}" has the report. You get this mail because your account is an operator's.`,

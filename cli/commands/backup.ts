@@ -12,6 +12,7 @@ import { schedulePattern, scheduleRule } from '../../ingest/entry/schedule.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { readSettings } from '../../kernel/settings/settings.ts';
 import { createProgress } from '../progress.ts';
+import { counted } from '../../kernel/text/counted.ts';
 
 export const backup: DeclareCommand = (command, terminal) => {
   command
@@ -85,7 +86,7 @@ async function backUp(terminal: Terminal, file: string, asJson: boolean, label =
   told.write(
     asJson
       ? `${JSON.stringify({ file, tables, rows, bytes, migration, seconds })}\n`
-      : `${label}${rows} rows of ${tables} tables in ${bytes} bytes, ${seconds} s\n`,
+      : `${label}${counted(rows, 'row')} of ${counted(tables, 'table')} in ${counted(bytes, 'byte')}, ${seconds} s\n`,
   );
 }
 

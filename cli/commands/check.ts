@@ -34,6 +34,7 @@ import {
   type Installation,
 } from '../installation.ts';
 import { withAccounts } from '../with-accounts.ts';
+import { counted } from '../../kernel/text/counted.ts';
 
 interface Finding {
   what: string;
@@ -175,7 +176,7 @@ async function rolesFinding(env: Environment, database: Finding): Promise<Findin
       const jobs =
         foreign === 0
           ? ''
-          : ` almanac_accounts_api cannot use ${foreign} tables of schema jobs: run "almanac migrate".`;
+          : ` almanac_accounts_api cannot use ${counted(foreign, 'table')} of schema jobs: run "almanac migrate".`;
       return {
         warning: `${name} owns the database: right for migrate, ingest and backup, but a service should connect by a role of its own, see docs/operations.md.${jobs}`,
       };

@@ -4,6 +4,7 @@ import { restoreBackup } from '../backup/restore.ts';
 import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';
 import { withDatabase, withInstallation } from '../installation.ts';
 import { createProgress } from '../progress.ts';
+import { counted } from '../../kernel/text/counted.ts';
 
 export const restore: DeclareCommand = (command, terminal) => {
   command
@@ -52,7 +53,7 @@ async function restoreFrom(
   const { tables, rows, madeAt, load } = summary;
   if (asJson) return printJson(terminal, { tables, rows, made_at: madeAt, load, seconds });
   terminal.stdout.write(
-    `${rows} rows of ${tables} tables, as of ${madeAt}, ${seconds} s\n` +
+    `${counted(rows, 'row')} of ${counted(tables, 'table')}, as of ${madeAt}, ${seconds} s\n` +
       'Empty Redis, if there is one, and start all services again, gateways too.\n',
   );
 }

@@ -9,6 +9,7 @@ import { dateIn, systemClock } from '../../kernel/clock.ts';
 import type { LoadOptions, LoadSummary } from '../../ingest/load/store/load-options.ts';
 import { printJson, type Terminal } from '../command.ts';
 import { withData, type Environment } from '../installation.ts';
+import { counted } from '../../kernel/text/counted.ts';
 
 export interface AcceptedHere {
   accepted: Accepted;
@@ -58,7 +59,7 @@ export function printAccepted(
 export function countsText(summary: LoadSummary): string {
   const { pointsNew, pointsRevised, pointsUnchanged, pointsDeleted } = summary;
   return (
-    `${summary.rowsRead} rows read: ${pointsNew} new, ${pointsRevised} revised, ` +
+    `${counted(summary.rowsRead, 'row')} read: ${pointsNew} new, ${pointsRevised} revised, ` +
     `${pointsUnchanged} unchanged, ${pointsDeleted} deleted, ${summary.rowsRejected} rejected` +
     `${summary.rowsSkipped === 0 ? '' : `, ${summary.rowsSkipped} left out by --skip-where`}; ` +
     `${summary.seconds.toFixed(1)} s, ${Math.round(summary.rowsPerSecond)} rows/s`

@@ -4228,6 +4228,12 @@ export type GetCatalogByIdResponses = {
              * The id that was asked for, where it is an earlier one of the series.
              */
             renamed_from?: string;
+            /**
+             * The combinations of dimension values with the newest values, of these those with the most points first: what a chart shows by default. None without dimensions.
+             */
+            newest_combinations: Array<{
+                [key: string]: string;
+            }>;
             related: Array<{
                 id: string;
                 name: string;
@@ -4389,7 +4395,7 @@ export type GetCatalogByIdPreviewResponses = {
                  */
                 combinations: number;
                 /**
-                 * Those in this answer, in the order of their first load.
+                 * Those in this answer, in the order of their first load: where not all fit, those with the newest values.
                  */
                 combinations_shown: number;
             };
@@ -4502,7 +4508,7 @@ export type GetPreviewsResponses = {
              */
             series: string;
             /**
-             * The combination shown: the first of the series.
+             * The combination shown: of those with the newest value, the one with the most points.
              */
             dims: {
                 [key: string]: string;

@@ -1,4 +1,5 @@
 // Numbers as people read them: thousands separators, a true minus sign, and as many digits as were published.
+import { nounOf } from '../../kernel/text/counted.ts';
 
 /** `digits`: fixed; absent: those that the number has. */
 export function numberText(value: number, digits?: number): string {
@@ -16,7 +17,7 @@ export function changeText(value: number, digits?: number): string {
   return value > 0 && /[1-9]/.test(text) ? `+${text}` : text;
 }
 
-/** `1 series`, `1,128 series`; the plural is given, as English has no rule for it. */
-export function countText(count: number, one: string, many: string): string {
-  return `${numberText(count)} ${count === 1 ? one : many}`;
+/** `1 series`, `1,128 series`. @param many the plural, where it is not `one` with an s. */
+export function countText(count: number, one: string, many?: string): string {
+  return `${numberText(count)} ${nounOf(count, one, many)}`;
 }

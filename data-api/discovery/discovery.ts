@@ -1,7 +1,7 @@
 // The public endpoints that list the available data: /v1/catalog, /v1/catalog/{id}, /v1/status.
 import { instantText } from '../../kernel/clock.ts';
 import { z } from 'zod';
-import { memberOf } from '../../kernel/entries.ts';
+import { entryOf, memberOf } from '../../kernel/entries.ts';
 import { oneOf } from '../../kernel/http/list.ts';
 import { flagParam, oneOfParam } from '../../kernel/http/params.ts';
 import { frequencies } from '../../domain/periods.ts';
@@ -27,6 +27,7 @@ import {
   type FetchedSource,
   type SourceState,
 } from './sources.sql.ts';
+import { newestLines } from './newest-lines.sql.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { findDataState } from '../list.sql.ts';
 import { dayOf, searched } from '../search/state.ts';
@@ -35,6 +36,7 @@ import { listReply, paramsWithUpdates, recordReply, schemaOf } from '../list.ts'
 import { factsOf } from '../series/series-meta.ts';
 import { requireSeries } from '../series/series-read.ts';
 import { factShapes } from '../series/series-schema.ts';
+import type { Series } from '../series/series.sql.ts';
 import { seriesParam } from '../series/series.ts';
 
 /** facet → its most common values, with the number of entries for each. */
@@ -130,9 +132,17 @@ export const getCatalog = endpoint({
     },
 });
 
+const combinationsMax = 60;
+
 const entrySchema = z.object({
   id: z.string(),
   ...factShapes,
+  newest_combinations: z
+    .array(z.record(z.string(), z.string()))
+    .max(combinationsMax)
+    .describe(
+      'The combinations of dimension values with the newest values, of these those with the most points first: what a chart shows by default. None without dimensions.',
+    ),
   related: z.array(relatedSchema),
   sample_url: z.string().describe('A path to try, with an API key.'),
 });
@@ -152,12 +162,23 @@ export const getCatalogEntry = endpoint({
       const data = {
         id: series.id,
         ...factsOf(series),
+        newest_combinations: await call.stage('sql', () => newestCombinations(dependencies, series)),
         related: await call.stage('related', () => findRelated(dependencies.database, series.seriesNo)),
         sample_url: `/v1/series/${series.id}?sort=desc&limit=12`,
       };
       return recordReply({ data, state: series });
     },
 });
+
+async function newestCombinations(
+  { database }: Dependencies,
+  series: Series,
+): Promise<Readonly<Record<string, string>>[]> {
+  if (series.dimensions.length === 0) return [];
+  const [lines = []] = await newestLines(database, [series]);
+  const dimsOf = new Map(series.combinations.map(({ lineNo, dims }) => [lineNo, dims]));
+  return lines.slice(0, combinationsMax).map((lineNo) => entryOf(dimsOf, lineNo));
+}
 
 const sourcesKeptMs = 1_000;
 

@@ -16,6 +16,7 @@ import { dimsParam } from '../series/series-request.ts';
 import { renamedFromSchema, seriesSchemaWithMeta } from '../series/series-schema.ts';
 import type { Series } from '../series/series.sql.ts';
 import { seriesParam } from '../series/series.ts';
+import { newestLines } from './newest-lines.sql.ts';
 import { readNewestOfMany } from './preview.sql.ts';
 
 /** Of `PREVIEW_POINTS`. */
@@ -67,7 +68,11 @@ const previewFacts = {
   preview: z.object({
     points_max: z.int().describe('The most points of each combination of dimension values.'),
     combinations: z.int().describe('Combinations of the series that match.'),
-    combinations_shown: z.int().describe('Those in this answer, in the order of their first load.'),
+    combinations_shown: z
+      .int()
+      .describe(
+        'Those in this answer, in the order of their first load: where not all fit, those with the newest values.',
+      ),
   }),
 };
 
@@ -84,7 +89,7 @@ export const getPreview = endpoint({
   handler: (dependencies) => async (asked) => {
     const { query, call } = asked;
     const { series, lineNos: matching, pointsMax, hints } = await askedPreview(dependencies, asked);
-    const lineNos = matching.slice(0, combinationsMax);
+    const lineNos = await fitting(dependencies, series, matching);
     const preview = {
       points_max: pointsMax,
       combinations: matching.length,
@@ -104,6 +109,18 @@ export const getPreview = endpoint({
   },
 });
 
+/** The lines that fit in a preview. */
+async function fitting(
+  { database }: Dependencies,
+  series: Series,
+  matching: readonly number[],
+): Promise<readonly number[]> {
+  if (matching.length <= combinationsMax) return matching;
+  const [newest = []] = await newestLines(database, [series]);
+  const shown = new Set(newest.filter((lineNo) => matching.includes(lineNo)).slice(0, combinationsMax));
+  return matching.filter((lineNo) => shown.has(lineNo));
+}
+
 /** The newest points of some combinations of a series. */
 export function newestOf(series: Series, lineNos: readonly number[], wanted: 'values' | 'all'): Selection {
   const always = { from: '0001-01-01', to: '9999-12-31', order: 'desc', vintage: null } as const;
@@ -112,7 +129,9 @@ export function newestOf(series: Series, lineNos: readonly number[], wanted: 'va
 
 const sparklineSchema = z.object({
   series: z.string().describe('Its id.'),
-  dims: z.record(z.string(), z.string()).describe('The combination shown: the first of the series.'),
+  dims: z
+    .record(z.string(), z.string())
+    .describe('The combination shown: of those with the newest value, the one with the most points.'),
   renamed_from: renamedFromSchema,
   data: z.array(z.object({ date: z.iso.date(), value: z.number().describe('With its published digits.') })),
 });
@@ -142,9 +161,13 @@ export const getPreviews = endpoint({
       return {
         format: 'json',
         async read() {
-          const texts = await call.stage('sql', () => readNewestOfMany(database, found, points));
+          const lines = await call.stage('sql', () => newestLines(database, found));
+          const shown = lines.map(([lineNo = 0]) => lineNo);
+          const texts = await call.stage('sql', () => readNewestOfMany(database, shown, points));
           const envelopes = found.map((series, i) => {
-            const dims = JSON.stringify(series.combinations[0]?.dims ?? {});
+            const dims = JSON.stringify(
+              series.combinations.find(({ lineNo }) => lineNo === shown[i])?.dims ?? {},
+            );
             const { renamedFrom: from } = series;
             const renamed = from === null ? '' : `"renamed_from":${JSON.stringify(from)},`;
             return `{"series":${JSON.stringify(series.id)},"dims":${dims},${renamed}"data":${texts[i] ?? '[]'}}`;

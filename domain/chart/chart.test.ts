@@ -11,6 +11,7 @@ import { findingOf } from './finding.ts';
 import { layOut, linesMax, nearestDate, type Chart, type ChartLine } from './layout.ts';
 import { overviewOf } from './overview.ts';
 import { runsOf, sampled, type ChartPoint } from './line-points.ts';
+import { dateTicks } from './ticks.ts';
 import { decimalsOf, escapeXml, formatNumber, periodName } from './text.ts';
 
 const value = fc.oneof(
@@ -140,6 +141,14 @@ test('labels of the date axis do not overlap', (t) => {
       }
     }
   }
+});
+
+test('the first label of the date axis has no year where the next one would touch it', (t) => {
+  const day = (text: string): number => Date.parse(text) / 86_400_000;
+  const labels = (pixels: number) =>
+    dateTicks({ low: day('2024-10-01'), high: day('2026-09-30') }, pixels).map(({ label }) => label);
+  t.deepEqual(labels(414), ['Oct', 'Jan 2025', 'Apr', 'Jul', 'Oct', 'Jan 2026', 'Apr', 'Jul']);
+  t.is(labels(700)[0], 'Oct 2024');
 });
 
 /** The ends of the first months of 2024. */

@@ -7,6 +7,7 @@ import { layOut, type Chart, type ChartLayout, type LaidOutLine } from './layout
 import type { PlacedPoint } from './line-points.ts';
 import { dashes, palettes, type Palette } from './palette.ts';
 import { escapeXml, fitted, formatNumber } from './text.ts';
+import { nounOf } from '../../kernel/text/counted.ts';
 
 const fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', 'DejaVu Sans', Arial, sans-serif"; // prettier-ignore
 
@@ -48,7 +49,7 @@ function unitText({ unit, isLog, width }: Chart): string {
 
 function hiddenNote({ hiddenCount }: ChartLayout): string {
   if (hiddenCount === 0) return '';
-  const values = hiddenCount === 1 ? '1 value' : `${formatNumber(hiddenCount, 0)} values`;
+  const values = `${formatNumber(hiddenCount, 0)} ${nounOf(hiddenCount, 'value')}`;
   return `A log scale has no place for ${values} at or below zero.`;
 }
 

@@ -72,7 +72,7 @@ export interface ChartLayout {
   /** The first line of text, with the unit. */
   unitY: number;
   valueTicks: ValueTick[];
-  dateTicks: DateTick[];
+  dateTicks: readonly DateTick[];
   /** The days of breaks between the points. */
   breaks: number[];
   lines: LaidOutLine[];

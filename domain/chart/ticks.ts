@@ -108,15 +108,18 @@ export function logTicks(extent: Extent, unit = ''): ValueTick[] {
     .map(powerTick);
 }
 
+/** Pixels between two labels of dates. */
+const labelGap = 4;
+
 /** Ticks at the beginnings of periods: the shortest period whose labels have room. @param pixels the length of the axis. */
-export function dateTicks({ low, high }: Extent, pixels: number): DateTick[] {
+export function dateTicks({ low, high }: Extent, pixels: number): readonly DateTick[] {
   const days = Math.max(1, high - low);
   const roomFor = (period: number): number => (period / days) * pixels;
   for (const step of [1, 7]) {
-    if (roomFor(step) >= 60) return daysBy(step, { low, high });
+    if (roomFor(step) >= 60) return withRoom(daysBy(step, { low, high }), roomFor(1));
   }
-  if (roomFor(30) >= 44) return monthsBy(1, { low, high });
-  if (roomFor(91) >= 44 && days <= 3 * 366) return monthsBy(3, { low, high });
+  if (roomFor(30) >= 44) return withRoom(monthsBy(1, { low, high }), roomFor(1));
+  if (roomFor(91) >= 44 && days <= 3 * 366) return withRoom(monthsBy(3, { low, high }), roomFor(1));
   for (let magnitude = 1; ; magnitude *= 10) {
     for (const years of [1, 2, 5]) {
       const step = years * magnitude;
@@ -149,6 +152,15 @@ function withYears(ticks: readonly DateTick[]): DateTick[] {
     const isRepeated = i > 0 && entryAt(ticks, i - 1).label.endsWith(year);
     return { day, label: isRepeated ? label.slice(0, -year.length) : label };
   });
+}
+
+/** The first tick has no year where that of the next would touch it. */
+function withRoom(ticks: readonly DateTick[], pixelsPerDay: number): readonly DateTick[] {
+  const [first, second, ...others] = ticks;
+  if (first === undefined || second === undefined) return ticks;
+  const between = (second.day - first.day) * pixelsPerDay;
+  if ((widthOf(first.label) + widthOf(second.label)) / 2 + labelGap <= between) return ticks;
+  return [{ ...first, label: first.label.replace(/ \d+$/, '') }, second, ...others];
 }
 
 function yearsBy(step: number, { low, high }: Extent): DateTick[] {

@@ -8,6 +8,7 @@ import { addLimit, callOf, callerOf, enterStage, whenClosed, type Call } from '.
 import type { FileCharges, Range } from '../heartbeat/file-charges.ts';
 import { chargeCall, isServed, type Month, type Take } from '../heartbeat/month.ts';
 import type { Policy } from '../policy.ts';
+import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 export const quotaAction = z.strictObject({
   /** What is charged once: a call by default; or a file, for all its ranges that a key reads on a day (UTC). */
@@ -115,8 +116,8 @@ function refuse(take: Take): never {
   const remaining = Math.max(0, (take.limit ?? 0) - (take.used ?? 0));
   const used =
     remaining === 0
-      ? `The monthly quota of ${take.limit} calls is used up.`
-      : `This request counts as ${take.calls} calls, and ${remaining} of this month's ${take.limit} are left.`;
+      ? `The monthly quota of ${counted(take.limit ?? 0, 'call')} is used up.`
+      : `This request counts as ${counted(take.calls, 'call')}, and ${remaining} of this month's ${take.limit} ${nounOf(remaining, 'is', 'are')} left.`;
   fail(
     'quota_exceeded',
     `${used} The quota resets at ${take.month.resetsAt}. For more calls, choose a higher plan: GET /v1/plans.`,

@@ -9,6 +9,7 @@ import type { Proposal } from './proposal.ts';
 import type { Inspected } from '../entry/inspected.ts';
 import { valuesAt, type Choice } from '../entry/settle.ts';
 import { idPart } from '../entry/templates.ts';
+import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 /** A table that was found in a file without an entry. */
 export interface FoundTable {
@@ -43,9 +44,12 @@ function single(group: readonly FoundTable[]): NewEntry {
     evidence: proposal.evidence,
     columns: proposal.columns,
     inspected: proposal.inspected,
-    title: proposal.entry.skip === undefined ? `${proposal.rows} rows of data were read` : 'not loaded',
+    title: proposal.entry.skip === undefined ? rowsRead(proposal.rows) : 'not loaded',
   };
 }
+
+const rowsRead = (rows: number): string =>
+  `${counted(rows, 'row')} of data ${nounOf(rows, 'was', 'were')} read`;
 
 const nothing: FoundTable = { path: '', sheet: undefined, proposal: { entry: {}, evidence: {}, rows: 0 } };
 
@@ -79,9 +83,9 @@ function shared(
       // The first that has a key, as `merged` takes keys that the first file does not need.
       vintage: 'the names of the files have dates, and their rows have dates of their own',
       ...Object.assign({}, ...group.map((table) => table.proposal.evidence).toReversed()),
-      file: `${members.size} files whose names differ only in ${isDated ? 'a date' : 'a number'}, and whose tables are alike`,
+      file: `${counted(members.size, 'file')} whose names differ only in ${isDated ? 'a date' : 'a number'}, and whose tables are alike`,
     },
-    title: `${sum} rows of data were read in ${members.size} files`,
+    title: `${rowsRead(sum)} in ${counted(members.size, 'file')}`,
   };
 }
 

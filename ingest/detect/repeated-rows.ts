@@ -3,6 +3,7 @@ import type { Columns } from './table/columns.ts';
 import { dateText } from './table/layout.ts';
 import { cellOf } from '../cells/cell-forms.ts';
 import type { Draft, Entry, Seen } from './proposal.ts';
+import { nounOf } from '../../kernel/text/counted.ts';
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
 
@@ -52,12 +53,12 @@ export function addRepeated(
     }
   }
   if (repeated === 0) return null;
-  const finding = `${repeated} of ${counted} rows repeat a point of an earlier row (${example}), ${contradicting} of them with another value`;
+  const finding = `${repeated} of ${counted} rows ${nounOf(repeated, 'repeats', 'repeat')} a point of an earlier row (${example}), ${contradicting} of them with another value`;
   if (contradicting > counted * contradictingShareMax || repeated > counted * repeatedShareMax)
     return `${finding}; at most 1 % may: no column distinguishes them. Name one under dimensions, or keep the first of each by repeated: first`;
   entry.repeated = 'first';
   evidence['repeated'] =
-    `${finding}: the first is kept, and ${repeated} ${repeated === 1 ? 'is' : 'are'} left out`;
+    `${finding}: the first is kept, and ${repeated} ${nounOf(repeated, 'is', 'are')} left out`;
   guessed.push('repeated');
   return null;
 }

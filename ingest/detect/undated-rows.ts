@@ -5,6 +5,7 @@ import { isNumberText } from '../cells/cell-forms.ts';
 import type { PeriodKind } from '../cells/date-texts.ts';
 import { dateText } from './table/layout.ts';
 import type { Draft, Seen } from './proposal.ts';
+import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 /** A year among quarters sums them up; a day is of any length. */
 const isOfKind = (kind: PeriodKind, most: PeriodKind) => kind === most || kind === 'day' || most === 'day';
@@ -46,11 +47,11 @@ export function addUndated(
     .map((text) => `"${text.slice(0, 60)}"`)
     .join(', ');
   if (datedRows === 0 || undatedRows > undatedMost(isMixed ? sum(kinds) : datedRows))
-    return `${undatedRows} rows with numbers have no readable date in ${title}, or a date of another length than most, such as ${shown}; ${datedRows} rows have one: give its format under date, or make a file for each length`;
+    return `${counted(undatedRows, 'row')} with numbers ${nounOf(undatedRows, 'has', 'have')} no readable date in ${title}, or a date of another length than most, such as ${shown}; ${counted(datedRows, 'row')} ${nounOf(datedRows, 'has', 'have')} one: give its format under date, or make a file for each length`;
   entry.leave_out = { ...entry.leave_out, [title]: [...known, ...undated.keys()] };
   evidence['leave_out'] = [
     evidence['leave_out'],
-    `${undatedRows} rows with numbers are left out: they have no date, or a date of another length than most: ${shown}`,
+    `${counted(undatedRows, 'row')} with numbers ${nounOf(undatedRows, 'is', 'are')} left out, without a date, or with a date of another length than most: ${shown}`,
   ]
     .filter((why) => why !== undefined)
     .join('; ');

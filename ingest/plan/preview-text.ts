@@ -7,6 +7,7 @@ import type { Inspected } from '../entry/inspected.ts';
 import type { Preview, PreviewPoint } from '../entry/inspected.ts';
 import { isMissing } from '../entry/missing-facts.ts';
 import { linesOf, type Choice } from '../entry/settle.ts';
+import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 const tablesShown = 40;
 /** Of more tables, three rows of each are shown. */
@@ -24,7 +25,7 @@ export function previewOf(plan: Plan, { inspected, withLines }: Shown): string {
   const lines: string[] = [];
   const fresh = plan.newEntries;
   if (fresh.length > 0)
-    lines.push(`${plan.descriptionPath}: ${fresh.length} new ${fresh.length === 1 ? 'entry' : 'entries'}`);
+    lines.push(`${plan.descriptionPath}: ${counted(fresh.length, 'new entry', 'new entries')}`);
   const areFew = inspected.size <= tablesWithAllRows;
   for (const { entry, evidence, title } of fresh.slice(0, tablesShown)) {
     if (entry.skip !== undefined) {
@@ -106,20 +107,20 @@ export function rowsOf(preview: Preview, most = preview.points.length): string[]
   const lines: string[] = [];
   if (points.length > 0) {
     lines.push(
-      `  as it will be served, of ${count} ${count === 1 ? 'point' : 'points'}${isWhole ? '' : ' of the rows that were read'}:`,
+      `  as it will be served, of ${counted(count, 'point')}${isWhole ? '' : ' of the rows that were read'}:`,
     );
     lines.push(...tableOf(some(points, most)).map((line) => `    ${line}`));
   }
   for (const { reason, count: rows, examples } of preview.left_out)
     lines.push(
-      `  left out: ${rows} ${rows === 1 ? 'row' : 'rows'}, ${reason}; ${examples.map(({ line, text }) => `line ${line}: ${text}`).join('; ')}`,
+      `  left out: ${counted(rows, 'row')}, ${reason}; ${examples.map(({ line, text }) => `line ${line}: ${text}`).join('; ')}`,
     );
   for (const { title, reason } of preview.columns_left_out)
     lines.push(`  not loaded: the column ${title}, ${shortened(reason)}`);
   for (const { line, column, text, expected } of preview.refused)
     lines.push(`  refused: line ${line}, ${column}: "${text}", expected ${expected}`);
   const more = preview.refused_count - preview.refused.length;
-  if (more > 0) lines.push(`  and ${more} more are refused`);
+  if (more > 0) lines.push(`  and ${more} more ${nounOf(more, 'is', 'are')} refused`);
   return lines;
 }
 

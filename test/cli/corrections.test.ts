@@ -153,7 +153,7 @@ test.serial('a series is merged into another, as text and with --json as one doc
   const tried = await almanac([...merge, '--prefer', 'old', '--dry-run']);
   t.is(
     tried.stdout,
-    'nothing kept (--dry-run): GOES.ON has what was MERGED (1 points new, 1 revised, 1 in conflict)\n',
+    'nothing kept (--dry-run): GOES.ON has what was MERGED (1 point new, 1 revised, 1 in conflict)\n',
   );
   const done = documentOf(t, await almanac([...merge, '--prefer', 'into', '--json', '--reason', 'a test']));
   t.like(done, { dry_run: false, series: 'GOES.ON', points_new: 1, points_revised: 0, conflicts: 1 });

@@ -72,13 +72,13 @@ const flags: Record<string, (t: ExecutionContext, name: string) => Promise<void>
     const before = await allRows();
     const dry = await almanac([...words, '--dry-run']);
     t.is(dry.code, 0);
-    t.regex(dry.stdout, /^nothing kept \(--dry-run\): 1 rows read: 1 new/);
+    t.regex(dry.stdout, /^nothing kept \(--dry-run\): 1 row read: 1 new/);
     t.like(JSON.parse((await almanac([...words, '--dry-run', '--json'])).stdout), {
       dry_run: true,
       points_new: 1,
     });
     t.deepEqual(await allRows(), before);
-    t.regex((await almanac(words)).stdout, /^1 rows read: 1 new/);
+    t.regex((await almanac(words)).stdout, /^1 row read: 1 new/);
     t.deepEqual(await published(database, 'DRY'), { '2024-01-01': '1' });
   },
   // What becomes of them: releases.test.ts.

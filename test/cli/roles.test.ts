@@ -184,7 +184,10 @@ test.serial(
       unable.stdout,
       /almanac_accounts_api does not own the schemas\. Run "almanac migrate" with the owner's/,
     );
-    t.is(await attempt(url, "delete from public.almanac_migrations where name = '000007_publishing'"), 'done');
+    t.is(
+      await attempt(url, "delete from public.almanac_migrations where name = '000007_publishing'"),
+      'done',
+    );
     const lacking = await asService(['start', 'accounts-api'], { env: { ACCOUNTS_API_PORT: '0' } });
     t.is(lacking.code, 1);
     t.regex(
@@ -209,10 +212,7 @@ test.serial(
     );
     t.is(await attempt(owner, 'create table jobs.of_the_owner ()'), 'done');
     const unusable = await commandLine(settingsOf(owner))(['check']);
-    t.regex(
-      unusable.stdout,
-      /almanac_accounts_api cannot use 1 tables of schema jobs: run "almanac migrate"/,
-    );
+    t.regex(unusable.stdout, /almanac_accounts_api cannot use 1 table of schema jobs: run "almanac migrate"/);
     await commandLine(settingsOf(owner))(['migrate']);
     t.notRegex((await commandLine(settingsOf(owner))(['check'])).stdout, /cannot use/);
     const accountsApi = urlOf(owner, {

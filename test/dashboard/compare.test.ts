@@ -13,7 +13,7 @@ import {
 } from '../../dashboard/pages/compare/compare-state.ts';
 import type { Loaded } from '../../dashboard/pages/compare/compared-points.ts';
 import { ratio, rebased, valueAt } from '../../domain/chart/comparison.ts';
-import type { Frequency } from '../../domain/periods.ts';
+import { periodEnd, type Frequency } from '../../domain/periods.ts';
 
 const compared: fc.Arbitrary<Compared> = fc
   .record({
@@ -158,4 +158,25 @@ test('the CSV has the values on screen, one column per line', (t) => {
   const all = [loaded('A', 'monthly', months([1, 2])), loaded('B', 'monthly', months([4, null]))];
   const csv = comparisonCsv(comparisonOf({ series: [], mode: 'levels', base: null, years: null }, all));
   t.is(csv, 'date,A,B\r\n2024-01-31,1,4\r\n2024-02-29,2,\r\n');
+});
+
+test('the last years are those up to where all series have values: one that has ended is compared', (t) => {
+  const monthlyFrom = (year: number): Loaded['points'] =>
+    Array.from({ length: 120 }, (_, i) => ({
+      date: periodEnd(`${year + Math.floor(i / 12)}-${String((i % 12) + 1).padStart(2, '0')}-01`, 'monthly'),
+      value: i + 1,
+    }));
+  const all = [
+    loaded('ENDED', 'monthly', monthlyFrom(2011)),
+    loaded('GOES.ON', 'monthly', monthlyFrom(2016)),
+  ];
+  const { base, chart } = comparisonOf({ series: [], mode: 'rebased', base: null, years: 2 }, all);
+  t.is(base, '2019-01-31');
+  t.deepEqual(
+    chart.lines.map(({ points }) => [points[0]?.date, points.at(-1)?.date]),
+    [
+      ['2019-01-31', '2020-12-31'],
+      ['2019-01-31', '2025-12-31'],
+    ],
+  );
 });

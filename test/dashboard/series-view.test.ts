@@ -11,6 +11,7 @@ import {
   queryOfState,
   stateOf,
   type Dimension,
+  type Selectable,
   type SeriesState,
 } from '../../dashboard/pages/series/series-state.ts';
 import { periodParam } from '../../dashboard/pages/series/view-code.ts';
@@ -36,6 +37,7 @@ const anyDims: fc.Arbitrary<Dimension[]> = fc
       ),
     ),
   );
+const unranked = (dims: readonly Dimension[]): Selectable => ({ dims, newest_combinations: [] });
 const day = fc.option(fc.constantFrom('2020-01-31', '2024-02-29'));
 
 const anyState = anyDims.chain((dims) =>
@@ -63,7 +65,7 @@ const anyState = anyDims.chain((dims) =>
           return [name, kept.length === 0 ? values.slice(0, 1) : kept];
         }),
       );
-      const selected = lineCount(some) <= linesMax ? some : defaultSelection(dims);
+      const selected = lineCount(some) <= linesMax ? some : defaultSelection(unranked(dims));
       const aggregate = rest.frequency === null ? null : rest.aggregate;
       const state: SeriesState = {
         ...rest,
@@ -78,8 +80,8 @@ const anyState = anyDims.chain((dims) =>
 test('every state of the page is in its URL, and comes back from it', (t) => {
   fc.assert(
     fc.property(anyState, ({ dims, state }) => {
-      const query = new URLSearchParams(queryOfState(state, dims).toString());
-      t.deepEqual(stateOf(query, dims, 'daily'), state);
+      const query = new URLSearchParams(queryOfState(state, unranked(dims)).toString());
+      t.deepEqual(stateOf(query, unranked(dims), 'daily'), state);
     }),
   );
 });
@@ -87,11 +89,21 @@ test('every state of the page is in its URL, and comes back from it', (t) => {
 test('the state by default has an empty URL, and at most eight lines', (t) => {
   fc.assert(
     fc.property(anyDims, (dims) => {
-      const state = stateOf(new URLSearchParams(), dims, 'daily');
-      t.is(queryOfState(state, dims).toString(), '');
+      const state = stateOf(new URLSearchParams(), unranked(dims), 'daily');
+      t.is(queryOfState(state, unranked(dims)).toString(), '');
       t.true(lineCount(state.selected) >= 1 && lineCount(state.selected) <= linesByDefault);
     }),
   );
+});
+
+test('of more lines than are shown by default, those with the newest values are shown, in the order of the series', (t) => {
+  const values = 'ABCDEFGHIJK'.split('');
+  const country = { name: 'country', values, labels: {} };
+  const newest = 'KJIHGFEC'.split('').map((each) => ({ country: each, side: 'sell' }));
+  const of = (...dims: Dimension[]) => defaultSelection({ dims, newest_combinations: newest });
+  t.deepEqual(of(country), { country: 'CEFGHIJK'.split('') });
+  const side = { name: 'side', values: ['buy', 'sell', 'swap'], labels: {} };
+  t.deepEqual(of(country, side), { country: ['K'], side: side.values });
 });
 
 test('a URL that names what the series does not have shows what it has by default', (t) => {
@@ -99,11 +111,15 @@ test('a URL that names what the series does not have shows what it has by defaul
   const query = new URLSearchParams(
     'dims=side:nothing,city:Lahore&frequency=daily&aggregate=sum&transform=magic&from=yesterday&vintage=2020&log=1',
   );
-  t.deepEqual(stateOf(query, dims, 'daily'), stateOf(new URLSearchParams(), dims, 'daily'));
+  t.deepEqual(
+    stateOf(query, unranked(dims), 'daily'),
+    stateOf(new URLSearchParams(), unranked(dims), 'daily'),
+  );
 });
 
 test('a URL shows lower frequencies than that of the series alone, and transforms that are defined at the one shown', (t) => {
-  const at = (query: string, published: Frequency) => stateOf(new URLSearchParams(query), [], published);
+  const at = (query: string, published: Frequency) =>
+    stateOf(new URLSearchParams(query), unranked([]), published);
   t.is(at('frequency=quarterly', 'monthly').frequency, 'quarterly');
   for (const published of ['quarterly', 'annual', 'irregular'] as const)
     t.is(at('frequency=quarterly&aggregate=sum', published).frequency, null, published);

@@ -40,7 +40,7 @@ test.serial(
     const refusals = [
       [401, path, /API key/],
       [401, `${path}&api_key=pk_live_nonsense`, /API key/],
-      [402, `${path}&api_key=${one}`, /The monthly quota of 1 calls is used up/],
+      [402, `${path}&api_key=${one}`, /The monthly quota of 1 call is used up/],
       [403, `${path}&realtime_start=2024-01-01&api_key=${free}`, /This needs the Pro plan/],
       [403, `${path}&output_type=2&api_key=${free}`, /Vintages require a higher plan/],
       [404, '/fred/nothing?', /No endpoint exists at this path/],

@@ -98,7 +98,7 @@ test.serial(
     t.deepEqual(await values('good-one'), ['3']);
     t.like(await inbox.watch.standing(), { waiting: 0, rejected: 1 });
     t.deepEqual(await describeInbox(inbox.directory), {
-      detail: `${inbox.directory}: 1 entries; 0 files wait; 1 rejected: each has a report beside it`,
+      detail: `${inbox.directory}: 1 entry; 0 files wait; 1 rejected: each has a report beside it`,
       needsSomebody: true,
     });
   },

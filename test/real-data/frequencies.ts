@@ -8,13 +8,17 @@ import { json, points, type Instance } from './answers.ts';
 import type { Check } from './run.ts';
 
 const frequencies = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
-/** The interpreters that may have pandas. */
 const interpreters = ['python3', '/usr/bin/python3'];
+
+/** An interpreter that has pandas; undefined if none does. */
+export function pandasPython(): string | undefined {
+  return interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
+}
 
 type Expected = Record<string, [date: string, value: number][]>;
 
 export async function checkFrequencies({ instance, seen }: Check): Promise<void> {
-  const python = interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
+  const python = pandasPython();
   if (python === undefined) {
     process.stdout.write('  pandas is not installed, so frequencies are not compared with it.\n');
     return;

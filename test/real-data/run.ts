@@ -1,6 +1,8 @@
 // The real-data run: loads published files by the command line alone and queries known values through the gateway.
 // Usage: npm run try-real -- <folder of the files> [check …], or [--except check …] for all others. If the folder does not exist it says so and
 // exits with 0.
+//   --link-modules            `stranger` links the packages of this tree, instead of `npm ci`
+//   --screenshots DIRECTORY   keeps a picture of every page that `stranger` looks at
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -18,6 +20,7 @@ import { checkPublishedFolders } from './published-folders.ts';
 import { checkSecurities } from './securities.ts';
 import { checkSbpEasyData } from './sbp-easydata.ts';
 import { checkWfpPrices } from './wfp-prices.ts';
+import { checkStranger } from './stranger/session.ts';
 import { underGuard } from '../run/guard.ts';
 import { createInstallation, type Serving } from '../services/instance.ts';
 import type { Instance } from './answers.ts';
@@ -30,7 +33,15 @@ export interface Check {
   seen(fact: string): void;
 }
 
-const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
+/** How `stranger` is run. */
+export interface StrangersOptions {
+  /** Installs no packages, but links those of this tree. */
+  linkModules: boolean;
+  /** Where pictures are kept; undefined: nowhere. */
+  screenshots: string | undefined;
+}
+
+const checks: Readonly<Record<string, (check: Check & StrangersOptions) => Promise<void>>> = {
   'core-series': checkCoreSeries,
   'fred-md': checkFredMd,
   'philadelphia-fed': checkPhiladelphiaFed,
@@ -42,6 +53,7 @@ const checks: Readonly<Record<string, (check: Check) => Promise<void>>> = {
   securities: checkSecurities,
   'published-folders': checkPublishedFolders,
   frequencies: checkFrequencies,
+  stranger: checkStranger,
 };
 
 /**
@@ -55,7 +67,11 @@ const printedAtEnd = 4_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { except: { type: 'string', multiple: true, default: [] } },
+  options: {
+    except: { type: 'string', multiple: true, default: [] },
+    'link-modules': { type: 'boolean', default: false },
+    screenshots: { type: 'string' },
+  },
 });
 const [folder, ...named] = positionals;
 const all = Object.keys(checks);
@@ -74,6 +90,7 @@ if (folder === undefined || !existsSync(folder)) {
 
 async function tryReal(dataFolder: string, names: readonly string[]): Promise<void> {
   const installation = await createInstallation();
+  const { 'link-modules': linkModules, screenshots } = values;
   let facts = 0;
   const seen = (fact: string) => {
     facts += 1;
@@ -92,7 +109,7 @@ async function tryReal(dataFolder: string, names: readonly string[]): Promise<vo
         const check = checks[name];
         assert.ok(check, name);
         const started = performance.now();
-        await check({ instance, folder: dataFolder, seen });
+        await check({ instance, folder: dataFolder, seen, linkModules, screenshots });
         process.stdout.write(`${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
       }
     } catch (error) {

@@ -101,6 +101,38 @@ test('a preview shows at most twenty combinations, and says of how many', async 
   t.deepEqual(meta.preview, { points_max: 4, combinations: 25, combinations_shown: 20 });
 });
 
+test('where nobody has chosen, the combinations with the newest values are shown, then those with the most points', async (t) => {
+  await makeSeries(service.pool, { id: 'ENDED', frequency: 'daily', dimensions: ['country'] });
+  const ended = Array.from({ length: 25 }, (_, i) => `A${String(i).padStart(2, '0')}`);
+  const points = [
+    ...ended.map((country) => ['2001-12-31', country, '1'] as const),
+    ['2024-01-31', 'Short', '2'] as const,
+    ['2023-12-31', 'Long', '3'] as const,
+    ['2024-01-31', 'Long', '4'] as const,
+    ['2024-02-29', 'Missing', null] as const,
+  ];
+  await publish(
+    service.pool,
+    'ENDED',
+    '2024-03-01',
+    points.map(([date, country, value]) => ({ date, value, dims: { country } })),
+  );
+  const entry = (await call('/v1/catalog/ENDED')).json as {
+    data: { newest_combinations: { country: string }[] };
+  };
+  const order = entry.data.newest_combinations.map(({ country }) => country);
+  t.deepEqual(order, ['Long', 'Short', ...ended, 'Missing']);
+  const { data } = (await call('/v1/previews?ids=ENDED')).json as { data: { dims: object }[] };
+  t.deepEqual(data[0]?.dims, { country: 'Long' });
+  const shown = (await preview('/v1/catalog/ENDED/preview')).data.map(({ dims }) => dims['country']);
+  t.deepEqual(shown.toSorted(), [...ended.slice(0, 18), 'Long', 'Long', 'Short']);
+  await publish(service.pool, 'ENDED', '2024-04-01', [
+    { date: '2024-03-31', value: '5', dims: { country: 'A07' } },
+  ]);
+  const next = (await call('/v1/catalog/ENDED')).json as typeof entry;
+  t.deepEqual(next.data.newest_combinations[0], { country: 'A07' });
+});
+
 test('a preview is 304 until the series changes, and then new on the next call', async (t) => {
   await makeSeries(service.pool, { id: 'MOVES' });
   await publish(service.pool, 'MOVES', '2024-02-01', [{ date: '2024-01-31', value: '1' }]);
@@ -118,7 +150,7 @@ test('a preview is 304 until the series changes, and then new on the next call',
   t.is((await call('/v1/catalog/MOVES/preview')).headers.get('cache-control'), 'public, max-age=60');
 });
 
-test('the previews of several series have the newest points of the first combination of each, in the order asked', async (t) => {
+test('the previews of several series have the newest points of one combination of each, in the order asked', async (t) => {
   const { data, count } = (await call('/v1/previews?ids=SIDES,EMPTY,DAILY&limit=2')).json as {
     data: unknown[];
     count: number;

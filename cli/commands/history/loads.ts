@@ -19,6 +19,7 @@ import {
 } from '../../command.ts';
 import { printInterruptions, tellInterrupted } from '../../embargo/interrupted.ts';
 import { withData } from '../../installation.ts';
+import { counted } from '../../../kernel/text/counted.ts';
 
 const aLoad = ['<load>', 'its number, as in almanac loads list'] as const;
 /** The most series that are named. */
@@ -185,6 +186,6 @@ function printRetraction(
   terminal.stdout.write(
     `${dryRun ? 'nothing kept (--dry-run): ' : ''}${which} ${effects[effect]} since ${since}` +
       `${dryRun ? '' : `, by load ${loadNo}`}: ` +
-      `${pointsNew} ${datasetNamed(dataset).kind === 'table' ? 'rows' : 'points'} back, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
+      `${counted(pointsNew, datasetNamed(dataset).kind === 'table' ? 'row' : 'point')} back, ${pointsRevised} changed, ${pointsDeleted} deleted, ${pointsUnchanged} as before\n`,
   );
 }

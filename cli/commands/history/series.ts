@@ -26,6 +26,7 @@ import {
 } from '../../command.ts';
 import { printInterruptions, tellInterrupted } from '../../embargo/interrupted.ts';
 import { withData } from '../../installation.ts';
+import { counted } from '../../../kernel/text/counted.ts';
 
 const aSeries = ['<series>', 'its id, exact case'] as const;
 const reasonFlag = ['--reason <text>', 'why, for the record'] as const;
@@ -162,7 +163,7 @@ export const series: DeclareCommand = (command, terminal) => {
       );
       const { pointsNew, pointsRevised, conflicts } = merge;
       const counts = { points_new: pointsNew, points_revised: pointsRevised, conflicts };
-      const points = `${pointsNew} points new, ${pointsRevised} revised, ${conflicts} in conflict`;
+      const points = `${counted(pointsNew, 'point')} new, ${pointsRevised} revised, ${conflicts} in conflict`;
       printChange(terminal, flags, merge, `has what was ${id} (${points})`, counts);
     });
   command

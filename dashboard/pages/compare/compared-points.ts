@@ -5,7 +5,7 @@ import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
 import { keyedApi } from '../../api/access-key.ts';
 import { api, asAlmanacError } from '../../api/clients.ts';
-import { writeDims } from '../../../domain/dims-text.ts';
+import { writeCombination } from '../../../domain/dims-text.ts';
 import type { Compared } from './compare-state.ts';
 
 type Meta = AnswerOf<'get', '/v1/series/{id}'>['meta'];
@@ -23,7 +23,6 @@ export interface Loaded {
 export type Outcome = Loaded | { compared: Compared; error: AlmanacError };
 
 const pointsMax = 50_000;
-const combinationsMax = 60;
 
 /** All series; one that cannot be loaded says why, and does not hide the others. */
 export function loadCompared(series: readonly Compared[], signal: AbortSignal): Promise<Outcome[]> {
@@ -42,8 +41,9 @@ export function loadCompared(series: readonly Compared[], signal: AbortSignal): 
 async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded> {
   const { id, vintage, version } = compared;
   const { data: entry } = await api.get('/v1/catalog/{id}', { path: { id }, signal });
-  const combinations = combinationsOf(entry.dims);
-  const dims = compared.dims ?? combinations[0] ?? null;
+  const newest = entry.newest_combinations.map(writeCombination);
+  const combinations = newest.toSorted();
+  const dims = compared.dims ?? newest[0] ?? null;
   const selected = dims === null ? {} : { dims: [dims] };
   const keyed = keyedApi.value;
   if (keyed === undefined) {
@@ -71,14 +71,4 @@ async function loadOne(compared: Compared, signal: AbortSignal): Promise<Loaded>
 
 function pointsOf(data: AnswerOf<'get', '/v1/series/{id}'>['data']): ChartPoint[] {
   return data.flatMap(({ date, value = null }) => (date === undefined ? [] : { date, value }));
-}
-
-function combinationsOf(dims: Meta['dims']): string[] {
-  if (dims.length === 0) return [];
-  const all = dims.reduce<Record<string, string[]>[]>(
-    (some, { name, values }) =>
-      some.flatMap((each) => values.map((value) => ({ ...each, [name]: [value] }))).slice(0, combinationsMax),
-    [{}],
-  );
-  return all.map(writeDims);
 }

@@ -49,13 +49,10 @@ export function comparisonOf({ mode, base: asked, years }: CompareState, all: re
       .sort(byCoarseness)
       .at(-1) ?? 'monthly';
   const finest = all.map(({ meta }) => meta.frequency).sort(byCoarseness)[0] ?? 'monthly';
-  const newest =
-    all
-      .flatMap(({ points }) => points.at(-1)?.date ?? [])
-      .sort()
-      .at(-1) ?? '';
+  // Up to where all have values: a series that has ended is compared over its last years.
+  const [until = ''] = all.flatMap(({ points }) => points.at(-1)?.date ?? []).sort();
   const from =
-    years === null ? '' : `${String(Number(newest.slice(0, 4)) - years).padStart(4, '0')}${newest.slice(4)}`;
+    years === null ? '' : `${String(Number(until.slice(0, 4)) - years).padStart(4, '0')}${until.slice(4)}`;
   const shown = all.map(({ points }) => points.filter(({ date }) => date > from));
   const bases = basesOf(all, shown, coarsest);
   const base = asked ?? bases[0] ?? null;

@@ -3,7 +3,7 @@
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { unitBreaks } from '../../../domain/chart/captions.ts';
-import { writeDims } from '../../../domain/dims-text.ts';
+import { writeCombination } from '../../../domain/dims-text.ts';
 import type { RevisionTable } from '../../../domain/chart/revisions/table.ts';
 import { api } from '../../api/clients.ts';
 import type { Plan } from '../../components/plan-cards.tsx';
@@ -12,7 +12,7 @@ import { keyedApi } from '../../api/access-key.ts';
 export type Entry = AnswerOf<'get', '/v1/catalog/{id}'>['data'];
 type Triangle = AnswerOf<'get', '/v1/series/{id}/triangle'>;
 
-/** One combination of dimension values, and its triangle. */
+/** One combination of dimension values, and its triangle. The one that is shown by default comes first. */
 export interface Combination {
   /** As `dims=` takes it; empty without dimensions. */
   dims: string;
@@ -97,20 +97,20 @@ function combinationsOf(entry: Entry, { meta, data }: Triangle): Combination[] {
   const byDims = new Map<string, { name: string; dates: string[]; rows: (number | null)[][] }>();
   for (const row of data) {
     if (!('values' in row)) throw new TypeError('The triangle is not in the layout that was asked for.');
-    const dims = writeDims(
-      Object.fromEntries(Object.entries(row.dims).map(([name, value]) => [name, [value]])),
-    );
+    const dims = writeCombination(row.dims);
     let found = byDims.get(dims);
     if (found === undefined)
       byDims.set(dims, (found = { name: nameOf(entry, row.dims), dates: [], rows: [] }));
     found.dates.push(row.date);
     found.rows.push(row.values);
   }
-  return [...byDims].map(([dims, { name, dates, rows }]) => ({
+  const combinations = [...byDims].map(([dims, { name, dates, rows }]) => ({
     dims,
     name,
     table: { dates, vintages, rows, breaks },
   }));
+  const [byDefault] = entry.newest_combinations.map(writeCombination);
+  return combinations.toSorted((a, b) => Number(b.dims === byDefault) - Number(a.dims === byDefault));
 }
 
 function nameOf({ dims }: Entry, values: Readonly<Record<string, string>>): string {

@@ -10,7 +10,7 @@ import {
 } from '../../../domain/chart/revisions/table.ts';
 import { Picture } from '../../charts/picture.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { numberText } from '../../text/numbers.ts';
+import { countText, numberText } from '../../text/numbers.ts';
 import { dayText } from '../../text/times.ts';
 import type { Words } from './words.ts';
 
@@ -108,22 +108,18 @@ function summaryOf(
 ): string {
   if (vintageNo === 0) {
     const count = rows.filter((row) => row[0] !== null).length;
-    return `The first vintage, with ${counted(count, periodName)}`;
+    return `The first vintage, with ${countText(count, periodName)}`;
   }
   const added = changes.filter(({ before }) => before === null).length;
   const gone = changes.filter(({ after }) => after === null).length;
   const revised = changes.length - added - gone;
   const parts = [
-    added > 0 && `${counted(added, periodName)} added`,
+    added > 0 && `${countText(added, periodName)} added`,
     revised > 0 && `${numberText(revised)} revised`,
     gone > 0 && `${numberText(gone)} taken back`,
   ].filter((part) => part !== false);
   if (parts.length === 0) return 'Nothing of this was changed';
   return added > 0 && revised === 0 && gone === 0 ? `${parts.join(', ')}, nothing revised` : parts.join(', ');
-}
-
-function counted(count: number, name: string): string {
-  return `${numberText(count)} ${count === 1 ? name : `${name}s`}`;
 }
 
 const valueText = (value: number | null, words: Words): string => (value === null ? '–' : words.value(value));

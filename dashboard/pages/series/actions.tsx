@@ -1,4 +1,5 @@
 // What is done with a view: a window of some years, files of it, code to embed it, a text to cite it.
+import { countText } from '../../text/numbers.ts';
 import { useState } from 'preact/hooks';
 import type { Transform } from '../../../domain/transforms.ts';
 import { aggregationText } from '../../../domain/chart/captions.ts';
@@ -137,7 +138,7 @@ function Ranges({ shown: { dates, window }, onWindow }: Pick<ActionsProps, 'show
     .filter((range) => range.window.first > 0)
     .map(({ years, window: range }) => ({
       value: String(years),
-      label: years === 1 ? '1 year' : `${years} years`,
+      label: countText(years, 'year'),
       window: range,
     }));
   const all = { value: 'all', label: 'All', window: { first: 0, last: dates.length - 1 } };

@@ -26,7 +26,7 @@ import type { Window } from '../../charts/window.ts';
 
 export function Explorer({ entry }: { entry: SeriesEntry }) {
   const [search, setSearch] = useSearchParams();
-  const state = useMemo(() => stateOf(search, entry.dims, entry.frequency), [search.toString(), entry]);
+  const state = useMemo(() => stateOf(search, entry, entry.frequency), [search.toString(), entry]);
   const vintages = useVintages(entry.id);
   const key = accessKey.value;
   const isWhole = entry.dims.reduce((product, { values }) => product * values.length, 1) <= linesByDefault;
@@ -37,7 +37,7 @@ export function Explorer({ entry }: { entry: SeriesEntry }) {
     (signal) => loadPoints(entry.id, { dims, frequency, aggregate, transform, base, vintage }, signal),
     [entry.id, dims.join(), frequency, aggregate, transform, base, vintage, key],
   );
-  const change = (part: Partial<SeriesState>) => setSearch(queryOfState({ ...state, ...part }, entry.dims));
+  const change = (part: Partial<SeriesState>) => setSearch(queryOfState({ ...state, ...part }, entry));
 
   return (
     <>
@@ -182,6 +182,11 @@ function transformText(transform: string, baseDate: string | null): string {
 }
 
 function previewSays(points: number | null): string {
-  const count = points === null ? '' : ` of the newest ${points} values per line`;
+  const count =
+    points === null
+      ? ''
+      : points === 1
+        ? ' of the newest value of each line'
+        : ` of the newest ${points} values per line`;
   return `This is the public preview${count}. All values, transforms and vintages need a key.`;
 }

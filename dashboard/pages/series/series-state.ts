@@ -18,6 +18,13 @@ export interface Dimension {
   labels: Readonly<Record<string, string>>;
 }
 
+/** What of a series may be selected. */
+export interface Selectable {
+  dims: readonly Dimension[];
+  /** Combinations of values, those with the newest points first. */
+  newest_combinations: readonly Readonly<Record<string, string>>[];
+}
+
 /** Dimension → its selected values, in the order of the series. */
 export type Selection = Readonly<Record<string, readonly string[]>>;
 
@@ -49,15 +56,15 @@ export function lineCount(selected: Selection): number {
   return Object.values(selected).reduce((product, values) => product * values.length, 1);
 }
 
-/** All values if they make at most as many lines as are shown by default; else the first few of each dimension. */
-export function defaultSelection(dims: readonly Dimension[]): Selection {
+/** All values if they make at most as many lines as are shown by default; else those of each dimension with the newest points. */
+export function defaultSelection({ dims, newest_combinations: newest }: Selectable): Selection {
   let room = linesByDefault;
   return Object.fromEntries(
     dims.map(({ name, values }) => {
-      const some = values.slice(
-        0,
-        Math.max(1, values.length <= room ? values.length : dims.length === 1 ? room : 1),
-      );
+      const count = values.length <= room ? values.length : dims.length === 1 ? room : 1;
+      const ranked = new Set([...newest.flatMap((each) => each[name] ?? []), ...values]);
+      const chosen = new Set([...ranked].slice(0, count));
+      const some = values.filter((value) => chosen.has(value));
       room = Math.floor(room / some.length);
       return [name, some];
     }),
@@ -70,11 +77,7 @@ export function frequenciesOffered(published: Frequency): readonly TargetFrequen
 }
 
 /** The state of a URL. What the series does not have is left out. @param published its frequency. */
-export function stateOf(
-  query: URLSearchParams,
-  dims: readonly Dimension[],
-  published: Frequency,
-): SeriesState {
+export function stateOf(query: URLSearchParams, series: Selectable, published: Frequency): SeriesState {
   const frequency = frequenciesOffered(published).find((each) => each === query.get('frequency')) ?? null;
   const aggregate =
     frequency === null ? null : (aggregates.find((each) => each === query.get('aggregate')) ?? null);
@@ -84,7 +87,7 @@ export function stateOf(
     return text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : null;
   };
   return {
-    selected: selectionOf(query.get('dims'), dims),
+    selected: selectionOf(query.get('dims'), series),
     frequency,
     aggregate: aggregate === 'avg' ? null : aggregate,
     transform: applicable.find((each) => each === query.get('transform')) ?? null,
@@ -99,8 +102,8 @@ export function stateOf(
 }
 
 /** The URL of a state. */
-export function queryOfState(state: SeriesState, dims: readonly Dimension[]): URLSearchParams {
-  const byDefault = writeDims(defaultSelection(dims));
+export function queryOfState(state: SeriesState, series: Selectable): URLSearchParams {
+  const byDefault = writeDims(defaultSelection(series));
   const selected = writeDims(state.selected);
   const given = {
     dims: selected === byDefault ? null : selected,
@@ -131,8 +134,9 @@ export function dimsQuery(selected: Selection, dims: readonly Dimension[]): stri
   return text === '' ? [] : [text];
 }
 
-function selectionOf(text: string | null, dims: readonly Dimension[]): Selection {
-  const byDefault = defaultSelection(dims);
+function selectionOf(text: string | null, series: Selectable): Selection {
+  const { dims } = series;
+  const byDefault = defaultSelection(series);
   if (text === null) return byDefault;
   const asked = new Map(readDims(text).map(({ name, values }) => [name, values]));
   const selected = Object.fromEntries(

@@ -9,6 +9,7 @@ import { dateText, type Layout } from './layout.ts';
 import type { DatesFound } from './dates.ts';
 import type { Finding } from './numbers.ts';
 import { frequencyOfDate } from '../../entry/templates.ts';
+import { counted, nounOf } from '../../../kernel/text/counted.ts';
 
 export interface FrequencyFound extends Finding<Frequency> {
   /** Dates of one period after the first of it: `[date, earlier date]`. */
@@ -34,7 +35,7 @@ export function detectFrequency(spans: readonly DatedText[]): FrequencyFound {
       value: 'irregular',
       isSure: false,
       repeated: 0,
-      evidence: `${sorted.length} dates say nothing of the frequency`,
+      evidence: `${counted(sorted.length, 'date')} ${nounOf(sorted.length, 'says', 'say')} nothing of the frequency`,
     };
   const days = sorted.map(({ from }) => dayNumber(from));
   const gaps = days.slice(1).map((day, at) => day - (days[at] ?? day));
@@ -116,7 +117,7 @@ function byGapsOfMonths(sorted: readonly DatedText[], why: string): FrequencyFou
     value: frequency,
     isSure,
     repeated,
-    evidence: `${why}, ${whole} of ${gaps.length} of them ${step} month${step === 1 ? '' : 's'} after the one before`,
+    evidence: `${why}, ${whole} of ${gaps.length} of them ${counted(step, 'month')} after the one before`,
   };
 }
 

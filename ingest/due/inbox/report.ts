@@ -11,6 +11,7 @@ import { shapeOf } from '../../detect/file-groups.ts';
 import { fileNameOf } from '../../read/file-path.ts';
 import type { Plan, PlannedTable } from '../../plan/plan.ts';
 import { foldersOfInbox, type TakenFile } from './folder.ts';
+import { nounOf } from '../../../kernel/text/counted.ts';
 
 /** Why a file is rejected. */
 export interface Rejection {
@@ -52,7 +53,7 @@ export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Reject
   }
   const sheets = fresh.map(({ entry }) => entry.sheet);
   const isBesideOthers = plan.tables.length > plan.newEntries.length;
-  const what = isBesideOthers ? `its sheet${sheets.length === 1 ? '' : 's'} ${sheets.join(', ')}` : 'it';
+  const what = isBesideOthers ? `its ${nounOf(sheets.length, 'sheet')} ${sheets.join(', ')}` : 'it';
   const skipped = tables.every(({ entry }) => entry.skip !== undefined) ? tables[0]?.entry.skip : undefined;
   return {
     reason:

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { descriptionFile } from '../../entry/entry.ts';
 import { readDescription } from '../../entry/entry-file.ts';
 import { countRejected, foldersOfInbox, listFolder } from './folder.ts';
+import { counted, nounOf } from '../../../kernel/text/counted.ts';
 
 export interface InboxStanding {
   detail: string;
@@ -27,9 +28,13 @@ export async function describeInbox(directory: string): Promise<InboxStanding> {
   const description = readDescription(path.join(directory, descriptionFile));
   const { files, leftAlone } = await listFolder(directory);
   const parts = [
-    `${directory}: ${description === null ? `no ${descriptionFile}` : `${description.description.tables.length} entries`}`,
-    `${files.length} files wait`,
-    ...(leftAlone.length > 0 ? [`${leftAlone.length} are not taken, such as ${leftAlone[0]?.name}`] : []),
+    `${directory}: ${description === null ? `no ${descriptionFile}` : counted(description.description.tables.length, 'entry', 'entries')}`,
+    `${counted(files.length, 'file')} ${nounOf(files.length, 'waits', 'wait')}`,
+    ...(leftAlone.length > 0
+      ? [
+          `${leftAlone.length} ${nounOf(leftAlone.length, 'is', 'are')} not taken, such as ${leftAlone[0]?.name}`,
+        ]
+      : []),
     ...(rejected > 0 ? [`${rejected} rejected: each has a report beside it`] : []),
   ];
   return { detail: parts.join('; '), needsSomebody: rejected > 0 };

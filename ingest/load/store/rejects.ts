@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { stringify } from 'csv-stringify/sync';
 import { harmless } from '../../../kernel/formula.ts';
 import { IngestFailure, type Reject } from '../../failure.ts';
+import { counted, nounOf } from '../../../kernel/text/counted.ts';
 
 const keptInMemory = 1_000;
 const shownInMessage = 20;
@@ -52,7 +53,7 @@ export class Rejects {
       lines.push(
         this.#reportFile === undefined ? `  and ${more} more` : `  and ${more} more, in ${this.#reportFile}`,
       );
-    const rows = this.#count === 1 ? '1 row is' : `${this.#count} rows are`;
+    const rows = `${counted(this.#count, 'row')} ${nounOf(this.#count, 'is', 'are')}`;
     throw new IngestFailure('invalid_rows', `${rows} not valid; nothing was stored.\n${lines.join('\n')}`, {
       rejects: this.#kept,
       rowsRejected: this.#count,

@@ -30,7 +30,7 @@ releases <- fredr_series_observations("DEMO.PAYROLLS", vintage_dates = as.Date(d
 stopifnot(setequal(as.character(releases$realtime_start), days))
 
 stopifnot(grepl("401: .*API key", message_of("pk_live_unknown", "DEMO.GDP")))
-stopifnot(grepl("402: The monthly quota of 1 calls is used up", message_of(Sys.getenv("ALMANAC_SPENT_KEY"), "DEMO.GDP")))
+stopifnot(grepl("402: The monthly quota of 1 call is used up", message_of(Sys.getenv("ALMANAC_SPENT_KEY"), "DEMO.GDP")))
 stopifnot(grepl("404: There is no series", message_of(Sys.getenv("ALMANAC_KEY"), "NOPE")))
 # fredr waits when it gets 429, and shows a text of its own: only the answer that it gets is compared.
 for (attempt in 1:200) {

@@ -16,7 +16,7 @@ url, key = os.environ["ALMANAC_URL"], os.environ["ALMANAC_KEY"]
 Fred.root_url = url + "/fred"
 errors = (
     (401, "pk_live_unknown", "DEMO.GDP", "API key"),
-    (402, os.environ["ALMANAC_SPENT_KEY"], "DEMO.GDP", "The monthly quota of 1 calls is used up."),
+    (402, os.environ["ALMANAC_SPENT_KEY"], "DEMO.GDP", "The monthly quota of 1 call is used up."),
     (404, key, "NOPE", "There is no series"),
     (429, os.environ["ALMANAC_SLOW_KEY"], "DEMO.GDP", "the plan allows 1 a second"),
 )

@@ -15,7 +15,9 @@ interface Place {
 /** All of the axes but the dates. @param most the largest value. */
 export function callAxes(most: number, { width, height, top, right }: Place): Omit<Axes, 'dateTicks' | 'x'> {
   const extent = linearExtent({ low: 0, high: Math.max(1, most) }, null);
-  const valueTicks = linearTicks(extent).filter(({ value }) => Number.isInteger(value));
+  const valueTicks = linearTicks(extent)
+    .filter(({ value }) => Number.isInteger(value))
+    .map(({ value, label }) => ({ value, label: label.replace(/\.0+$/, '') }));
   const labelWidth = Math.max(...valueTicks.map(({ label }) => widthOf(label)));
   const frame = {
     top,

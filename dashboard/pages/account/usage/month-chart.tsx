@@ -4,13 +4,16 @@ import { dateTicks } from '../../../../domain/chart/ticks.ts';
 import { Picture } from '../../../charts/picture.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
-import { numberText } from '../../../text/numbers.ts';
+import { countText, numberText } from '../../../text/numbers.ts';
 import { shortDayText } from '../../../text/times.ts';
 import type { MonthSoFar, Projection } from './projection.ts';
 
 const height = 250;
 /** Room for the label of the present point. */
 const labelWidth = 100;
+/** From the point to the foot of its label below it. */
+const noteHeight = 20;
+
 interface MonthChartProps {
   month: MonthSoFar;
   projection: Projection | null;
@@ -32,6 +35,7 @@ export function MonthChart({ month, projection }: MonthChartProps) {
   const point = ({ at, value }: { at: number; value: number }) =>
     `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
   const isLate = x(now) + labelWidth > width;
+  const isLow = y(used) + noteHeight > frame.bottom;
   const exhausted = projection?.exhaustedAt ?? null;
   const ticks = dateTicks({ low: firstDay, high: lastDay - 1 }, frame.right - frame.left);
   return (
@@ -66,7 +70,7 @@ export function MonthChart({ month, projection }: MonthChartProps) {
         <circle class="chart-current" cx={x(now)} cy={y(used)} r="4" />
         <text
           x={isLate ? x(now) - 8 : x(now) + 8}
-          y={y(used) + 20}
+          y={isLow ? y(used) - 10 : y(used) + noteHeight}
           text-anchor={isLate ? 'end' : 'start'}
           class="chart-note"
         >
@@ -96,7 +100,7 @@ function summed({ from, days }: MonthSoFar): { at: number; value: number }[] {
 }
 
 function sentence({ used, limit }: MonthSoFar, projection: Projection | null): string {
-  const so = `${numberText(used)} calls so far${limit === null ? '' : `, of ${numberText(limit)}`}.`;
+  const so = `${countText(used, 'call')} so far${limit === null ? '' : `, of ${numberText(limit)}`}.`;
   if (projection === null) return `${so} Nothing is foretold before the third day of the month.`;
   const end = `At this pace ${numberText(Math.round(projection.expected))} at the end of the month.`;
   if (projection.exhaustedAt === null) return `${so} ${end}`;

@@ -52,7 +52,7 @@ function MonthView({ month, plan, resetsAt }: Month) {
     <div class="half month">
       <div>
         <p class="sm dim">
-          {monthText(utcDay(month.from))}, plan {plan}
+          {monthText(utcDay(month.from))}, <span class="plan-name">{plan}</span> plan
         </p>
         <p class="big" data-test="used">
           {numberText(used)}{' '}

@@ -5,7 +5,7 @@ import { Picture } from '../../../charts/picture.tsx';
 import { Slider } from '../../../charts/slider.tsx';
 import { useWidth } from '../../../charts/use-width.ts';
 import { dayMs } from '../../../text/amounts.ts';
-import { numberText } from '../../../text/numbers.ts';
+import { countText, numberText } from '../../../text/numbers.ts';
 import { dayText, monthText, shortDayText } from '../../../text/times.ts';
 import { callAxes } from './call-axes.ts';
 import type { Bar } from './history.ts';
@@ -31,7 +31,7 @@ export function StackedBars({ label, bars, groups, interval }: StackedBarsProps)
 
   const numbersOf = ({ total, calls }: Bar) =>
     [
-      `${numberText(total)} calls`,
+      countText(total, 'call'),
       ...groups.flatMap(({ name }, i) => (calls[i] ? [`${name}: ${numberText(calls[i])}`] : [])),
     ].join(' · ');
   const ticks = labelled(bars, slot).map(({ date }) => ({

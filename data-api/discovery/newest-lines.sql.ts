@@ -1,0 +1,55 @@
+// Which combinations of dimension values of a series are shown where nobody has chosen any: those with the newest values.
+// Hides that the order of a state of a series is kept.
+import type { Queryable } from '../../kernel/database.ts';
+import type { Series } from '../series/series.sql.ts';
+
+/** Of one series: of those that were loaded later none is preferred. */
+const linesMax = 1_000;
+/** A line with more points has many: they are counted up to here. */
+const pointsCounted = 1_000;
+
+const ordered = new WeakMap<Series, readonly number[]>();
+
+/**
+ * The lines of each series by their newest date with a value, descending, then by the number of their points, then in the order of their
+ * first load.
+ */
+export async function newestLines(
+  database: Queryable,
+  series: readonly Series[],
+): Promise<(readonly number[])[]> {
+  const unknown = series.filter((each) => each.combinations.length > 1 && !ordered.has(each));
+  if (unknown.length > 0) {
+    const asked = unknown.flatMap(({ combinations }) =>
+      combinations.slice(0, linesMax).map(({ lineNo }) => lineNo),
+    );
+    const place = new Map((await orderOf(database, asked)).map((lineNo, i) => [lineNo, i]));
+    const placeOf = (lineNo: number): number => place.get(lineNo) ?? asked.length;
+    for (const each of unknown)
+      ordered.set(
+        each,
+        linesOf(each).toSorted((a, b) => placeOf(a) - placeOf(b)),
+      );
+  }
+  return series.map((each) => ordered.get(each) ?? linesOf(each));
+}
+
+const linesOf = ({ combinations }: Series): number[] => combinations.map(({ lineNo }) => lineNo);
+
+async function orderOf(database: Queryable, lineNos: readonly number[]): Promise<number[]> {
+  const rows = await database.query<{ lineNo: number }>(
+    `select asked.line_no as "lineNo"
+     from unnest($1::int[]) as asked(line_no)
+     left join lateral (
+       select o.date from data.observations o
+       where o.line_no = asked.line_no and o.superseded_on = 'infinity' and o.value is not null
+       order by o.date desc limit 1) newest on true
+     cross join lateral (
+       select count(*) as points from (
+         select from data.observations o where o.line_no = asked.line_no and o.superseded_on = 'infinity' limit $2) live) counted
+     order by newest.date desc nulls last, counted.points desc, asked.line_no`,
+    [lineNos, pointsCounted],
+    'newest_lines',
+  );
+  return rows.map(({ lineNo }) => lineNo);
+}

@@ -1,0 +1,45 @@
+// A command at a pseudo-terminal whose questions are answered as they come. Hides how a question is recognised.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** What somebody was asked, and what they typed. */
+export interface Exchange {
+  question: string;
+  answer: string;
+}
+
+const endWithinMs = 240_000;
+/** The end of a question at `almanac publish`: nothing follows it until somebody types. */
+const question = /(?:\(\d+ of \d+\) [^]*(?:press Enter [^]*): |\[y\/N\] )$/;
+
+/**
+ * Runs a command line at a terminal of its own, by `script` of util-linux.
+ * @param answerTo is given the question as it is shown. @returns all questions, and what was printed.
+ * @throws Error with what was printed where the command does not end with 0.
+ */
+export async function runAnswering(
+  command: string,
+  options: { cwd: string; env: NodeJS.ProcessEnv },
+  answerTo: (question: string) => string,
+): Promise<{ exchanges: Exchange[]; printed: string }> {
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
+    ...options,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: endWithinMs,
+  });
+  const exchanges: Exchange[] = [];
+  let printed = '';
+  let answeredUntil = 0;
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text.replaceAll('\r\n', '\n');
+    const asked = question.exec(printed.slice(answeredUntil));
+    if (asked === null) return;
+    answeredUntil = printed.length;
+    const answer = answerTo(asked[0]);
+    exchanges.push({ question: asked[0], answer });
+    child.stdin.write(`${answer}\n`);
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${command} ended with ${code}:\n${printed}`);
+  return { exchanges, printed };
+}
