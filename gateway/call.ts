@@ -115,6 +115,19 @@ export function openCall(request: Opened, call: Call): void {
   request[ofRequest] = call;
 }
 
+const ofParent = Symbol('parent');
+type Inner = IncomingMessage & { [ofParent]?: Call };
+
+/** Has the request pass its pipeline as part of another call: of the same client, with its credentials. */
+export function openWithin(request: Inner, parent: Call): void {
+  request[ofParent] = parent;
+}
+
+/** The call that the request is part of; undefined if a client has sent it. */
+export function parentOf(request: Inner): Call | undefined {
+  return request[ofParent];
+}
+
 /** The call of a request. @throws Error if `request-id` is not the first policy of the pipeline. */
 export function callOf(request: Opened): Call {
   const call = request[ofRequest];

@@ -44,7 +44,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
     () => current().routes,
     () => isDraining,
   );
-  const policies = policiesOf(parts);
+  const policies = policiesOf(parts, (request, response) => current().runCompiled(request, response));
   let scraped: RunningService | undefined;
   let journal: ClaimedDirectory | undefined;
   try {

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { queryBody } from './bodies/query-body.ts';
 import { stripeEvents } from './bodies/stripe-events.ts';
+import { mcp } from './mcp/mcp.ts';
 import { dashboardAction } from './pages/dashboard.ts';
 import { page, pageNames } from './pages/page.ts';
 import type { Parts } from './parts.ts';
@@ -33,12 +34,14 @@ const pageAction = z.strictObject({ of: z.enum(pageNames) });
 /**
  * The steps of a call. `GET /v1/series/{id}` passes the first part from top to bottom: it is read, identified, counted, and answered from memory
  * or by data-api. Each step calls the next one, answers, or throws a Failure.
+ * @param dispatch runs a read inside another call, by the pipelines in force.
  */
-export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
+export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, BuildPolicy> {
   const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
   const { fileCharges } = parts;
   const { plans, clock, publicCallsPerSecond, managementCallsPerSecond } = options;
   const { setCallerContext, forwarders, dashboardFor } = parts;
+  const rates = { seconds, publicCallsPerSecond, managementCallsPerSecond };
   const identified = { accounts, plans, setCallerContext };
   return {
     'request-id': withoutAction(requestId(parts.opening)),
@@ -52,9 +55,7 @@ export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
     ),
     usage: withoutAction(usage({ journal, clock })),
     plan: withAction(planAction, (action) => plan(plans, action)),
-    rate: withAction(rateAction, (action) =>
-      rate({ seconds, publicCallsPerSecond, managementCallsPerSecond }, action),
-    ),
+    rate: withAction(rateAction, (action) => rate(rates, action)),
     concurrency: withoutAction(concurrency({ answers, refusals: options })),
     'query-body': withoutAction(queryBody(parts.bodies)),
     quota: withAction(quotaAction, (action) => quota({ month, fileCharges, clock }, action)),
@@ -63,6 +64,9 @@ export function policiesOf(parts: Parts): Record<string, BuildPolicy> {
 
     // Of other pipelines.
     session: withoutAction(session(identified)),
+    mcp: withoutAction(
+      mcp({ ...options, bodies: parts.bodies, rate: rate(rates, { by: 'account' }), dispatch }),
+    ),
     'stripe-events': withoutAction(stripeEvents({ accounts, clock })),
     page: withAction(pageAction, ({ of }) => page(of)),
     dashboard: withAction(dashboardAction, (action) => dashboardFor(action)),

@@ -18,6 +18,7 @@ export const policyAnswers: Readonly<Record<string, PolicyAnswers>> = {
   credential: { errors: ['unauthorized', 'forbidden', 'invalid_parameter', 'rate_limited', 'unavailable'] },
   session: { errors: ['unauthorized', 'forbidden', 'unavailable'] },
   usage: {},
+  mcp: {},
   page: {},
   dashboard: {},
   health: {},

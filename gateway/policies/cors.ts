@@ -32,7 +32,7 @@ const exposed = [
 const readingAllowed =
   'X-API-Key, Authorization, Content-Type, If-None-Match, If-Modified-Since, Range, If-Range, Traceparent, Tracestate';
 const dashboardAllowed =
-  'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Traceparent, Tracestate';
+  'Content-Type, X-Session-Token, X-API-Key, Authorization, Idempotency-Key, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Traceparent, Tracestate';
 const preflightSeconds = 86_400;
 
 /** The headers of an answer that pages of any origin may read: alternating names and values. */

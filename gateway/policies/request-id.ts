@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
 import { anonymous } from '../../kernel/identity.ts';
 import type { AccessLog } from '../observability/access-log.ts';
-import { callOf, openCall, type Call } from '../call.ts';
+import { callOf, openCall, parentOf, type Call } from '../call.ts';
 import { keysInAuthorization } from './authorization.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
@@ -24,14 +24,16 @@ export function requestId(options: {
 }): Policy {
   return (request, response, next) => {
     const taken = takeOurHeaders(request);
+    const parent = parentOf(request);
     const call: Call = {
-      requestId: randomUUID(),
+      requestId: parent?.requestId ?? randomUUID(),
       arrivedAtMs: performance.now(),
-      clientIp: options.clients.ipOf(request.socket.remoteAddress ?? '', taken.forwardedFor),
-      secure: options.isPublicOnTls || options.clients.isOnTls(taken.forwardedProto),
+      clientIp:
+        parent?.clientIp ?? options.clients.ipOf(request.socket.remoteAddress ?? '', taken.forwardedFor),
+      secure: parent?.secure ?? (options.isPublicOnTls || options.clients.isOnTls(taken.forwardedProto)),
       clientKeeps: response.shouldKeepAlive,
       isDraining: options.isDraining,
-      presented: taken.presented,
+      presented: parent === undefined ? taken.presented : { ...parent.presented },
       path: '',
       query: '',
       bodyBytesMax,

@@ -99,6 +99,7 @@ const registered = [
   'quota',
   'response-cache',
   'forward',
+  'mcp',
   'page',
   'dashboard',
   'health',

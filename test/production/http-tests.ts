@@ -128,6 +128,9 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
       'test/gateway/tls.test.ts',
       'test/gateway/uploads.test.ts',
       'test/gateway/usage.test.ts',
+      'test/mcp/conformance.test.ts',
+      'test/mcp/ledger.test.ts',
+      'test/mcp/refusals.test.ts',
     ],
   },
 ];

@@ -1,0 +1,170 @@
+// Makes the result of a tool from the answers of its reads: as structured content and as text, cited, at most 25 kB.
+// Hides what is left out of a longer answer, and how a state of a series becomes its permanent URL.
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { InnerAnswer } from './inner-call.ts';
+import type { Tool } from './tools.ts';
+
+type Json = Record<string, unknown>;
+
+/** What a tool was asked, and its reads' answers, one for each part. */
+export interface Asked {
+  tool: Tool;
+  asOf: string | undefined;
+  targets: readonly string[];
+  answers: readonly InnerAnswer[];
+  publicUrl: string;
+}
+
+export const answerBytesMax = 25_000;
+
+/** The JSON Schema of what `resultOf` makes. @param route of the answers of the reads. */
+export function outputSchemaOf(
+  { parts }: Tool,
+  { schema: route, $defs }: { schema: Json; $defs: Json },
+): Json {
+  const text = { type: ['string', 'null'] };
+  const source = {
+    ...{ series: { type: 'string' }, unit: text, licence: text, version: { type: ['integer', 'null'] } },
+    citation: { ...text, description: 'A permanent URL: it answers the same CSV for ever, or 410.' },
+  };
+  const properties = {
+    as_of: { ...text, description: 'The day as of which the answer holds; null: now.' },
+    ...Object.fromEntries(parts.map((part) => [part, route])),
+    sources: { type: 'array', items: { type: 'object', properties: source, required: Object.keys(source) } },
+    urls: { type: 'array', items: { type: 'string' }, description: 'The reads that answered.' },
+    shortened: { type: 'boolean', description: 'Rows were left out: a linked resource has all.' },
+  };
+  return { type: 'object', properties, required: Object.keys(properties), $defs };
+}
+
+/** @returns the result; one with `isError` if a read failed, or the answer cannot be made short enough. */
+export function resultOf(asked: Asked): CallToolResult {
+  const { tool, targets, answers, publicUrl, asOf } = asked;
+  const bodies = answers.map(({ body }) => JSON.parse(body) as Json);
+  const failed = answers.findIndex(({ status }) => status !== 200);
+  if (failed >= 0) return errorOf((bodies[failed]?.['error'] ?? {}) as Json);
+  if (tool.name === 'revisions' && asOf !== undefined) hideNow(bodies);
+  const cited = bodies.flatMap((body, i) => sourcesOf(body, targets[i] ?? '', publicUrl));
+  const content = {
+    as_of: asOf ?? null,
+    ...Object.fromEntries(tool.parts.map((part, i) => [part, bodies[i]])),
+    sources: cited,
+    urls: targets.map((target) => publicUrl + target),
+    shortened: false,
+  };
+  if (!shorten(content, bodies, tool.keeps))
+    return errorOf({
+      code: 'payload_too_large',
+      message: 'The answer is longer than 25 kB even without its rows. Ask for fewer series.',
+    });
+  const text = { type: 'text' as const, text: JSON.stringify(content) };
+  const links = content.shortened ? linksOf(cited, content.urls) : [];
+  return { content: [text, ...links], structuredContent: content };
+}
+
+/** A failure as the result of a tool. @param error with `code` and `message`, as in Almanac's envelope. */
+export function errorOf(error: Json): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
+}
+
+/** What the metadata of a triangle says of now would show that something was published later. */
+function hideNow(bodies: readonly Json[]): void {
+  for (const { meta } of bodies)
+    Object.assign(meta as Json, {
+      last_updated: null,
+      last_date: null,
+      observation_count: null,
+      next_release: null,
+    });
+}
+
+interface Source {
+  series: string;
+  unit: string | null;
+  licence: string | null;
+  version: number | null;
+  citation: string | null;
+}
+
+/** The series of an answer: of one, of a list of series, or of a catalogue entry; a list of other things has none. */
+function sourcesOf(body: Json, target: string, publicUrl: string): Source[] {
+  const { data, meta } = body;
+  if (meta !== undefined && 'series' in body)
+    return [sourceOf(String(body['series']), meta as Json, target, publicUrl)];
+  if (Array.isArray(data))
+    return data.flatMap((row: Json) =>
+      typeof row['meta'] === 'object' ? sourcesOf(row, target, publicUrl) : [],
+    );
+  const entry = data as Json | undefined;
+  return typeof entry?.['id'] === 'string' ? [sourceOf(entry['id'], entry, target, publicUrl)] : [];
+}
+
+function sourceOf(series: string, meta: Json, target: string, publicUrl: string): Source {
+  const { unit, licence, version } = meta as {
+    unit: string | null;
+    licence: string | null;
+    version?: number;
+  };
+  return {
+    series,
+    unit,
+    licence,
+    version: version ?? null,
+    citation: citationOf(series, meta, target, publicUrl),
+  };
+}
+
+const ofSelection = ['from', 'to', 'dims', 'frequency', 'aggregate', 'transform', 'last'];
+
+/** The same selection of the state that was read, as GET /v1/series/{id}/cite pins it; null before anything was published. */
+function citationOf(series: string, meta: Json, target: string, publicUrl: string): string | null {
+  const asked = new URL(target, 'http://host');
+  const isRevisions = asked.pathname.endsWith('/triangle');
+  const given = asked.searchParams;
+  const vintage = given.get('vintage') ?? given.get('vintages_to') ?? meta['last_updated'];
+  if (typeof vintage !== 'string') return null;
+  const query = new URLSearchParams();
+  for (const name of ofSelection) {
+    const value = given.get(name);
+    if (value !== null && !(isRevisions && name === 'last')) query.append(name, value); // there it counts vintages
+  }
+  query.append('vintage', vintage);
+  if (typeof meta['version'] === 'number') query.append('version', String(meta['version']));
+  query.append('format', 'csv');
+  return `${publicUrl}/v1/series/${encodeURIComponent(series)}?${query.toString()}`;
+}
+
+/** Halves the longest list of rows until the whole is short enough. @returns whether it is. */
+function shorten(content: { shortened: boolean }, bodies: readonly Json[], keeps: Tool['keeps']): boolean {
+  while (Buffer.byteLength(JSON.stringify(content)) > answerBytesMax) {
+    const holders = bodies.flatMap(rowHolders);
+    const longest = holders.reduce((a, b) => (b.data.length > a.data.length ? b : a), {
+      data: [] as unknown[],
+    });
+    if (longest.data.length === 0) return false;
+    const left = Math.floor(longest.data.length / 2);
+    longest.data =
+      keeps === 'first' ? longest.data.slice(0, left) : longest.data.slice(longest.data.length - left);
+    content.shortened = true;
+  }
+  return true;
+}
+
+/** What has rows: each series of a list, or the answer itself. */
+function rowHolders(body: Json): { data: unknown[] }[] {
+  const { data } = body;
+  if (!Array.isArray(data)) return [];
+  const series = data.filter((row: Json) => Array.isArray(row['data']));
+  return series.length > 0 ? (series as { data: unknown[] }[]) : [body as { data: unknown[] }];
+}
+
+function linksOf(cited: readonly Source[], urls: readonly string[]) {
+  const whole = cited.flatMap(({ series, citation }) =>
+    citation === null ? [] : [{ uri: citation, name: `${series}.csv` }],
+  );
+  const links = whole.length > 0 ? whole : urls.map((uri) => ({ uri, name: 'answer.json' }));
+  return links.map((link) => ({
+    ...{ type: 'resource_link' as const, ...link },
+    mimeType: link.name.endsWith('.csv') ? 'text/csv' : 'application/json',
+  }));
+}

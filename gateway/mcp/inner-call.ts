@@ -1,0 +1,67 @@
+// Runs a read of /v1 inside a call of /mcp, through the same pipeline as if the client had sent it itself. Hides that there is no
+// connection: the answer is collected, and the read ends with the outer call, so it is charged only if the client has got its answer.
+import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { Failure } from '../../kernel/errors.ts';
+import { callOf, openWithin, whenClosed } from '../call.ts';
+import { GatewayResponse } from '../response.ts';
+
+/** Runs a call through its pipeline; undefined: none of those that only read has its path. */
+export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
+
+/** The outer call. */
+export interface Outer {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Whether its reads have been answered as the client asked: otherwise none is charged. */
+  isServed: boolean;
+  /** How many reads it has made. */
+  reads: number;
+}
+
+export interface InnerAnswer {
+  status: number;
+  body: string;
+}
+
+const abandoned = 499; // as in the log: the client left
+
+/** @param target path and query. @throws Failure `upstream_error` if the answer is cut off. */
+export async function readInside(dispatch: Dispatch, outer: Outer, target: string): Promise<InnerAnswer> {
+  const outerCall = callOf(outer.request);
+  const request = new IncomingMessage(outer.request.socket);
+  // HTTP/1.0 has no chunks, so the bytes behind the head are the body.
+  Object.assign(request, { method: 'GET', url: target, httpVersion: '1.0', httpVersionMajor: 1 });
+  Object.assign(request, { httpVersionMinor: 0, complete: true });
+  for (const name of ['traceparent', 'tracestate', 'user-agent']) {
+    const sent = outer.request.headers[name];
+    if (sent !== undefined) request.headers[name] = sent;
+  }
+  openWithin(request, outerCall);
+  outer.reads += 1;
+  const response = new GatewayResponse(request);
+  const pieces: Buffer[] = [];
+  const connection = new Writable({
+    write(piece: Buffer, _encoding, done) {
+      pieces.push(piece);
+      done();
+    },
+  });
+  response.assignSocket(connection as unknown as Socket);
+  whenClosed(outerCall, outer.response, () => {
+    if (!outer.isServed || !outer.response.writableFinished) response.statusCode = abandoned;
+    connection.destroy();
+  });
+  const ended = new Promise<void>((resolve, reject) => {
+    response.once('finish', resolve);
+    response.once('close', () => {
+      reject(new Failure('upstream_error', 'The answer was cut off. Try again.'));
+    });
+  });
+  const running = dispatch(request, response);
+  if (running === undefined) throw new Error(`No pipeline that only reads has the path of ${target}.`);
+  await ended;
+  const bytes = Buffer.concat(pieces);
+  return { status: response.statusCode, body: bytes.toString('utf8', bytes.indexOf('\r\n\r\n') + 4) };
+}

@@ -1,0 +1,171 @@
+// The tools of /mcp: what each is for, its parameters, and the reads of /v1 that answer it.
+// Hides which parameter of a route `as_of` is, and which routes have none.
+import { z } from 'zod';
+import { Failure } from '../../kernel/errors.ts';
+
+/** One tool. Its answer has one part for each read, by the part's name. */
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  input: z.ZodObject;
+  /** The path in the OpenAPI document of what each read asks. */
+  route: string;
+  /** The names of the parts of the answer. */
+  parts: readonly string[];
+  /** The targets of the reads, one for each part. @throws Failure `invalid_parameter`. */
+  reads(given: never): readonly string[];
+  /** Which rows stay of an answer that is too long: the end of a series, the beginning of a list. */
+  keeps: 'first' | 'last';
+}
+
+const day = z.iso.date();
+const period = z.string().max(10).describe('A day or a period: `2024-03-31`, `2024-03`, `2024-Q1`, `2024`.');
+const asOf = day.optional().describe('Answer as if nothing later than the end of this day was published.');
+const noPastState = day
+  .optional()
+  .describe('Refused: this tool knows the present only, so it cannot hide what was published later.');
+const id = z.string().min(1).max(200).describe('The id of a series, as `search` gives it.');
+const ids = z.array(id).min(1).max(10).describe('Ids of series. Each counts as one call.');
+const limit = (most: number, usual: number) => z.int().min(1).max(most).default(usual);
+const words = z.array(z.string().min(1).max(200)).max(20).optional();
+
+const selection = {
+  dims: z.string().max(500).optional().describe('Dimension values, such as `side:buy|sell,city:Lahore`.'),
+  frequency: z.enum(['weekly', 'monthly', 'quarterly', 'semiannual', 'annual']).optional(),
+  aggregate: z.enum(['avg', 'sum', 'last', 'first', 'min', 'max']).optional(),
+  transform: z.string().max(40).optional().describe('Such as `yoy`, `mom`, `pct_change`, `index`, `log`.'),
+};
+const range = { from: period.optional(), to: period.optional() };
+
+function tool<Shape extends z.ZodRawShape>(
+  given: Omit<Tool, 'input' | 'parts' | 'keeps' | 'reads'> & {
+    input: Shape;
+    parts?: readonly string[];
+    keeps?: Tool['keeps'];
+    reads(given: z.output<z.ZodObject<Shape>>): readonly string[];
+  },
+): Tool {
+  return { parts: ['answer'], keeps: 'last', ...given, input: z.strictObject(given.input) };
+}
+
+export const tools: readonly Tool[] = [
+  tool({
+    name: 'search',
+    title: 'Search',
+    description:
+      'Finds series by words or id. Costs nothing. Begin here, then use `describe` or `get_series`.',
+    route: '/v1/search',
+    keeps: 'first',
+    input: {
+      ...{ q: z.string().min(1).max(200), type: words, frequency: words, source: words, category: words },
+      ...{ limit: limit(50, 10), as_of: noPastState },
+    },
+    reads: ({ as_of, ...query }) => [target('/v1/search', presentOnly('search', as_of, query))],
+  }),
+  tool({
+    name: 'describe',
+    title: 'Describe a series',
+    description:
+      'The metadata of one series: unit, frequency, source, licence, dimensions, notes. Costs nothing.',
+    route: '/v1/catalog/{id}',
+    input: { id, as_of: noPastState },
+    reads: ({ id: series, as_of }) => [
+      target(`/v1/catalog/${encodeURIComponent(series)}`, presentOnly('describe', as_of, {})),
+    ],
+  }),
+  tool({
+    name: 'get_series',
+    title: 'Get series',
+    description:
+      'The points of up to 10 series, with metadata, from oldest to newest. `last` gives only the newest of each. Costs one call per series.',
+    route: '/v1/series',
+    input: {
+      ...{ ids, ...range, ...selection, last: z.int().min(1).max(1000).optional() },
+      ...{ limit: z.int().min(1).max(1000).optional(), as_of: asOf },
+    },
+    reads: ({ as_of, ...query }) => [target('/v1/series', { ...query, vintage: as_of })],
+  }),
+  tool({
+    name: 'latest',
+    title: 'Latest values',
+    description: 'The newest point of up to 10 series, with metadata. Costs one call per series.',
+    route: '/v1/series',
+    input: { ids, ...selection, as_of: asOf },
+    reads: ({ as_of, ...query }) => [target('/v1/series', { ...query, last: 1, vintage: as_of })],
+  }),
+  tool({
+    name: 'compare',
+    title: 'Compare two states',
+    description:
+      'The points of up to 10 series as they were published on two days, to see what was revised. Costs two calls per series.',
+    route: '/v1/series',
+    parts: ['a', 'b'],
+    input: { ids, as_of_a: day, as_of_b: day, ...range, ...selection, as_of: asOf },
+    reads({ as_of, as_of_a: a, as_of_b: b, ...query }) {
+      for (const [param, vintage] of Object.entries({ as_of_a: a, as_of_b: b }))
+        if (as_of !== undefined && vintage > as_of)
+          throw refused(param, `${param} is ${vintage}, which is later than as_of, ${as_of}.`);
+      return [a, b].map((vintage) => target('/v1/series', { ...query, vintage }));
+    },
+  }),
+  tool({
+    name: 'revisions',
+    title: 'Revisions',
+    description:
+      'How the published values of one series changed from vintage to vintage: of one `date`, or of a range. Costs one call.',
+    route: '/v1/series/{id}/triangle',
+    input: {
+      ...{ id, date: period.optional().describe('One day or period; instead of `from` and `to`.'), ...range },
+      ...{ dims: selection.dims, last: limit(200, 24).describe('The newest so many vintages.'), as_of: asOf },
+    },
+    reads({ id: series, date, from = date, to = date, as_of, ...query }) {
+      if (date !== undefined && (from !== date || to !== date))
+        throw refused('date', 'Give either date, or from and to.');
+      const path = `/v1/series/${encodeURIComponent(series)}/triangle`;
+      return [target(path, { from, to, ...query, vintages_to: as_of })];
+    },
+  }),
+  tool({
+    name: 'calendar',
+    title: 'Release calendar',
+    description: 'When data is published: past and planned releases between two days. Costs nothing.',
+    route: '/v1/calendar',
+    keeps: 'first',
+    input: { ...range, source: words, series: words, limit: limit(100, 25), as_of: noPastState },
+    reads: ({ as_of, ...query }) => [target('/v1/calendar', presentOnly('calendar', as_of, query))],
+  }),
+  tool({
+    name: 'changes',
+    title: 'Changes',
+    description: 'What has changed in the data since a day or instant, in order. Costs nothing.',
+    route: '/v1/updates',
+    keeps: 'first',
+    input: {
+      since: z.string().max(30).optional().describe('Such as `2024-03-31` or `2024-03-31T08:30:00Z`.'),
+      ...{ type: words, series: words, source: words, limit: limit(100, 25), as_of: noPastState },
+    },
+    reads: ({ as_of, ...query }) => [target('/v1/updates', presentOnly('changes', as_of, query))],
+  }),
+];
+
+function presentOnly<Query>(name: string, as_of: string | undefined, query: Query): Query {
+  if (as_of === undefined) return query;
+  throw refused(
+    'as_of',
+    `${name} knows the present only and has no as_of. Call it without as_of, or use get_series, latest, compare or revisions.`,
+  );
+}
+
+function refused(param: string, message: string): Failure {
+  return new Failure('invalid_parameter', message, { param });
+}
+
+type Value = string | number | readonly string[] | undefined;
+
+function target(path: string, query: Readonly<Record<string, Value>>): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`],
+  );
+  return given.length === 0 ? path : `${path}?${given.join('&')}`;
+}

@@ -1,0 +1,128 @@
+// Who may call /mcp, and with what: refused by HTTP before the protocol begins, or as the result of a tool.
+import { request as httpRequest } from 'node:http';
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import test from 'ava';
+import { noon, startTestGateway } from '../gateway/recording-upstream.ts';
+import { startAccountsService } from '../services/accounts-service.ts';
+import { projectPlans } from '../services/services.ts';
+import { connect, errorOf, listTools, modes, post } from './mcp-client.ts';
+
+const accounts = await startAccountsService(noon);
+const plans = projectPlans();
+const small = plans.all.map((plan) => ({ ...plan, calls_second: plan.id === 'free' ? 4 : 100_000 }));
+const gateway = await startTestGateway({
+  ...{ accounts, publicUrl: 'https://almanac.example', dashboardOrigins: ['https://dashboard.example'] },
+  plans: { ...plans, all: small, get: (id) => small.find((plan) => plan.id === id) },
+});
+gateway.dataApi.answer = (_request, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(
+    JSON.stringify({ success: true, data: [], count: 0, pagination: { next_cursor: null, count: 0 } }),
+  );
+};
+const { key } = await accounts.newClient('pro');
+test.after.always(async () => {
+  await gateway.close();
+  await accounts.close();
+});
+
+/** The status of a list of tools asked for with these headers, Host among them. */
+function statusWith(headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest(
+      `${gateway.url}/mcp`,
+      {
+        method: 'POST',
+        headers: {
+          ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+          ...{ 'x-api-key': key, ...headers },
+        },
+      },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    );
+    sent.once('error', reject);
+    sent.end(JSON.stringify(listTools));
+  });
+}
+
+test('without a valid key it is 401 by HTTP; the key may be in X-API-Key, a bearer token or Basic, not in the URL', async (t) => {
+  const none = await post(gateway.url, listTools, {});
+  t.is(none.status, 401);
+  t.regex(none.headers.get('www-authenticate') ?? '', /^ApiKey/);
+  t.is((await post(gateway.url, listTools, { 'x-api-key': 'pk_live_wrong' })).status, 401);
+  t.is((await post(gateway.url, listTools, { authorization: `Bearer ${key}` })).status, 200);
+  const basic = Buffer.from(`${key}:`).toString('base64');
+  t.is((await post(gateway.url, listTools, { authorization: `Basic ${basic}` })).status, 200);
+  const inUrl = await fetch(`${gateway.url}/mcp?api_key=${key}`, {
+    method: 'POST',
+    body: JSON.stringify(listTools),
+  });
+  t.is(inUrl.status, 400);
+});
+
+test('only the public host and this machine may be called, and only by pages of allowed origins', async (t) => {
+  const [, port] = new URL(gateway.url).host.split(':');
+  for (const host of ['almanac.example', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`])
+    t.is(await statusWith({ host }), 200, host);
+  for (const host of ['evil.example', 'almanac.example.evil.example', 'localhost.evil.example'])
+    t.is(await statusWith({ host }), 403, host);
+  for (const origin of ['https://almanac.example', 'https://dashboard.example', `http://127.0.0.1:${port}`])
+    t.is(await statusWith({ origin, host: `127.0.0.1:${port}` }), 200, origin);
+  for (const origin of ['https://evil.example', 'http://almanac.example', 'null'])
+    t.is(await statusWith({ origin }), 403, origin);
+});
+
+test('batches, long bodies, other methods and endless subscriptions are refused', async (t) => {
+  const batch = await post(gateway.url, [listTools], { 'x-api-key': key });
+  t.is(batch.status, 400);
+  t.like(await batch.json(), { error: { code: 'invalid_body' } });
+  const long = { ...listTools, params: { filler: 'x'.repeat(64 * 1024) } };
+  t.is((await post(gateway.url, long, { 'x-api-key': key })).status, 413);
+  const get = await fetch(`${gateway.url}/mcp`, {
+    headers: { 'x-api-key': key, accept: 'text/event-stream' },
+  });
+  t.is(get.status, 405);
+  t.is(get.headers.get('allow'), 'POST, OPTIONS');
+  t.is((await post(gateway.url, '{', { 'x-api-key': key })).status, 400);
+});
+
+test('402 and 429 are results of a tool, with the code of the route', async (t) => {
+  const client = await accounts.newClient('free'); // four calls a second
+  await accounts.take(client, 999); // of 1,000 a month
+  const message = {
+    ...listTools,
+    method: 'tools/call',
+    params: { name: 'latest', arguments: { ids: ['A'] } },
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const text = await (await post(gateway.url, message, { 'x-api-key': client.key })).text();
+      const [, data = ''] = /^data: (\{.*)$/m.exec(text) ?? [];
+      const { result } = JSON.parse(data) as { result: CallToolResult };
+      return result.isError === true ? errorOf(result).code : 'answered';
+    }),
+  );
+  t.is(answers.filter((answer) => answer === 'answered').length, 1);
+  t.true(answers.includes('quota_exceeded'));
+  t.true(answers.includes('rate_limited'));
+});
+
+test('more messages in a second than the plan allows are 429 by HTTP', async (t) => {
+  const client = await accounts.newClient('free');
+  const statuses = await Promise.all(
+    Array.from(
+      { length: 6 },
+      async () => (await post(gateway.url, listTools, { 'x-api-key': client.key })).status,
+    ),
+  );
+  t.true(statuses.includes(200));
+  t.true(statuses.includes(429));
+});
+
+test('the client of the SDK reports a refused key as such', async (t) => {
+  for (const mode of Object.values(modes))
+    await t.throwsAsync(connect(gateway.url, 'pk_live_wrong', mode), { message: /401|[Uu]nauthorized/ });
+});

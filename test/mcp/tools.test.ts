@@ -1,0 +1,162 @@
+// The tools of /mcp by the client of the SDK, in each era of the protocol: each answers what its route answers, cited, and hides what
+// was published after as_of.
+import test from 'ava';
+import { exempt } from '../openapi/hold.ts';
+import { startServices } from '../services/services.ts';
+import { connect, contentOf, errorOf, modes } from './mcp-client.ts';
+
+exempt(); // the document describes /v1, not the messages of MCP
+const services = await startServices();
+await services.ingest('series_id,date,value\nGDP,2024-01-31,1.5\nGDP,2024-02-29,2.5\n', {
+  vintage: '2024-03-10',
+});
+await services.ingest('series_id,date,value\nGDP,2024-01-31,1.7\nGDP,2024-02-29,2.5\nGDP,2024-03-31,3.5\n', {
+  vintage: '2024-04-10',
+});
+await services.ingest('series_id,date,value\nCPI,2024-01-31,100\n', { vintage: '2024-03-10' });
+const longDays = Array.from({ length: 1_000 }, (_, i) =>
+  new Date(Date.UTC(2020, 0, 1 + i)).toISOString().slice(0, 10),
+);
+await services.ingest(
+  `series_id,date,value\n${longDays.map((date, i) => `LONG,${date},${i}.125`).join('\n')}\n`,
+  {
+    vintage: '2024-03-10',
+    set: { frequency: 'daily' },
+  },
+);
+const { key } = await services.accountWithKey('pro');
+test.after.always(() => services.close());
+
+const first = '2024-03-15';
+const second = '2024-04-15';
+const calls: { name: string; given: Record<string, unknown>; reads: Record<string, string> }[] = [
+  { name: 'search', given: { q: 'GDP' }, reads: { answer: '/v1/search?q=GDP&limit=10' } },
+  { name: 'describe', given: { id: 'GDP' }, reads: { answer: '/v1/catalog/GDP' } },
+  {
+    name: 'get_series',
+    given: { ids: ['GDP', 'CPI'], from: '2024', transform: 'change', as_of: first },
+    reads: { answer: `/v1/series?ids=GDP,CPI&from=2024&transform=change&vintage=${first}` },
+  },
+  { name: 'latest', given: { ids: ['GDP'] }, reads: { answer: '/v1/series?ids=GDP&last=1' } },
+  {
+    name: 'compare',
+    given: { ids: ['GDP'], as_of_a: first, as_of_b: second },
+    reads: { a: `/v1/series?ids=GDP&vintage=${first}`, b: `/v1/series?ids=GDP&vintage=${second}` },
+  },
+  {
+    name: 'revisions',
+    given: { id: 'GDP', date: '2024-01' },
+    reads: { answer: '/v1/series/GDP/triangle?from=2024-01&to=2024-01&last=24' },
+  },
+  { name: 'calendar', given: { from: '2024' }, reads: { answer: '/v1/calendar?from=2024&limit=25' } },
+  { name: 'changes', given: { series: ['GDP'] }, reads: { answer: '/v1/updates?series=GDP&limit=25' } },
+];
+
+for (const [era, mode] of Object.entries(modes)) {
+  test(`${era}: eight read-only tools, each with as_of, answer as their routes do`, async (t) => {
+    const client = await connect(services.url, key, mode);
+    t.is(client.getProtocolEra(), era === 'legacy' ? 'legacy' : 'modern');
+    const { tools } = await client.listTools();
+    t.deepEqual(
+      tools.map(({ name }) => name),
+      calls.map(({ name }) => name),
+    );
+    for (const { annotations, inputSchema, outputSchema } of tools) {
+      t.true(annotations?.readOnlyHint);
+      t.true('as_of' in (inputSchema.properties ?? {}));
+      t.truthy(outputSchema);
+    }
+    for (const { name, given, reads } of calls) {
+      const content = contentOf(await client.callTool({ name, arguments: given })); // the client checks it by the tool's schema
+      for (const [part, target] of Object.entries(reads)) {
+        const { status, json } = await services.call(target, { key });
+        t.is(status, 200, target);
+        t.deepEqual(content[part], json, target);
+      }
+      t.deepEqual(
+        content.urls,
+        Object.values(reads).map((target) => `https://almanac.example${target}`),
+      );
+      t.is(content.as_of, (given['as_of'] as string | undefined) ?? null);
+    }
+    await client.close();
+  });
+}
+
+test('an answer of a series cites the URL that the route of citations gives', async (t) => {
+  const client = await connect(services.url, key);
+  for (const [given, query] of [
+    [{ ids: ['GDP'] }, ''],
+    [
+      { ids: ['GDP'], from: '2024-02', transform: 'change', as_of: first },
+      `?from=2024-02&transform=change&vintage=${first}`,
+    ],
+    [{ ids: ['GDP'], last: 2, frequency: 'quarterly' }, '?frequency=quarterly&last=2'],
+  ] as const) {
+    const { sources } = contentOf(await client.callTool({ name: 'get_series', arguments: given }));
+    const { json } = await services.call(`/v1/series/GDP/cite${query}`, { key });
+    const { url, version } = (json as { data: { url: string; version: number } }).data;
+    t.is(sources[0]?.citation, url);
+    t.like(sources[0], { series: 'GDP', version });
+  }
+  await client.close();
+});
+
+test('as_of hides what was published later, and is refused where a tool cannot hide it', async (t) => {
+  const client = await connect(services.url, key);
+  const call = (name: string, given: object) => client.callTool({ name, arguments: { ...given } });
+  const { answer } = contentOf(await call('latest', { ids: ['GDP'], as_of: first }));
+  t.like(answer, {
+    data: [{ data: [{ date: '2024-02-29' }], meta: { last_updated: '2024-03-10' } }],
+  });
+  const revisions = contentOf(await call('revisions', { id: 'GDP', as_of: first }));
+  t.like(revisions.answer, { meta: { vintages: ['2024-03-10'], last_updated: null, last_date: null } });
+  t.false(JSON.stringify(revisions.answer).includes('2024-04'));
+  for (const [name, given] of Object.entries({
+    search: { q: 'x' },
+    describe: { id: 'GDP' },
+    calendar: {},
+    changes: {},
+  }))
+    t.is(errorOf(await call(name, { ...given, as_of: first })).code, 'invalid_parameter', name);
+  const late = errorOf(
+    await call('compare', { ids: ['GDP'], as_of_a: first, as_of_b: second, as_of: first }),
+  );
+  t.regex(late.message, /as_of_b is 2024-04-15, which is later than as_of/);
+  await client.close();
+});
+
+test('an answer above 25 kB keeps the newest rows and links the whole', async (t) => {
+  const client = await connect(services.url, key);
+  const result = await client.callTool({ name: 'get_series', arguments: { ids: ['LONG'], limit: 1_000 } });
+  const content = contentOf(result);
+  t.true(Buffer.byteLength(JSON.stringify(content)) <= 25_000);
+  t.true(content.shortened);
+  const [series] = (content['answer'] as { data: { data: { date: string }[] }[] }).data;
+  t.is(series?.data.at(-1)?.date, longDays.at(-1));
+  t.like(result.content[1], {
+    type: 'resource_link',
+    uri: content.sources[0]?.citation,
+    mimeType: 'text/csv',
+  });
+  await client.close();
+});
+
+test('a tool fails with the code and the message of its route', async (t) => {
+  const client = await connect(services.url, key);
+  const unknown = errorOf(await client.callTool({ name: 'latest', arguments: { ids: ['NONE'] } }));
+  const { json } = await services.call('/v1/series?ids=NONE&last=1', { key });
+  const { error } = json as { error: { code: string; message: string } };
+  t.deepEqual([unknown.code, unknown.message], [error.code, error.message]);
+  await client.close();
+});
+
+test('a feature that the plan lacks is refused as at the route', async (t) => {
+  const { key: free } = await services.accountWithKey('free');
+  const client = await connect(services.url, free);
+  const { code } = errorOf(
+    await client.callTool({ name: 'latest', arguments: { ids: ['GDP'], as_of: first } }),
+  );
+  t.is(code, 'plan_required');
+  await client.close();
+});
