@@ -60,6 +60,24 @@ test.serial(
       t.is(error_code, status, target);
       t.regex(error_message.replaceAll('"', '&quot;'), message, target);
     }
+    const table = '/graph/fredgraph.csv?id=GDP';
+    const limitedTables = await Promise.all(
+      Array.from({ length: 6 }, () => services.call(`${table}&api_key=${slow}`)),
+    );
+    const ofTables = [
+      [401, await services.call(table), /API key/],
+      [402, await services.call(`${table}&api_key=${one}`), /The monthly quota of 1 calls is used up/],
+      [
+        404,
+        await services.call(`/graph/fredgraph.csv?id=NOPE&api_key=${free}`),
+        /There is no series &quot;NOPE&quot;/,
+      ],
+      [429, limitedTables.find(({ status }) => status === 429), /the plan allows 1 a second/],
+    ] as const;
+    for (const [status, answer, message] of ofTables) {
+      t.is(answer?.status, status);
+      t.regex(answer?.text ?? '', message);
+    }
     const bearer = async (key: string) => {
       const headers = { authorization: `Bearer ${key}` };
       return (await services.call('/fred/v2/release/observations?release_id=1', { headers })).json;
