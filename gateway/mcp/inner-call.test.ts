@@ -1,0 +1,58 @@
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import test from 'ava';
+import { closeServer, listen } from '../../kernel/http/server.ts';
+import { callOf, whenClosed } from '../call.ts';
+import { createClients } from '../client-ip.ts';
+import { isServed } from '../heartbeat/month.ts';
+import { requestId } from '../policies/request-id.ts';
+import { GatewayResponse } from '../response.ts';
+import { readInside, type Dispatch } from './inner-call.ts';
+
+/**
+ * A call with one read inside it, which is answered whole. @param hasLeft the client leaves between the answer of the read and that of the call.
+ * @returns whether the read counts as served once the call has closed.
+ */
+async function isReadServed({ hasLeft, isAnswered }: { hasLeft: boolean; isAnswered: boolean }) {
+  const openCall = requestId({
+    clients: createClients(0, { warn: () => undefined }),
+    ...{ isPublicOnTls: false, isDraining: () => false, accessLog: () => undefined },
+  });
+  const { promise: settled, resolve: settle } = Promise.withResolvers<boolean>();
+  const dispatch: Dispatch = async (request, response) => {
+    await openCall(request, response, () => undefined);
+    whenClosed(callOf(request), response, () => settle(isServed(response)));
+    response.writeHead(200, ['content-length', '2']).end('{}');
+  };
+  const { promise: read, resolve: wasRead } = Promise.withResolvers<void>();
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  const server = createServer({ ServerResponse: GatewayResponse }, (request, response) => {
+    response.once('close', leave);
+    void openCall(request, response, async () => {
+      const outer = { request, response, isServed: false, reads: 0 };
+      await readInside(dispatch, outer, '/v1/series/A');
+      outer.isServed = isAnswered;
+      wasRead();
+      if (hasLeft) await left;
+      response.writeHead(200, ['content-length', '2']).end('{}');
+    });
+  });
+  const { port } = new URL(await listen(server, '127.0.0.1', 0));
+  const client = connect(Number(port), '127.0.0.1');
+  client.write('POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n');
+  await read;
+  if (hasLeft) client.destroy();
+  else client.resume();
+  try {
+    return await settled;
+  } finally {
+    client.destroy();
+    await closeServer(server);
+  }
+}
+
+test('a read inside a call is served if the client got the answer of the call, and not if it left before or was refused', async (t) => {
+  t.true(await isReadServed({ hasLeft: false, isAnswered: true }));
+  t.false(await isReadServed({ hasLeft: true, isAnswered: true }));
+  t.false(await isReadServed({ hasLeft: false, isAnswered: false }));
+});
