@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { addMonths } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
-import { manySeries, points, series } from './answers.ts';
+import { manySeries, points, series, type Instance } from './answers.ts';
 import { changes, endOfPeriod, rowsOf, type Changes } from './published-files.ts';
 import type { Check } from './run.ts';
 import { comparePublished, compareTransforms, type History } from './transforms.ts';
@@ -16,26 +16,7 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
     .filter((name) => name.endsWith('.csv.gz'))
     .sort();
   assert.equal(files.length, 18);
-  const load = (name: string) =>
-    instance.almanac(
-      ...[
-        'ingest',
-        'observations',
-        path.join(folder, '02_vintages_fred_md', name),
-        '--wide',
-        '--map',
-        'date=sasdate',
-      ],
-      ...[
-        '--skip-rows',
-        '1',
-        '--date-format',
-        'M/D/YYYY',
-        '--vintage',
-        periodEnd(`${name.slice(0, 7)}-01`, 'monthly'),
-      ],
-      ...['--full', '--create', '--set', 'frequency=monthly,unit=As published,source=FRED-MD', '--json'],
-    );
+  const load = (name: string) => loadFredMd(instance, folder, name);
   const start = performance.now();
   const loaded: Changes[] = [];
   for (const name of files) loaded.push(JSON.parse(await load(name)) as Changes);
@@ -81,6 +62,17 @@ export async function checkFredMd({ instance, folder, seen }: Check): Promise<vo
   assert.deepEqual(await points(instance, '/v1/series/PAYEMS?limit=100000'), before);
   assert.equal(before.at(-1)?.date, periodEnd(addMonths('2020-12-01', -1), 'monthly'));
   seen('loading all eighteen a second time, the oldest first, changes nothing');
+}
+
+/** Loads the vintage of a file. @returns what the command printed. */
+export function loadFredMd(instance: Instance, folder: string, name: string): Promise<string> {
+  const file = path.join(folder, '02_vintages_fred_md', name);
+  const vintage = periodEnd(`${name.slice(0, 7)}-01`, 'monthly');
+  return instance.almanac(
+    ...['ingest', 'observations', file, '--wide', '--map', 'date=sasdate', '--skip-rows', '1'],
+    ...['--date-format', 'M/D/YYYY', '--vintage', vintage, '--full', '--create'],
+    ...['--set', 'frequency=monthly,unit=As published,source=FRED-MD', '--json'],
+  );
 }
 
 /** Series → its values as of the vintage; the last day of it. */

@@ -1,15 +1,28 @@
-// Frequencies and transforms of every regular series that the other checks have loaded, as pandas computes them from the published points.
-// Hides that pandas works in floating point: what it gives is compared to ten significant digits.
+// Frequencies and transforms of the series that the other checks have loaded, and of FRED-MD's, as pandas computes them from the published points:
+// exact where the service is exact, else to the digits that it promises.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { json, points, type Instance } from './answers.ts';
+import { parse } from 'csv-parse/sync';
+import { json, points, type Instance, type Point } from './answers.ts';
+import { loadFredMd } from './fred-md.ts';
 import type { Check } from './run.ts';
 
+<<<<<<< HEAD
 const frequencies = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
+=======
+/** The interpreters that may have pandas. */
+>>>>>>> tools2
 const interpreters = ['python3', '/usr/bin/python3'];
+/** Compared at least, and at most: from all frequencies and sources. */
+const [seriesMin, seriesMax] = [200, 240];
+/** For each series, at least. */
+const questionsEach = 16;
+const seed = 2_026;
 
+<<<<<<< HEAD
 /** An interpreter that has pandas; undefined if none does. */
 export function pandasPython(): string | undefined {
   return interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
@@ -19,47 +32,123 @@ type Expected = Record<string, [date: string, value: number][]>;
 
 export async function checkFrequencies({ instance, seen }: Check): Promise<void> {
   const python = pandasPython();
+=======
+const frequencies = ['daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual'] as const;
+const aggregates = ['avg', 'sum', 'first', 'last', 'min', 'max'] as const;
+/** Each transform with its names: Almanac's and FRED's. */
+const transforms: readonly (readonly string[])[] = [
+  ['lin'],
+  ['change', 'chg'],
+  ['change_yoy', 'ch1'],
+  ['pct_change', 'pch'],
+  ['yoy', 'pc1'],
+  ['mom'],
+  ['annualised', 'pca'],
+  ['log'],
+  ['log_change', 'cch'],
+  ['log_change_annualised', 'cca'],
+  ['3ma'],
+  ['index'],
+  ['cumulative'],
+  ['zscore'],
+];
+const transformNames = transforms.flat();
+
+interface Question {
+  transform: string;
+  frequency?: string;
+  aggregate?: string;
+  incomplete?: true;
+  last?: number;
+}
+
+/** Date and digits; '' is published as missing. */
+type Published = [date: string, digits: string][];
+type Expected = [date: string, digits: string][];
+
+interface Line {
+  id: string;
+  frequency: string;
+  /** The parameter that selects one combination, with `&`; '' of a series without dimensions. */
+  dims: string;
+  published: Published;
+}
+
+export async function checkFrequencies({ instance, folder, seen }: Check): Promise<void> {
+  const python = interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
+>>>>>>> tools2
   if (python === undefined) {
     process.stdout.write('  pandas is not installed, so frequencies are not compared with it.\n');
     return;
   }
+  const newest = readdirSync(path.join(folder, '02_vintages_fred_md')).sort().at(-1);
+  assert.ok(newest, 'there is a vintage of FRED-MD');
+  await loadFredMd(instance, folder, newest);
+
+  const lines = await linesOf(instance);
+  const random = seeded(seed);
   const oracle = startOracle(python);
-  const compared = { series: 0, answers: 0, points: 0 };
+  const compared = { series: 0, questions: 0, values: 0, dims: 0 };
+  const [alone, together] = [new Set<string>(), new Set<string>()];
+  let mismatches = 0;
   try {
-    for (const { id, frequency } of spread(await regularSeries(instance))) {
-      const published = await publishedPoints(instance, id);
-      if (published === null || published.length < 3) continue;
-      const expected = await oracle.ask({ id, frequency, points: published });
-      const scale = Math.max(...published.map(([, digits]) => Math.abs(Number(digits))));
-      for (const [query, wanted] of Object.entries(expected)) {
-        const found = await points(instance, `/v1/series/${id}?limit=100000&${query}`);
-        assertClose(found, wanted, { what: `${id} by ${query}`, scale });
-        compared.answers += 1;
-        compared.points += found.length;
+    for (const [frequency, group] of Map.groupBy(lines, (line) => line.frequency)) {
+      const hands = deal(frequency, group.length, questionsEach, random);
+      for (const [i, line] of group.entries()) {
+        const questions = hands[i] ?? [];
+        const expected = await oracle.ask(line, questions);
+        for (const [j, question] of questions.entries()) {
+          const query = queryOf(question);
+          const found = await points(
+            instance,
+            `/v1/series/${line.id}?${query}${limitOf(question)}${line.dims}`,
+          );
+          const problem = difference(found, expected[j] ?? [], digitsOf(question));
+          if (problem !== null) {
+            mismatches += 1;
+            process.stdout.write(`  not pandas: ${line.id} by ${query}${line.dims}: ${problem}\n`);
+          }
+          (question.frequency === undefined ? alone : together).add(question.transform);
+          compared.questions += 1;
+          compared.values += found.length;
+        }
+        compared.series += 1;
+        compared.dims += line.dims === '' ? 0 : 1;
       }
-      compared.series += 1;
     }
   } finally {
     oracle.end();
   }
-  assert.ok(compared.series > 0, 'no other check has loaded a series');
+  assert.equal(mismatches, 0, 'answers are not those of pandas');
+  assert.ok(compared.series >= seriesMin, `only ${compared.series} series were compared`);
+  assert.deepEqual([alone.size, together.size], [transformNames.length, transformNames.length]);
   seen(
-    `${compared.points} values in ${compared.answers} answers of ${compared.series} series are those of pandas`,
+    `frequencies and transforms are those of pandas: ${compared.series} series (${compared.dims} with dimensions), ${compared.questions} questions, ` +
+      `${compared.values} values`,
   );
 }
 
-/** So many at most, from all frequencies and sources. */
-const seriesMax = 200;
+/** `last` takes the place of `limit`. */
+const limitOf = ({ last }: Question) => (last === undefined ? '&limit=100000' : '');
+
+async function linesOf(instance: Instance): Promise<Line[]> {
+  const lines: Line[] = [];
+  for (const { id, frequency } of spread(await allSeries(instance))) {
+    const dims = await oneCombination(instance, id);
+    const published = await publishedPoints(instance, id, dims);
+    if (published.length >= 3) lines.push({ id, frequency, dims, published });
+  }
+  return lines;
+}
 
 function spread<Item>(all: readonly Item[]): Item[] {
   const step = Math.max(1, all.length / seriesMax);
   return all.filter((_, i) => i === 0 || Math.floor(i / step) > Math.floor((i - 1) / step));
 }
 
-/** The series without dimensions, of a frequency that has lower ones. */
-async function regularSeries(instance: Instance): Promise<{ id: string; frequency: string }[]> {
+async function allSeries(instance: Instance): Promise<{ id: string; frequency: string }[]> {
   const found: { id: string; frequency: string }[] = [];
-  for (const frequency of frequencies) {
+  for (const frequency of [...frequencies, 'irregular']) {
     let cursor: string | null = '';
     while (cursor !== null) {
       const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
@@ -74,53 +163,145 @@ async function regularSeries(instance: Instance): Promise<{ id: string; frequenc
   return found;
 }
 
-/** Date and digits; null for a series with dimensions. */
-async function publishedPoints(instance: Instance, id: string): Promise<[string, string][] | null> {
-  const response = await instance.get(`/v1/series/${id}?format=csv`);
-  const text = await response.text();
-  assert.equal(response.status, 200, text.slice(0, 300));
-  const [header, ...lines] = text.trimEnd().split('\r\n');
-  if (header !== 'date,value') return null;
-  return lines.map((line): [string, string] => {
-    const [date = '', digits = ''] = line.split(',');
-    return [date, digits];
-  });
+/** The parameter for one value of each dimension, that of a newest point. */
+async function oneCombination(instance: Instance, id: string): Promise<string> {
+  const [point] = await points(instance, `/v1/series/${id}?limit=1&sort=desc`);
+  const dims = Object.entries(point?.dims ?? {}).map(([name, value]) => `${name}:"${value}"`);
+  return dims.length === 0 ? '' : `&dims=${encodeURIComponent(dims.join(','))}`;
 }
 
-/**
- * The same dates, and values that agree to ten significant digits. A difference of close numbers has fewer of them in floating point:
- * it agrees to what such a number of that scale can hold.
- */
-function assertClose(
-  found: readonly { date: string; value: number }[],
-  wanted: readonly (readonly [date: string, value: number])[],
-  { what, scale }: { what: string; scale: number },
-): void {
-  const [dates, wantedDates] = [
-    new Set(found.map(({ date }) => date)),
-    new Set(wanted.map(([date]) => date)),
-  ];
-  const onlyOne = { found: [...dates.difference(wantedDates)], wanted: [...wantedDates.difference(dates)] };
-  assert.deepEqual(onlyOne, { found: [], wanted: [] }, what);
-  for (const [i, [date, value]] of wanted.entries()) {
-    const own = found[i]?.value ?? Number.NaN;
-    const isClose = Math.abs(own - value) <= Math.max(Math.abs(value) * 1e-9, scale * 1e-12, 1e-10);
-    assert.ok(isClose, `${what} on ${date}: ${own}, not ${value}`);
+async function publishedPoints(instance: Instance, id: string, dims: string): Promise<Published> {
+  const target = `/v1/series/${id}?format=csv&include_missing=true&limit=100000${dims}`;
+  const response = await instance.get(target);
+  const text = await response.text();
+  assert.equal(response.status, 200, text.slice(0, 300));
+  const rows = parse<{ date: string; value: string }>(text, { columns: true });
+  assert.equal(new Set(rows.map(({ date }) => date)).size, rows.length, `${target} is of one combination`);
+  return rows.map(({ date, value }) => [date, value]);
+}
+
+/** What the service promises: all digits, so many decimals, or so many significant digits. */
+type Digits = 'all' | { decimals: number } | { significant: number };
+
+function digitsOf({ transform, frequency, aggregate }: Question): Digits {
+  const name = transformOf(transform);
+  if (!['lin', '3ma', 'change', 'change_yoy', 'cumulative'].includes(name)) return { significant: 10 };
+  // The oracle rounds a mean of published values itself, by the decimals of its terms.
+  if (frequency === undefined || aggregate !== 'avg' || name === 'lin') return 'all';
+  return { decimals: name === '3ma' ? 10 : 12 };
+}
+
+/** In the dates, or else the first in a value; null where there is none. */
+function difference(found: readonly Point[], wanted: Expected, digits: Digits): string | null {
+  const [dates, wantedDates] = [found.map(({ date }) => date).join(), wanted.map(([date]) => date).join()];
+  if (dates !== wantedDates) {
+    const [own, other] = [new Set(dates.split(',')), new Set(wantedDates.split(','))];
+    const [more, fewer] = [[...own.difference(other)], [...other.difference(own)]];
+    return `${found.length} points, not ${wanted.length}; more: ${more.slice(0, 5).join()}; fewer: ${fewer.slice(0, 5).join()}`;
   }
+  const i = wanted.findIndex(([, text], at) => !agrees(found[at]?.value ?? NaN, text, digits));
+  return i === -1 ? null : `on ${found[i]?.date} ${found[i]?.value}, not ${wanted[i]?.[1]}`;
+}
+
+/** Whether a value is the wanted one, rounded: half a unit of its last digit away at most, and what a double adds. */
+function agrees(value: number, text: string, digits: Digits): boolean {
+  const wanted = Number(text);
+  if (digits === 'all') return value === wanted;
+  const size = Math.abs(wanted);
+  if (size === 0) return value === 0;
+  const decimals =
+    'decimals' in digits ? digits.decimals : digits.significant - 1 - Math.floor(Math.log10(size));
+  return Math.abs(value - wanted) <= 0.500001 * 10 ** -decimals + size * 4 * Number.EPSILON;
 }
 
 function startOracle(python: string) {
   const program = spawn(python, [path.join(import.meta.dirname, 'pandas-oracle.py')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const lines = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+  const answers = createInterface({ input: program.stdout })[Symbol.asyncIterator]();
   return {
-    async ask(series: { id: string; frequency: string; points: [string, string][] }): Promise<Expected> {
-      program.stdin.write(`${JSON.stringify(series)}\n`);
-      const answer = await lines.next();
-      assert.ok(answer.done !== true, `pandas ended at ${series.id}`);
-      return JSON.parse(answer.value) as Expected;
+    async ask({ id, frequency, published }: Line, questions: readonly Question[]): Promise<Expected[]> {
+      program.stdin.write(`${JSON.stringify({ frequency, points: published, questions })}\n`);
+      const answer = await answers.next();
+      assert.ok(answer.done !== true, `pandas ended at ${id}`);
+      return JSON.parse(answer.value) as Expected[];
     },
     end: () => program.stdin.end(),
   };
+}
+
+/** The name that documents and errors use, whichever was asked by. */
+const transformOf = (name: string) => transforms.find((names) => names.includes(name))?.[0] ?? name;
+
+/** As the parameters of a call. */
+function queryOf(question: Question): string {
+  return Object.entries(question)
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&');
+}
+
+/** Numbers of at least 0 and less than 1, the same in every run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d_2b_79_f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** One in so many questions has `last`, of so many points at most. */
+const [lastOneIn, lastMax] = [5, 40];
+
+/**
+ * The questions for the series of one frequency, a list for each: together all that apply, and for each series `each` at least.
+ * @param random as of `seeded`
+ */
+function deal(frequency: string, count: number, each: number, random: () => number): Question[][] {
+  const deck = shuffled(questionsOf(frequency, random), random);
+  const size = Math.max(each, Math.ceil(deck.length / count));
+  return Array.from({ length: count }, (_, i) =>
+    Array.from({ length: size }, (_, j): Question => {
+      const question = deck[(i * size + j) % deck.length] as Question;
+      return random() * lastOneIn < 1 ? { ...question, last: 1 + Math.floor(random() * lastMax) } : question;
+    }),
+  );
+}
+
+/** Every transform by each of its names alone, and by one of them with each frequency and aggregate, complete and incomplete. */
+function questionsOf(source: string, random: () => number): Question[] {
+  const alone = transformNames
+    .filter((name) => applies(name, source))
+    .map((transform): Question => ({ transform }));
+  const lower = frequencies.slice(Math.max(1, frequencies.indexOf(source as 'daily') + 1));
+  const together = lower.flatMap((frequency) =>
+    aggregates.flatMap((aggregate) =>
+      (source === 'irregular' ? [true] : [false, true]).flatMap((incomplete) =>
+        transforms
+          .map((names) => names[Math.floor(random() * names.length)] as string)
+          .filter((name) => applies(name, frequency))
+          .map((transform): Question => ({
+            transform,
+            frequency,
+            aggregate,
+            ...(incomplete && { incomplete }),
+          })),
+      ),
+    ),
+  );
+  return [...alone, ...together];
+}
+
+function applies(name: string, frequency: string): boolean {
+  const transform = transformOf(name);
+  if (transform === 'mom') return ['daily', 'weekly', 'monthly', 'irregular'].includes(frequency);
+  return frequency !== 'irregular' || !['annualised', 'log_change_annualised'].includes(transform);
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, order: random() }))
+    .toSorted((a, b) => a.order - b.order)
+    .map(({ item }) => item);
 }

@@ -1,109 +1,230 @@
-"""The expected frequencies and transforms of published points, by pandas. Reads one series a line, writes its answers a line.
+"""The expected frequencies and transforms of published points, by pandas on decimals of 50 digits, written from docs/transforms.md alone.
 
-A line: {"id", "frequency", "fiscal": month of the year's end, "points": [[date, digits], ...]}. An answer: the query to its points.
+Reads one series a line: {"frequency", "points": [[date, digits or ""], ...], "questions": [{"transform", "frequency", "aggregate",
+"incomplete", "last"}, ...]}, where only "transform" is always there. Writes a line for it: the points of each question, of 30 digits.
 """
 
 import json
 import sys
+from decimal import ROUND_HALF_UP, Context, Decimal, setcontext
 
 import numpy as np
 import pandas as pd
 
-RULES = {"weekly": "W-SUN", "monthly": "M", "quarterly": "Q-DEC", "annual": "A-DEC"}
-LOWER = ["weekly", "monthly", "quarterly", "annual"]
-PER_YEAR = {"weekly": 52, "monthly": 12, "quarterly": 4, "annual": 1}
-MONTHS = {"monthly": 1, "quarterly": 3, "annual": 12}
-AGGREGATES = {"avg": "mean", "sum": "sum", "last": "last", "first": "first", "min": "min", "max": "max"}
+setcontext(Context(prec=50, Emax=999_999, Emin=-999_999))
+
+PER_YEAR = {"daily": 260, "weekly": 52, "monthly": 12, "quarterly": 4, "semiannual": 2, "annual": 1}
+MONTHS = {"monthly": 1, "quarterly": 3, "semiannual": 6, "annual": 12}
+FRED = {
+    "lin": "lin", "chg": "change", "ch1": "change_yoy", "pch": "pct_change", "pc1": "yoy",
+    "pca": "annualised", "log": "log", "cch": "log_change", "cca": "log_change_annualised",
+}  # fmt: skip
+DAY = pd.Timedelta(days=1)
 
 
-def complete(values, frequency, target, periods):
-    """The periods of which the data is complete: counted for months and longer, by the days at their ends for days and weeks."""
-    rule = RULES[target]
-    if frequency in MONTHS:
-        counts = values.resample(rule).count()
-        return counts == MONTHS[target] // MONTHS[frequency]
+def mean(total, count):
+    """Rounded to ten decimals, or four more than the terms have; exact if they have more than this can hold."""
+    decimals = max(10, 4 - total.as_tuple().exponent)
+    exact = total / count
+    return exact if decimals > 30 else exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+
+
+AGGREGATES = {
+    "avg": lambda values: sum(values) / len(values),
+    "rounded avg": lambda values: mean(sum(values), len(values)),
+    # Zeros at the end of a computed number do not count as its decimals.
+    "sum": lambda values: sum(values).normalize(),
+    "first": lambda values: values.iloc[0],
+    "last": lambda values: values.iloc[-1],
+    "min": min,
+    "max": max,
+}
+
+
+def ends(days, target):
+    """The last day of the period in which each day is."""
+    if target == "weekly":
+        return days + pd.to_timedelta(6 - days.dayofweek, unit="D")
+    months = MONTHS[target]
+    last = ((days.month - 1) // months + 1) * months
+    firsts = pd.to_datetime({"year": days.year, "month": last, "day": 1})
+    return pd.DatetimeIndex(firsts) + pd.offsets.MonthEnd(0)
+
+
+def begin(end, target):
+    return end - 6 * DAY if target == "weekly" else end - pd.offsets.MonthEnd(MONTHS[target]) + DAY
+
+
+def is_complete(end, inside, days, frequency, target):
+    """Whether the period that ends there is, by its own dates and the neighbouring ones."""
     gap = 31 if frequency == "daily" and target != "weekly" else 10
-    days = values.index
-    before = pd.Series(days, index=days).diff().dt.days
-    after = before.shift(-1)
-    flags = {}
-    for end in periods:
-        own = end.to_period(rule)
-        inside = days[(days >= own.start_time) & (days <= own.end_time)]
-        if len(inside) == 0:
-            flags[end] = False
-            continue
-        start, last = own.start_time.normalize(), own.end_time.normalize()
-        if frequency == "weekly":
-            begins, ends = inside[0] <= start + pd.Timedelta(days=6), inside[-1] > last - pd.Timedelta(days=7)
-        else:
-            grace = 1 if target == "weekly" else 6
-            workday = last if (inside.dayofweek >= 5).any() else np.busday_offset(last.date(), 0, roll="backward")
-            begins, ends = inside[0] <= start + pd.Timedelta(days=grace), inside[-1] >= pd.Timestamp(workday)
-        begins = begins or before[inside[0]] <= gap
-        ends = ends or after[inside[-1]] <= gap
-        flags[end] = bool(begins and ends and (before[inside[1:]] <= gap).all())
-    return pd.Series(flags)
+    start = begin(end, target)
+    if frequency == "weekly":
+        starts, stops = inside[0] < start + 7 * DAY, inside[-1] > end - 7 * DAY
+    else:
+        last = end if (inside.dayofweek >= 5).any() else pd.Timestamp(np.busday_offset(end.date(), 0, roll="backward"))
+        starts, stops = inside[0] < start + (2 if target == "weekly" else 7) * DAY, inside[-1] >= last
+    first, after = days.searchsorted(inside[0]), days.searchsorted(inside[-1]) + 1
+    starts = starts or (first > 0 and inside[0] - days[first - 1] <= gap * DAY)
+    stops = stops or (after < len(days) and days[after] - inside[-1] <= gap * DAY)
+    return bool(starts and stops and (inside[1:] - inside[:-1] <= gap * DAY).all())
 
 
-def by_calendar(values, frequency):
-    """With a row for every period, so that a shift by rows is one by the calendar."""
-    return values.asfreq(RULES[frequency])
-
-
-def transformed(x, n):
-    """Of values with a row for every period; n of them are a year."""
-    positive = x.where(x > 0)
-    log = np.log(positive)
-    is_positive = (x.dropna() > 0).all()
-
-    def ratio(earlier):
-        return x / earlier.where(earlier > 0)
-
-    return {
-        "pct_change": x.pct_change(fill_method=None) * 100 if is_positive else (ratio(x.shift(1)) - 1) * 100,
-        "yoy": x.pct_change(n, fill_method=None) * 100 if is_positive else (ratio(x.shift(n)) - 1) * 100,
-        "change": x.diff(),
-        "change_yoy": x.diff(n),
-        "3ma": x.rolling(3).mean(),
-        "log": log,
-        "log_change": log.diff() * 100,
-        "log_change_annualised": log.diff() * 100 * n,
-        "annualised": (ratio(x.shift(1)).where(x >= 0) ** n - 1) * 100,
-        "cumulative": x.cumsum(),
-        "zscore": (x - x.mean()) / x.std(),
-    }
-
-
-def written(values):
-    finite = values[np.isfinite(values)]
-    return [[str(day.date()), float(value)] for day, value in finite.items()]
-
-
-def answers(series):
-    frequency = series["frequency"]
-    index = pd.to_datetime([day for day, _ in series["points"]])
-    values = pd.Series([float(digits) for _, digits in series["points"]], index=index).sort_index()
-    found = {}
+def complete(points, frequency, target):
+    values = points.dropna()
     if frequency in MONTHS:
-        for name, result in transformed(by_calendar(values, frequency), PER_YEAR[frequency]).items():
-            found[f"transform={name}"] = written(result)
-    for target in LOWER[LOWER.index(frequency) + 1 :] if frequency in LOWER else LOWER:
-        rule = RULES[target]
-        periods = values.resample(rule)
-        full = complete(values, frequency, target, periods.count().index)
-        for name, method in AGGREGATES.items():
-            result = getattr(periods, method)().where(periods.count() > 0)
-            query = f"frequency={target}&aggregate={name}"
-            found[f"{query}&incomplete=true"] = written(result)
-            whole = result.where(full)
-            found[query] = written(whole)
-            if name not in ("avg", "last") or target == "weekly":
-                continue
-            for transform, each in transformed(whole, PER_YEAR[target]).items():
-                found[f"{query}&transform={transform}"] = written(each)
-    return found
+        counts = values.groupby(ends(values.index, target)).count()
+        return set(counts.index[counts == MONTHS[target] // MONTHS[frequency]])
+    days = points.index
+    by_end = pd.Series(days, index=days).groupby(ends(days, target))
+    return {end for end, own in by_end if is_complete(end, pd.DatetimeIndex(own), days, frequency, target)}
+
+
+def earlier(x, keys, within, exact):
+    """The last value on or before each key, or before it, and no older than that many days."""
+    left = pd.DataFrame({"key": keys})
+    right = pd.DataFrame({"key": x.index, "row": range(len(x))})
+    tolerance = None if within is None else pd.Timedelta(days=within)
+    rows = pd.merge_asof(left, right, on="key", tolerance=tolerance, allow_exact_matches=exact)["row"]
+    return pd.Series([None if np.isnan(row) else x.iloc[int(row)] for row in rows], index=x.index, dtype=object)
+
+
+def before(x, frequency):
+    """The value of the period before each."""
+    if frequency in MONTHS:
+        return by_calendar(x, months=MONTHS[frequency])
+    within = {"daily": 7, "weekly": 10, "irregular": None}[frequency]
+    return earlier(x, x.index, within, exact=False)
+
+
+def months_before(x, frequency, months):
+    if frequency in MONTHS:
+        return by_calendar(x, months)
+    return earlier(x, x.index - pd.DateOffset(months=months), 7, exact=True)
+
+
+def by_calendar(x, months):
+    found = x.reindex(x.index - pd.offsets.MonthEnd(months))
+    return pd.Series(found.to_numpy(), index=x.index, dtype=object)
+
+
+def is_number(value):
+    return isinstance(value, Decimal)
+
+
+def pairs(x, other, compute):
+    """Computed where there are both; None where the computation has no result."""
+    each = [compute(a, b) if is_number(a) and is_number(b) else None for a, b in zip(x, other)]
+    return pd.Series(each, index=x.index, dtype=object)
+
+
+def ratio(a, b):
+    return (a - b) / b * 100 if b > 0 else None
+
+
+def log_change(a, b):
+    return (a.ln() - b.ln()) * 100 if a > 0 and b > 0 else None
+
+
+def annualised(n):
+    return lambda a, b: ((a / b) ** n - 1) * 100 if b > 0 and a >= 0 else None
+
+
+def index(x):
+    other_than_zero = x[x != 0]
+    if len(other_than_zero) == 0 or other_than_zero.iloc[0] < 0:
+        return x[:0]
+    return x * 100 / other_than_zero.iloc[0]
+
+
+def zscore(x):
+    if x.nunique() < 2:
+        return x[:0]
+    mean = sum(x) / len(x)
+    deviation = (sum((x - mean) ** 2) / (len(x) - 1)).sqrt()
+    return (x - mean) / deviation
+
+
+def three(x, frequency):
+    one = before(x, frequency)
+    if frequency in MONTHS:
+        two = by_calendar(x, 2 * MONTHS[frequency])
+    else:
+        # Each value's row is found like a value: the value two periods earlier is the one before the one before.
+        last = before(pd.Series(range(len(x)), index=x.index, dtype=object), frequency)
+        two = pd.Series([None if row is None else one.iloc[row] for row in last], index=x.index, dtype=object)
+    each = [mean(a + b + c, 3) if is_number(b) and is_number(c) else None for a, b, c in zip(x, one, two)]
+    return pd.Series(each, index=x.index, dtype=object)
+
+
+def transformed(x, name, frequency):
+    """Of values without missing ones; the result has None or nothing where there is none."""
+    n = PER_YEAR.get(frequency)
+    if name == "lin":
+        return x
+    if name in ("change", "pct_change", "annualised", "log_change", "log_change_annualised"):
+        compute = {
+            "change": lambda a, b: a - b,
+            "pct_change": ratio,
+            "log_change": log_change,
+            "annualised": annualised(n),
+            "log_change_annualised": log_change,
+        }[name]
+        found = pairs(x, before(x, frequency), compute)
+        return found.dropna() * n if name == "log_change_annualised" else found
+    if name in ("change_yoy", "yoy", "mom"):
+        other = months_before(x, frequency, 1 if name == "mom" else 12)
+        return pairs(x, other, (lambda a, b: a - b) if name == "change_yoy" else ratio)
+    if name == "cumulative":
+        return x.cumsum()
+    if name == "log":
+        return x[x > 0].map(lambda value: value.ln())
+    return {"index": index, "zscore": zscore, "3ma": lambda values: three(values, frequency)}[name](x)
+
+
+def written(x):
+    """Without those that have no value or are too large for a number."""
+    found = [(day, value) for day, value in x.items() if is_number(value) and np.isfinite(float(value))]
+    return [[str(day.date()), format(value, ".30g")] for day, value in found]
+
+
+class Series:
+    def __init__(self, frequency, points):
+        days = pd.to_datetime([day for day, _ in points])
+        digits = [Decimal(value) if value else None for _, value in points]
+        self.points = pd.Series(digits, index=days, dtype=object).sort_index()
+        self.frequency = frequency
+        self.values = self.points.dropna()
+        self.complete = {}
+        self.aggregated = {}
+
+    def of(self, target, aggregate, incomplete):
+        if target == self.frequency:
+            return self.values
+        if (target, aggregate) not in self.aggregated:
+            periods = self.values.groupby(ends(self.values.index, target))
+            each = {end: AGGREGATES[aggregate](own) for end, own in periods}
+            self.aggregated[target, aggregate] = pd.Series(each, dtype=object)
+        found = self.aggregated[target, aggregate]
+        if incomplete:
+            return found
+        if target not in self.complete:
+            self.complete[target] = complete(self.points, self.frequency, target)
+        return found[[end in self.complete[target] for end in found.index]]
+
+    def answer(self, question):
+        target = question.get("frequency", self.frequency)
+        name = FRED.get(question["transform"], question["transform"])
+        aggregate = question.get("aggregate", "avg")
+        # Only the answer is rounded: a transform is of the exact mean.
+        rounded = "rounded avg" if aggregate == "avg" and name == "lin" else aggregate
+        x = self.of(target, rounded, question.get("incomplete", False))
+        if len(x) == 0:
+            return []
+        return written(transformed(x, name, target))[-question.get("last", 0) :]
 
 
 for line in sys.stdin:
-    print(json.dumps(answers(json.loads(line))), flush=True)
+    asked = json.loads(line)
+    one = Series(asked["frequency"], asked["points"])
+    print(json.dumps([one.answer(question) for question in asked["questions"]]), flush=True)
