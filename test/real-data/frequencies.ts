@@ -7,32 +7,24 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
 import { json, points, type Instance, type Point } from './answers.ts';
+import { writeCombination } from '../../domain/dims-text.ts';
 import { loadFredMd } from './fred-md.ts';
 import type { Check } from './run.ts';
 
-<<<<<<< HEAD
-const frequencies = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
-=======
 /** The interpreters that may have pandas. */
->>>>>>> tools2
 const interpreters = ['python3', '/usr/bin/python3'];
+
+/** An interpreter that has pandas; undefined if none does. */
+export function pandasPython(): string | undefined {
+  return interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
+}
+
 /** Compared at least, and at most: from all frequencies and sources. */
 const [seriesMin, seriesMax] = [200, 240];
 /** For each series, at least. */
 const questionsEach = 16;
 const seed = 2_026;
 
-<<<<<<< HEAD
-/** An interpreter that has pandas; undefined if none does. */
-export function pandasPython(): string | undefined {
-  return interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
-}
-
-type Expected = Record<string, [date: string, value: number][]>;
-
-export async function checkFrequencies({ instance, seen }: Check): Promise<void> {
-  const python = pandasPython();
-=======
 const frequencies = ['daily', 'weekly', 'monthly', 'quarterly', 'semiannual', 'annual'] as const;
 const aggregates = ['avg', 'sum', 'first', 'last', 'min', 'max'] as const;
 /** Each transform with its names: Almanac's and FRED's. */
@@ -75,8 +67,7 @@ interface Line {
 }
 
 export async function checkFrequencies({ instance, folder, seen }: Check): Promise<void> {
-  const python = interpreters.find((each) => spawnSync(each, ['-c', 'import pandas']).status === 0);
->>>>>>> tools2
+  const python = pandasPython();
   if (python === undefined) {
     process.stdout.write('  pandas is not installed, so frequencies are not compared with it.\n');
     return;
@@ -121,6 +112,7 @@ export async function checkFrequencies({ instance, folder, seen }: Check): Promi
   }
   assert.equal(mismatches, 0, 'answers are not those of pandas');
   assert.ok(compared.series >= seriesMin, `only ${compared.series} series were compared`);
+  assert.ok(compared.dims > 0, 'no series with dimensions was compared');
   assert.deepEqual([alone.size, together.size], [transformNames.length, transformNames.length]);
   seen(
     `frequencies and transforms are those of pandas: ${compared.series} series (${compared.dims} with dimensions), ${compared.questions} questions, ` +
@@ -166,8 +158,8 @@ async function allSeries(instance: Instance): Promise<{ id: string; frequency: s
 /** The parameter for one value of each dimension, that of a newest point. */
 async function oneCombination(instance: Instance, id: string): Promise<string> {
   const [point] = await points(instance, `/v1/series/${id}?limit=1&sort=desc`);
-  const dims = Object.entries(point?.dims ?? {}).map(([name, value]) => `${name}:"${value}"`);
-  return dims.length === 0 ? '' : `&dims=${encodeURIComponent(dims.join(','))}`;
+  const dims = writeCombination(point?.dims ?? {});
+  return dims === '' ? '' : `&dims=${encodeURIComponent(dims)}`;
 }
 
 async function publishedPoints(instance: Instance, id: string, dims: string): Promise<Published> {
