@@ -124,11 +124,12 @@ export async function createKey(
   const wish = parseBody(newKey, { name, ...access });
   const { id: accountId } = await findAccountByRef(deps, accountRef);
   const { record, value } = await deps.db.inLedgerTransaction((transaction) =>
-    issueKey(...([deps, transaction, { accountId, actor: operator }] as const), {
-      name: wish.name,
-      expiresAt: null,
-      access: { scopes: wish.scopes, addresses: wish.addresses },
-    }),
+    issueKey(
+      deps,
+      transaction,
+      { accountId, actor: operator },
+      { name: wish.name, expiresAt: null, access: { scopes: wish.scopes, addresses: wish.addresses } },
+    ),
   );
   return { ...record, key: value };
 }

@@ -3,9 +3,9 @@
 import type { Queryable } from '../../kernel/database.ts';
 import type { Series } from '../series/series.sql.ts';
 
-/** Of one series: of those that were loaded later none is preferred. */
+/** Of one series: the combinations beyond so many keep the order of their first load. */
 const linesMax = 1_000;
-/** A line with more points has many: they are counted up to here. */
+/** The points of a line are counted up to so many: lines with more are equal. */
 const pointsCounted = 1_000;
 
 const ordered = new WeakMap<Series, readonly number[]>();
