@@ -51,7 +51,7 @@ export const keySchema = z.object({
     .array(z.enum(keyScopes))
     .describe('What it may do: data endpoints, reading the account, changing it.'),
   addresses: z.array(z.string()).nullable().describe('From where it works; null: from everywhere.'),
-  old_value_until: z.iso
+  old_value_ends_at: z.iso
     .datetime()
     .nullable()
     .describe('After a rotation: until then the old value works, too.'),
@@ -179,7 +179,7 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
     revoked_at: key.revokedAt && instantText(key.revokedAt),
     scopes: key.scopes,
     addresses: key.addresses,
-    old_value_until:
+    old_value_ends_at:
       key.previousUntil !== null && key.previousUntil > now && works(key, now)
         ? instantText(key.previousUntil)
         : null,

@@ -102,7 +102,7 @@ export async function giveNewValue(
 }
 
 function requireRotatable(key: ApiKey, now: Date, overlapHours: number): void {
-  const { status, old_value_until: until } = keyRecord(key, now);
+  const { status, old_value_ends_at: until } = keyRecord(key, now);
   if (status !== 'active') fail('conflict', 'The key has ended already: make a new one.');
   if (until === null || overlapHours === 0) return;
   fail(
@@ -118,6 +118,6 @@ async function noteRotation(
   { key, action }: { key: ApiKey; action: 'key.rotated' | 'key.old_value_ended' },
 ): Promise<void> {
   const { id, name, mask: masked, previousMask, previousUntil } = key;
-  const old = { old_value: previousMask, old_value_until: previousUntil && instantText(previousUntil) };
+  const old = { old_value: previousMask, old_value_ends_at: previousUntil && instantText(previousUntil) };
   await audit(deps, transaction, { accountId, actor, action, subject: id, detail: { name, masked, ...old } });
 }

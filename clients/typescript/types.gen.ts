@@ -7484,7 +7484,7 @@ export type GetKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_until'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_ends_at'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -7522,7 +7522,7 @@ export type GetKeysResponses = {
             /**
              * After a rotation: until then the old value works, too.
              */
-            old_value_until: string | null;
+            old_value_ends_at: string | null;
         }>;
         /**
          * Rows of this page.
@@ -7590,7 +7590,7 @@ export type PostKeysResponses = {
             /**
              * After a rotation: until then the old value works, too.
              */
-            old_value_until: string | null;
+            old_value_ends_at: string | null;
             /**
              * The value.
              */
@@ -7673,7 +7673,7 @@ export type PatchKeysByIdResponses = {
             /**
              * After a rotation: until then the old value works, too.
              */
-            old_value_until: string | null;
+            old_value_ends_at: string | null;
         };
     };
 };
@@ -7726,7 +7726,7 @@ export type PostKeysByIdRotateResponses = {
             /**
              * After a rotation: until then the old value works, too.
              */
-            old_value_until: string | null;
+            old_value_ends_at: string | null;
             /**
              * The new value.
              */
@@ -8758,7 +8758,7 @@ export type GetAccountKeyByTokenResponses = {
             /**
              * After a rotation: until then the old value works, too.
              */
-            old_value_until: string | null;
+            old_value_ends_at: string | null;
             /**
              * The value.
              */
@@ -9412,7 +9412,7 @@ export type GetOperatorAccountsByIdKeysData = {
         /**
          * The fields of a row; default all.
          */
-        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_until'>;
+        fields?: Array<'id' | 'name' | 'masked' | 'status' | 'created_at' | 'last_used_at' | 'expires_at' | 'revoked_at' | 'scopes' | 'addresses' | 'old_value_ends_at'>;
         /**
          * The format of the answer. The header `Accept: text/csv` selects CSV too.
          */
@@ -9450,7 +9450,7 @@ export type GetOperatorAccountsByIdKeysResponses = {
             /**
              * After a rotation: until then the old value works, too.
              */
-            old_value_until: string | null;
+            old_value_ends_at: string | null;
         }>;
         /**
          * Rows of this page.

@@ -107,7 +107,7 @@ test.serial(
     );
     const renewed = await key('rotate', String(rotated['id']), '--overlap-hours', '24');
     t.like(renewed, { id: rotated['id'], status: 'active', scopes: rotated['scopes'] });
-    t.regex(String(renewed['old_value_until']), /^\d{4}-/);
+    t.regex(String(renewed['old_value_ends_at']), /^\d{4}-/);
     t.like(await key('revoke', String(rotated['key'])), { id: rotated['id'], status: 'revoked' });
     t.like(await keyOf(rotated['id']), { revoked: true });
     const { keys } = await key('list', 'ada@example.org');

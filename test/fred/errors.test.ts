@@ -66,7 +66,7 @@ test.serial(
     );
     const ofTables = [
       [401, await services.call(table), /API key/],
-      [402, await services.call(`${table}&api_key=${one}`), /The monthly quota of 1 calls is used up/],
+      [402, await services.call(`${table}&api_key=${one}`), /The monthly quota of 1 call is used up/],
       [
         404,
         await services.call(`/graph/fredgraph.csv?id=NOPE&api_key=${free}`),

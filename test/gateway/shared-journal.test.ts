@@ -37,8 +37,8 @@ function kept(): number {
     readFileSync(path.join(journals, name), 'utf8').split('\n').slice(0, -1),
   );
   return lines
-    .map((line) => JSON.parse(line) as { of: string; calls: number })
-    .reduce((sum, entry) => sum + (entry.of === 'usage' ? entry.calls : 0), 0);
+    .map((line) => JSON.parse(line) as { list: string; row: { calls: number } })
+    .reduce((sum, { list, row }) => sum + (list === 'usage' ? row.calls : 0), 0);
 }
 
 test('gateways with one JOURNAL_DIR and one port lose and repeat no usage, and the successor of a killed one sends its usage', async (t) => {

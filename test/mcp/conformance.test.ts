@@ -3,15 +3,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import test from 'ava';
 import { noon, startTestGateway } from '../gateway/recording-upstream.ts';
 import { closeServer, listen } from '../../kernel/http/server.ts';
+import { projectRoot } from '../../kernel/project.ts';
 import { startAccountsService } from '../services/accounts-service.ts';
 import { projectPlans, unhurried } from '../services/services.ts';
 
-const program = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
+const program = path.join(projectRoot, 'node_modules/.bin/conformance');
 
 test('the conformance suite passes but for the listed scenarios', async (t) => {
   const accounts = await startAccountsService(noon);

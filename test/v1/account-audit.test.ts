@@ -558,7 +558,7 @@ const writers: Record<Action, Record<string, Act>> = {
   'key.rotated': {
     async 'its holder, by session'(t) {
       const { holder, old, rotated } = await rotatedKey(t);
-      const detail = { old_value: old['masked'], old_value_until: rotated['old_value_until'] };
+      const detail = { old_value: old['masked'], old_value_ends_at: rotated['old_value_ends_at'] };
       return ofKey(holder, bySession(holder), keyIn(rotated), detail);
     },
   },
@@ -567,7 +567,7 @@ const writers: Record<Action, Record<string, Act>> = {
       const { holder, old, rotated } = await rotatedKey(t);
       const target = `/v1/keys/${String(old['id'])}/old-value`;
       done(t, await service.signedIn(holder, target, { method: 'DELETE', headers }));
-      const detail = { old_value: old['masked'], old_value_until: rotated['old_value_until'] };
+      const detail = { old_value: old['masked'], old_value_ends_at: rotated['old_value_ends_at'] };
       return ofKey(holder, bySession(holder), keyIn(rotated), detail);
     },
   },

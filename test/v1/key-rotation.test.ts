@@ -28,7 +28,7 @@ test.serial('both values are the same key until the old one ends, to the millise
     id: client.keyId,
     name: 'first',
     status: 'active',
-    old_value_until: '2026-11-20T12:00:00Z',
+    old_value_ends_at: '2026-11-20T12:00:00Z',
   });
   t.is(rotated.masked, `pk_live_${rotated.key.slice(8, 12)}…${rotated.key.slice(-4)}`);
   t.not(rotated.key, client.key);
@@ -39,9 +39,9 @@ test.serial('both values are the same key until the old one ends, to the millise
   service.clock.advance(1);
   t.deepEqual([await found(client.key), await found(rotated.key)], [undefined, client.keyId]);
   const { data } = (await service.as(client, '/v1/keys')).body as { data: KeyRecord[] };
-  t.like(data[0], { old_value_until: null, masked: rotated.masked });
+  t.like(data[0], { old_value_ends_at: null, masked: rotated.masked });
   t.is(data.length, 1, 'no slot is taken');
-  t.like(dataOf(t, await rotate(client)), { old_value_until: '2026-11-21T12:00:00Z' }, 'a day by default');
+  t.like(dataOf(t, await rotate(client)), { old_value_ends_at: '2026-11-21T12:00:00Z' }, 'a day by default');
 });
 
 test.serial(

@@ -57,7 +57,7 @@ test('a new key is shown once, well-formed, and works at once', async (t) => {
     revoked_at: null,
     scopes: ['data', 'read', 'manage'],
     addresses: null,
-    old_value_until: null,
+    old_value_ends_at: null,
   });
 });
 

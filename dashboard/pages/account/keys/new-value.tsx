@@ -19,7 +19,7 @@ export function NewValue({ of: { id, name }, onMade, onClose }: NewValueProps) {
   const [made, setMade] = useState<Key & { key: string }>();
   const action = useAction();
   if (made !== undefined) {
-    const until = made.old_value_until;
+    const until = made.old_value_ends_at;
     return (
       <SecretOnce
         title="Store the new value now"
@@ -61,7 +61,7 @@ export function NewValue({ of: { id, name }, onMade, onClose }: NewValueProps) {
 
 /** Until when the old value of a key works, and the button that ends it. */
 export function OldValue({
-  of: { id, name, old_value_until: until },
+  of: { id, name, old_value_ends_at: until },
   reload,
 }: {
   of: Key;
