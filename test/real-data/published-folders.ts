@@ -272,7 +272,7 @@ async function checkWorldBank(check: Check, scratch: string): Promise<void> {
 async function checkAssets(check: Check, scratch: string): Promise<void> {
   const from = path.join(check.folder, '14_amc_aum');
   const printed = await publish(check, linked(scratch, from));
-  const id = 'kotak2014__AAUM_SEBI_Specified_Format.GRAND_TOTAL';
+  const id = 'kotak2014__AAUM_SEBI_Specified_Format_Anex_A1_Frmt_for_AUM_disclosure.GRAND_TOTAL';
   assert.ok(printed.loaded.length >= 10);
   const months =
     'January February March April May June July August September October November December'.split(' ');
