@@ -1,5 +1,5 @@
-// Builds the dashboard where it is missing or stale, into dashboard/.build/ under a name made of its sources.
-// Hides Vite, which runs as a process of its own: it needs no memory of the services, and can be stopped with them.
+// Builds the dashboard if it is missing or stale, into dashboard/.build/ under a name derived from its sources. Vite runs as a process of
+// its own: it uses no memory of the services, and is stopped with them.
 import { execFile } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
@@ -15,7 +15,7 @@ const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
 const buildDirectory = path.join(projectRoot, 'dashboard/.build');
-/** What the dashboard is made of: its own files, what it imports, the guides, and the versions of the packages. */
+/** The inputs of the dashboard: its own files, its imports, the guides, and the versions of the packages. */
 export const dashboardSources = [
   'dashboard',
   'clients/typescript',

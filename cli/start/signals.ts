@@ -1,8 +1,8 @@
-// The signals that a running service handles: stop in good order, or read the configuration again.
+// The signals that a running service handles: graceful stop, and reload of the configuration.
 import { isatty } from 'node:tty';
 import type { Log } from '../../kernel/log/log.ts';
 
-/** Reads and checks a configuration. @returns applies it. @throws Error that says what is wrong with it. */
+/** Reads and checks a configuration. @returns applies it. @throws Error with its faults. */
 export type PrepareReload = () => Promise<() => void> | (() => void);
 
 /** The signals of a running service. */
