@@ -1,4 +1,4 @@
-// Which lower frequencies a series can be read at, and what a period is of its points; docs/transforms.md has the rules.
+// The lower frequencies at which a series can be read, and the values of their periods; docs/transforms.md has the rules.
 import type { Frequency } from './periods.ts';
 
 /** The frequencies that points are aggregated to, the highest first. */

@@ -1,4 +1,4 @@
-// The ids of what has a name and no id of its own, such as a source: made of the name, so that they are the same everywhere and always.
+// Derives ids for things that have a name but no id, such as a source: from the name, so that they are the same in every installation.
 import { hash } from 'node:crypto';
 
 const wordsMax = 60;

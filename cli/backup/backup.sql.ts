@@ -161,7 +161,7 @@ export async function emptyJobs(on: Queryable): Promise<void> {
 
 /**
  * Makes numbers from before the restore useless to anyone who still has them: the newest load and the last change of an account get numbers
- * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). Gateways' leases and caches all begin again.
+ * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). No gateway's registration is kept: each registers anew.
  * @returns the number of the newest load.
  */
 export async function beginNewNumbers(on: Queryable): Promise<number> {

@@ -8,9 +8,9 @@ export type PrepareReload = () => Promise<() => void> | (() => void);
 /** The signals of a running service. */
 export interface ServiceSignals {
   /**
-   * Resolves on Ctrl-C or SIGTERM. SIGHUP tells a service to reload its configuration; to a program on a
-   * terminal it says that the terminal is gone, so there it stops the program too. Further signals change nothing: Ctrl-C comes from
-   * the terminal and again from npm, and the embedded PostgreSQL would go on without a process that ended at the second.
+   * Resolves on Ctrl-C or SIGTERM. SIGHUP makes a service reload its configuration; for a program on a terminal it means that the terminal
+   * has closed, so there it also stops the program. Further signals have no effect: Ctrl-C comes from the terminal and again from npm, and
+   * the embedded PostgreSQL would outlive a process that ended at the second.
    */
   stopped: Promise<void>;
   /**

@@ -12,7 +12,7 @@ export const keyedApi = computed(() =>
   given.value === undefined ? undefined : createClient({ apiKey: given.value }),
 );
 
-/** Uses a key from now on, or none. */
+/** Uses a key from now on, or stops using one. */
 export function giveKey(key: string | undefined): void {
   given.value = key;
 }

@@ -3,7 +3,7 @@ import { createClient } from '../../clients/typescript/client.ts';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { endSession, session } from './session.ts';
 
-// A page says at once what is wrong, and offers to try again.
+// A page reports errors at once, and offers to try again.
 const retry = { retries: 0 };
 
 /** For public endpoints. */

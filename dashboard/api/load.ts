@@ -61,7 +61,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
   return outcome.phase === 'failed' ? { ...outcome, retry } : outcome;
 }
 
-/** What is ready, or was before the inputs changed; for pages that keep the old content while the new one comes. */
+/** The loaded content, or that from before the inputs changed; for pages that keep the old content while the new one loads. */
 export function shownIn<T>(loaded: Outcome<T> | Loaded<T>): T | undefined {
   return loaded.phase === 'ready' ? loaded.value : loaded.previous;
 }

@@ -8,7 +8,7 @@ export interface Session {
   expiresAt: string;
 }
 
-/** What a tab says to all others of its origin. */
+/** A message from a tab to all others of its origin. */
 type Word = { kind: 'who' } | { kind: 'signed-in'; session: unknown } | { kind: 'signed-out'; token: string };
 
 const storedAs = 'almanac.session';
@@ -19,7 +19,7 @@ const answeredWithinMs = 150;
 /** Undefined: nobody is signed in. */
 export const session = computed(() => current.value);
 
-/** Resolves when another tab has handed on its session, or none has in time; at once in a tab that has one. */
+/** Resolves when another tab has passed on its session, or none has in time; at once in a tab that has a session. */
 export const tabsAsked: Promise<void> = askTabs();
 
 /** Keeps the session of an answer to sign-in. */

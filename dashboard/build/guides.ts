@@ -79,7 +79,7 @@ function textOf(guide: string): string {
   return readFileSync(path.join(docsDirectory, `${guide}.md`), 'utf8');
 }
 
-/** @throws Error if there is none. */
+/** @throws Error if it does not exist. */
 function titleIn(text: string): string {
   const title = /^# (.+)$/m.exec(text)?.[1];
   if (title === undefined) throw new Error('A guide begins with its title: # …');

@@ -2,7 +2,7 @@
 import type { ComponentProps } from 'preact';
 
 interface PickProps extends Omit<ComponentProps<'select'>, 'label'> {
-  /** What is chosen, for screen readers; absent where a label of the page names it. */
+  /** The name of the choice, for screen readers; absent if a label of the page names it. */
   label?: string;
   options: readonly { value: string; label: string }[];
   /** Absent in a form, which reads it when it is sent. */

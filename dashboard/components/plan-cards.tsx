@@ -1,4 +1,4 @@
-// The plans side by side: what each costs and what it has. What can be done with one comes from the page.
+// The plans side by side: the price and content of each. The page provides the actions.
 import type { ComponentChildren } from 'preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { moneyText } from '../text/amounts.ts';
@@ -17,7 +17,7 @@ const featureTexts: Readonly<Record<string, string>> = {
 interface PlanCardsProps {
   plans: readonly Plan[];
   interval: Interval;
-  /** The plan in force. */
+  /** The active plan. */
   mine?: string;
   /** The button or the line below a plan. */
   action: (plan: Plan) => ComponentChildren;

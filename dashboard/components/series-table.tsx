@@ -13,7 +13,7 @@ export type CatalogRow = AnswerOf<'get', '/v1/catalog'>['data'][number];
 interface SeriesTableProps {
   caption: string;
   rows: readonly CatalogRow[];
-  /** Series id → its newest points; a series without any shows none. */
+  /** Series id → its newest points; a series without points has an empty cell. */
   previews: ReadonlyMap<string, readonly PreviewPoint[]>;
 }
 

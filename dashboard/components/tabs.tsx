@@ -8,7 +8,7 @@ export interface Tab {
 }
 
 interface TabsProps {
-  /** What the tabs choose among, for screen readers. */
+  /** The name of the tab list, for screen readers. */
   label: string;
   tabs: readonly Tab[];
   selected: string;

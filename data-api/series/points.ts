@@ -46,7 +46,7 @@ export class HistoryRewritten extends Failure {
   }
 }
 
-/** The approximate number of points in a block of a streamed answer, which is its memory. */
+/** The approximate number of points in a block of a streamed answer, which bounds its memory. */
 export const blockPoints = 5_000;
 
 /**

@@ -1,4 +1,4 @@
-// Bulk files in a bucket of an S3-compatible store. Hides the client, signatures, the upload in parts, and what the errors of a store mean for the settings.
+// Bulk files in a bucket of an S3-compatible store: the client, uploads in parts, and errors of the store in terms of the settings.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -135,7 +135,7 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What an operator does about an error of the store. */
+/** The remedy for an error of the store. */
 const advice: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'It does not know AWS_ACCESS_KEY_ID.',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY is not the secret of AWS_ACCESS_KEY_ID.',
@@ -160,7 +160,7 @@ function faultOf(place: string, error: unknown): BulkStoreFault {
   return new BulkStoreFault(`The ${place} does not answer: ${reason}`, error);
 }
 
-/** The same for all writes, so that each finds what one that was killed has left. */
+/** The same for all writes, so that each finds the leftovers of one that was killed. */
 function workshopOf(place: string): string {
   const id = createHash('sha256').update(place).digest('hex').slice(0, 16);
   return path.join(tmpdir(), `almanac-bulk-${id}`);

@@ -1,4 +1,4 @@
-// Bulk files in a folder, which may be one of several machines. Hides temporary names, and what makes a change survive a loss of power.
+// Bulk files in a folder, which several machines may share. Writes use temporary names and survive a power failure.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { bulkName, manifestName, manifestText, readManifestText } from './manifest.ts';
@@ -42,7 +42,7 @@ export function folderStore(directory: string): BulkStore {
         await handle.close();
         throw error;
       }
-      // What is open is read to its end, also if it is removed meanwhile.
+      // An open file can be read to its end, even if it is removed meanwhile.
       return handle.createReadStream({ start: from, end: to, highWaterMark: readAtOnce });
     },
   };

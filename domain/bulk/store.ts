@@ -1,4 +1,4 @@
-// Where bulk files are kept: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
+// The store of the bulk files: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
 import type { Readable } from 'node:stream';
 import type { Manifest } from './manifest.ts';
 
@@ -33,7 +33,7 @@ export interface Whole {
   bytes: number;
 }
 
-/** The store of the bulk files is at fault, or the settings about it. The message says which, where, and why. */
+/** The store of the bulk files, or its settings, are at fault. The message has the place and the reason. */
 export class BulkStoreFault extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -41,7 +41,7 @@ export class BulkStoreFault extends Error {
   }
 }
 
-/** @throws BulkStoreFault if the file has another size than the manifest says. */
+/** @throws BulkStoreFault if the size of the file differs from the manifest. */
 export function requireWhole(place: string, { name, bytes }: Whole, found: number): void {
   if (found !== bytes)
     throw new BulkStoreFault(`${name} in ${place} has ${found} bytes instead of ${bytes}.`);

@@ -1,4 +1,4 @@
-// The statement for the newest load by which data were taken back.
+// The statement for the newest load that withdrew data.
 import type { Queryable } from '../../kernel/database.ts';
 
 /**

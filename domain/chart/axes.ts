@@ -5,7 +5,7 @@ import type { Palette } from './palette.ts';
 import { escapeXml } from './text.ts';
 import type { DateTick, ValueTick } from './ticks.ts';
 
-/** What axes are drawn of; places are in pixels. */
+/** The input for axes; positions are in pixels. */
 export interface Axes {
   frame: Frame;
   /** Of the whole picture: no label goes beyond it. */
@@ -64,7 +64,7 @@ function dateAxis({ frame, dateTicks, x, width }: Axes, palette: Palette): strin
 export interface TextPlace {
   x: number;
   y: number;
-  /** What it is, for the class name. */
+  /** The kind, for the class name. */
   of: string;
   fill: string;
   anchor?: 'start' | 'middle' | 'end';

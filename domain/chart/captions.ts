@@ -1,9 +1,9 @@
-// The words around a chart: what its unit and its periods are called, and how lines are named by the dimension values in which they differ.
+// The texts around a chart: the names of its unit and periods, and of lines by the dimension values in which they differ.
 import type { Aggregate, TargetFrequency } from '../aggregates.ts';
 import type { Frequency } from '../periods.ts';
 import { unitKept } from '../transforms.ts';
 
-/** What a transform shows; `null` for levels as published. */
+/** The name of a transform; `null` for levels as published. */
 export const transformNames: Readonly<Record<string, string>> = {
   yoy: 'Change on the year',
   mom: 'Change on the month',
@@ -72,7 +72,10 @@ export function chartUnit(meta: Parameters<typeof unitAt>[0] & Aggregation, last
   return rest === '' ? name : `${name}, ${rest}`;
 }
 
-/** What a period is of the published points: `Each quarter is the mean of its monthly values.`; null: the points are as published. */
+/**
+ * How a period is computed from the published points: `Each quarter is the mean of its monthly values.`; null if the points are as
+ * published.
+ */
 export function aggregationText({
   frequency,
   source_frequency: source,
@@ -93,7 +96,7 @@ interface UnitBreak {
   from: Unit;
 }
 
-/** The breaks of the unit: one by which a series goes on as another changes none of its own points. */
+/** The breaks of the unit; a continuation as another series changes none of the series' own points. */
 export function unitBreaks<Break extends { date: string }>(
   breaks: readonly Break[],
 ): Exclude<Break, { continued_by: string }>[] {
@@ -119,7 +122,7 @@ type Dims = Readonly<Record<string, string>>;
 /** Dimension → value → its label, for values that have one. */
 type Labels = Readonly<Record<string, Dims>>;
 
-/** The names of lines, and what all of them have in common, which belongs into the title. */
+/** The names of lines, and their common part, which belongs in the title. */
 export function lineNames(lines: readonly Dims[], labels: Labels): { names: string[]; common: string } {
   const [first] = lines;
   if (first === undefined) return { names: [], common: '' };

@@ -32,7 +32,7 @@ export interface ChartLine {
   breaks?: readonly string[];
 }
 
-/** What a chart shows, and how. */
+/** The content and look of a chart. */
 export interface Chart {
   title: string;
   unit: string;
@@ -60,7 +60,7 @@ export interface Frame {
 
 export interface LaidOutLine extends LineStyle {
   line: ChartLine;
-  /** What is drawn: connected points. */
+  /** The drawn parts: connected points. */
   runs: PlacedPoint[][];
   /** The newest point with a value. */
   last: PlacedPoint | undefined;
@@ -89,10 +89,10 @@ export interface ChartLayout {
 
 /** Each line of a chart has a style of its own. */
 export const linesMax = stylesCount;
-/** Far below anything measured: what is smaller counts as zero. */
+/** Far below any measured value: smaller values count as zero. */
 const logLeast = 1e-100;
 const labelWidthMax = 162;
-/** Below this width the names of lines stand above the frame, or in chips on a page. */
+/** Below this width the names of lines are above the frame, or in chips on a page. */
 const labelledWidthMin = 560;
 
 /** The layout of a chart. */
@@ -204,7 +204,7 @@ function legendOf(chart: Chart): { rows: number; entries: ChartLayout['legend'] 
   return { rows: row + 1, entries };
 }
 
-/** The days of the axis: those of the window, or of the points; never none. */
+/** The days of the axis: those of the window, or of the points; never empty. */
 function daysOf({ window, frequency }: Chart, runs: readonly PlacedPoint[][][]): Extent {
   let [low, high] = [Infinity, -Infinity];
   for (const run of runs.flat()) {

@@ -13,13 +13,13 @@ export interface ChartPoint {
 
 /** A point with a value. */
 export interface PlacedPoint {
-  /** The first day of its period, as `dayNumber` counts: a year's value stands at the tick of the year. */
+  /** The first day of its period, as `dayNumber` counts: a year's value is at the tick of the year. */
   day: number;
   value: number;
   date: string;
 }
 
-/** Where the point of a date stands on the axis of days. */
+/** The position of the point of a date on the axis of days. */
 export function placeOf(date: string, frequency: Frequency): number {
   const months = monthsPerPeriod[frequency];
   if (months === undefined) return dayNumber(date);

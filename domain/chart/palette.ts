@@ -14,7 +14,7 @@ export interface Palette {
   ink3: string;
   grid: string;
   axis: string;
-  /** The colours of lines, in order; apart for deuteranopes and protanopes, 3:1 on paper. */
+  /** The colours of lines, in order; distinguishable for deuteranopes and protanopes, 3:1 contrast on paper. */
   series: readonly string[];
 }
 

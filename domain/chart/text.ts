@@ -82,7 +82,7 @@ export function escapeXml(text: string): string {
   );
 }
 
-/** About how many pixels a text takes at 12 px; never much less than it does. */
+/** The approximate width of a text in pixels at 12 px; never much less than the actual width. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);

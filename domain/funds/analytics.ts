@@ -26,7 +26,7 @@ export type AnalyticsWindow = (typeof analyticsWindows)[number];
 export const analyticsFrequencies = ['daily', 'monthly'] as const;
 export type AnalyticsFrequency = (typeof analyticsFrequencies)[number];
 
-/** A yearly rate in percent points, in force from its date until the next. */
+/** A yearly rate in percentage points, valid from its date until the next. */
 export interface RatePoint {
   date: string;
   rate_pct: string | null;

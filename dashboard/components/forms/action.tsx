@@ -13,7 +13,7 @@ export interface Action {
   forget(): void;
 }
 
-/** The text of a field of the form; empty where there is none. */
+/** The text of a field of the form; empty if it does not exist. */
 export type Fields = (name: string) => string;
 
 export function useAction(): Action {
@@ -46,7 +46,7 @@ export function useAction(): Action {
   };
 }
 
-/** What went wrong with a change, in the API's own words. */
+/** The error of a change, in the API's own words. */
 export function Problem({ of }: { of: AlmanacError | undefined }) {
   if (of === undefined) return null;
   return (

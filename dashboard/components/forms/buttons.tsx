@@ -4,7 +4,7 @@ import { Problem } from './action.tsx';
 
 interface ButtonsProps {
   action: Action;
-  /** What the button says that sends the form. */
+  /** The label of the submit button. */
   submit: string;
   /** False: something is to be filled in before. */
   isReady?: boolean;

@@ -12,7 +12,7 @@ import { coloursOf, prepared, useTheme } from './drawing.ts';
 import type { Words } from './words.ts';
 
 interface HeatMapProps {
-  /** Gives the places of the periods, so that columns stand below their points. */
+  /** Receives the positions of the periods, so that columns are below their points. */
   fan: Fan;
   table: RevisionTable;
   words: Words;

@@ -1,4 +1,4 @@
-// What is shown without the plan for vintages: what it would be, on the series that is open to all, the plan and its price.
+// The page without the plan for vintages: an example with the public series, the plan and its price.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { giveKey } from '../../api/access-key.ts';

@@ -1,4 +1,4 @@
-// What stands beside the charts: what the vintage shown has changed, and the life of the selected period.
+// The panel beside the charts: the changes of the shown vintage, and the life of the selected period.
 import { scaleLinear } from 'd3-scale';
 import { linearExtent, linearTicks } from '../../../domain/chart/ticks.ts';
 import {

@@ -18,7 +18,7 @@ export interface Dimension {
   labels: Readonly<Record<string, string>>;
 }
 
-/** What of a series may be selected. */
+/** The selectable values of a series. */
 export interface Selectable {
   dims: readonly Dimension[];
   /** Combinations of values, those with the newest points first. */
@@ -76,7 +76,7 @@ export function frequenciesOffered(published: Frequency): readonly TargetFrequen
   return published === 'irregular' ? [] : lowerFrequencies(published);
 }
 
-/** The state of a URL. What the series does not have is left out. @param published its frequency. */
+/** The state of a URL, without values that the series does not have. @param published its frequency. */
 export function stateOf(query: URLSearchParams, series: Selectable, published: Frequency): SeriesState {
   const frequency = frequenciesOffered(published).find((each) => each === query.get('frequency')) ?? null;
   const aggregate =

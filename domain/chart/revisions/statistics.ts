@@ -63,12 +63,12 @@ function sum(values: readonly number[]): number {
 /** Fewer periods are too few to judge. */
 export const judgedFrom = 8;
 
-/** What the statistics say; undefined without any. */
+/** The findings from the statistics; undefined without any. */
 export interface Verdict {
   latest: HorizonStatistics;
-  /** `unknown`: too few periods. `none`: it cannot be told from chance. */
+  /** `unknown`: too few periods. `none`: not distinguishable from chance. */
   lean: 'up' | 'down' | 'none' | 'unknown';
-  /** The first horizon with at least half of the size of the whole revision; undefined if it takes longer, or there is none. */
+  /** The first horizon with at least half of the size of the whole revision; undefined if it takes longer, or there is no revision. */
   mostWithin: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// /dashboard/billing: the subscription, the one banner that is grave enough, and the plans to move to. Stripe takes the money.
+// /dashboard/billing: the subscription, the most serious banner, and the plans to change to. Stripe takes the payments.
 import { useEffect, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
@@ -84,7 +84,7 @@ function BillingOf({ account, reload }: OfAccount) {
   );
 }
 
-/** Asks again for a while, as Stripe tells of a change a moment after the browser is back. */
+/** Polls for a while, as Stripe reports a change a moment after the browser has returned. */
 function useBackFromPortal(reload: () => void): boolean {
   const [query] = useSearchParams();
   const isBack = query.get('back') === 'portal';

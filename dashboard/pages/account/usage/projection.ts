@@ -21,10 +21,10 @@ export interface MonthSoFar {
   days: readonly number[];
 }
 
-/** Of fewer whole days nothing is foretold. */
+/** With fewer whole days there is no forecast. */
 const daysMin = 2;
 
-/** Null before day 3: nothing can be said yet. */
+/** Null before day 3: a forecast is not possible yet. */
 export function project({ from, to, now, used, limit, days }: MonthSoFar): Projection | null {
   const goneDays = (now - from) / dayMs;
   if (goneDays < daysMin) return null;

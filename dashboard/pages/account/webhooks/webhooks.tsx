@@ -14,7 +14,7 @@ import { NewEndpoint } from './new-endpoint.tsx';
 export type Webhook = Row<'/v1/webhooks'>;
 export type Delivery = Row<'/v1/webhooks/{id}/deliveries'>;
 
-/** Where the page stands; what is undefined is taken out of the URL. */
+/** The state of the page; undefined values are removed from the URL. */
 export type Show = (wanted: Readonly<Record<string, string | undefined>>) => void;
 
 const endpointsMax = 10;

@@ -44,7 +44,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
       body: { ...wish, choose },
     });
     const isFound = data.entry === table.entry;
-    // Whoever picks a reading confirms it.
+    // Picking a reading confirms it.
     const next = {
       ...confirmedBy(draft, Object.keys(choose), true),
       ...{ entry: isFound ? undefined : data.entry, picks: { ...draft.picks, ...choose } },
@@ -55,7 +55,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
       report: data,
     });
   };
-  // What was checked is what is published: after an edit it is checked anew.
+  // Only a checked table is published: after an edit it is checked again.
   const report = checked?.wish === JSON.stringify(wish) ? checked.report : undefined;
   const preview = report?.preview ?? checked?.report.preview ?? table.preview;
   return (

@@ -56,7 +56,7 @@ function OneUpload({ id }: { id: string }) {
   );
 }
 
-/** What was published while the page is open, by the number of the table. */
+/** The tables published while the page is open, by number. */
 type Publications = ReadonlyMap<number, Publication>;
 
 interface TablesProps {

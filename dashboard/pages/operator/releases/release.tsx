@@ -127,7 +127,7 @@ function Outcome({ release }: { release: Release }) {
   );
 }
 
-/** What can be asked for, by the state; a release that was made or cancelled stays as it is. */
+/** The available actions by state; a release that was made or cancelled has none. */
 const changes = {
   now: {
     path: '/v1/operator/releases/{release}/publication',
