@@ -1,5 +1,5 @@
-// The text of a filter by dimension values, `side:buy|sell,city:Lahore`: how it is read and written.
-// Hides the grammar: comma is AND over dimensions, | is OR within one, a backslash escapes the next character.
+// Reads and writes the text of a filter by dimension values, `side:buy|sell,city:Lahore`: comma is AND over dimensions, | is OR within one,
+// a backslash escapes the next character.
 
 export interface DimsPart {
   /** Empty where the part has no name. */

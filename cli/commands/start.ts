@@ -54,7 +54,7 @@ const startPublisher = async (options: PublisherOptions) => (await imports.publi
 const serviceLog = (service: string, { logLevel }: Settings): Log =>
   createLog(service, logLevel, standardOutput());
 
-// Any constants of our own; the lock says that a process serves all services from this database.
+// Arbitrary constants; the lock means that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
 
 export const start: DeclareCommand = (command, terminal) => {

@@ -1,5 +1,4 @@
-// Loads what a component shows: the phases of waiting, abort when it is left, and a second try.
-// Hides the times after which a wait is shown, explained and given up.
+// Loads the content of a component: the phases of waiting, abort when the component is left, and a retry.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { asAlmanacError } from './clients.ts';

@@ -1,5 +1,5 @@
-// Asks again and again while a component is shown, such as for a first call. Hides that a page in the background does not ask, and that a
-// failed question is simply asked again.
+// Polls while a component is shown, for example for a first call. A page in the background does not poll, and a failed request is simply
+// repeated.
 import { useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 

@@ -1,5 +1,5 @@
-// The session of the signed-in user, kept in sessionStorage: it ends with the last tab, and no URL or cookie has it. Tabs of the dashboard
-// hand it on to each other: a new one is signed in, and signing out in one signs out all. Hides how they talk.
+// The session of the signed-in user, stored in sessionStorage: it ends with the last tab, and no URL or cookie has it. Tabs of the
+// dashboard share it: a new tab is signed in, and signing out in one signs out all.
 import { computed, signal } from '@preact/signals';
 
 export interface Session {

@@ -1,5 +1,4 @@
-// The search box: suggestions of GET /v1/search while typing; ↑ ↓ walk them, Enter opens one, Esc leaves.
-// Hides debouncing, and where a hit that is no series leads.
+// The search box: debounced suggestions of GET /v1/search while typing; ↑ ↓ move between them, Enter opens one, Esc leaves.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';

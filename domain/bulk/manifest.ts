@@ -1,5 +1,5 @@
-// The manifest of the bulk files: what their store has, which files are current, and which are only kept for readers that have begun with
-// them. The publisher replaces it, data-api reads it. Hides its form as text.
+// The manifest of the bulk files: the files of the store, which of them are current, and which are only kept for readers that have begun to
+// read them. The publisher replaces it, data-api reads it.
 import { z } from 'zod';
 
 export const bulkKinds = ['current', 'vintages'] as const;

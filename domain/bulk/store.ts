@@ -21,8 +21,8 @@ export interface BulkStore {
   /** Whether the file is there. @throws BulkStoreFault if it is not whole. */
   head(file: Whole): Promise<boolean>;
   /**
-   * Some of its bytes, as fast as they are taken. What was begun is read to its end, also if the file is removed meanwhile, where the store does
-   * so. @param range inclusive. @returns undefined: there is no such file. The stream fails with a BulkStoreFault.
+   * Some of its bytes, at the reader's pace. A read that has begun continues to the end, even if the file is removed meanwhile, if the
+   * store supports that. @param range inclusive. @returns undefined if the file does not exist. The stream fails with a BulkStoreFault.
    */
   read(file: Whole, range: { from: number; to: number }): Promise<Readable | undefined>;
 }

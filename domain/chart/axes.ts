@@ -1,5 +1,5 @@
-// The axes under every chart, as SVG text: a line and a label for each tick of the values, a mark and a label for each tick of the dates.
-// Hides the markup, and that a label at the right edge ends there. Colours are attributes; no style attribute: a strict CSP forbids it.
+// The axes under every chart, as SVG text: a line and a label for each tick of the values, a mark and a label for each tick of the dates. A
+// label at the right edge ends there. Colours are attributes; no style attribute: a strict CSP forbids it.
 import type { Frame } from './layout.ts';
 import type { Palette } from './palette.ts';
 import { escapeXml } from './text.ts';

@@ -1,5 +1,5 @@
-// Writes a line chart as SVG text: the one drawing for pages, files, embeds and PNG. The same chart always gives the same text.
-// Hides the markup. Colours are attributes, for files; a page overrides them by class. No style attribute: a strict CSP forbids it.
+// Writes a line chart as SVG text: the one drawing for pages, files, embeds and PNG. The same chart always gives the same text. Colours are
+// attributes, for files; a page overrides them by class. No style attribute: a strict CSP forbids it.
 import { line as lineOf } from 'd3-shape';
 import { axesSvg, rounded, svgText } from './axes.ts';
 import { findingOf } from './finding.ts';

@@ -1,5 +1,5 @@
-// Where everything of a line chart stands, in pixels: the frame, the ticks, the lines, their names.
-// Hides the scales. The SVG is written from it (chart.ts), and a page finds the nearest point with it.
+// The layout of a line chart, in pixels: the frame, the ticks, the lines, their names. chart.ts writes the SVG from it, and a page finds
+// the nearest point with it.
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';

@@ -1,5 +1,5 @@
-// Turns the points of a series into the points of a line: placed on the axis of days, in runs without a gap, few per pixel.
-// Hides which two observations are neighbours: a period in between that has no value ends a run, and so does a break of the series.
+// Turns the points of a series into the points of a line: placed on the axis of days, in runs without a gap, few per pixel. A period
+// without a value ends a run, and so does a break of the series.
 import { dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../periods.ts';

@@ -1,5 +1,5 @@
-// The text of a chart: numbers and periods as people read them, how wide a text is, and how it is written in XML.
-// Hides that widths are estimated: no font is at hand where a chart is made.
+// The texts of a chart: numbers and periods for people, estimated widths, and escaping for XML. Widths are estimated because no font is
+// available where a chart is made.
 import { fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';

@@ -1,5 +1,4 @@
-// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads are
-// ignored. Hides which NAV a period starts from and how a return is annualised.
+// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads are ignored.
 import { addDays, addMonths, dayNumber, isDate } from '../../kernel/dates.ts';
 import { percent } from '../percent.ts';
 import { inceptionNav, navOnOrAfter, navOnOrBefore, type AdjustedNav } from './adjusted-nav.ts';

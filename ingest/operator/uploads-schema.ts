@@ -108,7 +108,7 @@ export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
     .parse((upload.tables as object[]).map((table) => ({ ...sentBefore, ...table }))),
 });
 
-/** A label, of which the ending and a date in it say how the file is read. */
+/** A label; its ending and a date in it determine how the file is read. */
 export const nameParam = z
   .string()
   .min(1, 'must not be empty')

@@ -222,7 +222,7 @@ function singleByteReading(
   const foreign = Array.from(text).filter(
     (letter) => letter > '\u007f' && !/[\u00a0\u2018\u2019\u201c\u201d\u2013\u2014€]/u.test(letter),
   );
-  // Nothing but blanks, quotes and dashes, as between the groups of numbers.
+  // Only spaces, quotes and dashes, as between groups of numbers.
   if (foreign.length === 0) return { name, score: 1 - rarity + (text === whole ? 0 : 0.1), text: whole };
   const isOdd = oddLetters(text);
   const best = Math.max(
@@ -271,7 +271,7 @@ function oddLetters(text: string): number {
   return odd;
 }
 
-/** How much of the text is letters of the language beside no Latin ones, and how many of them tables often have. */
+/** How much of the text is non-Latin letters of the language, and how many of them are common in tables. */
 function multiByteReading(
   bytes: Buffer,
   [name, script, frequent]: (typeof multiByte)[number],
@@ -279,7 +279,7 @@ function multiByteReading(
 ): Reading | null {
   const decoder = decoderOf(name);
   const text = decoder.write(bytes) + decoder.end();
-  // Dashes, blanks and currencies beside numbers are of no script.
+  // Dashes, spaces and currencies beside numbers belong to no script.
   const foreign = Array.from(text).filter(
     (letter) => letter > '\u007f' && !/[\p{P}\p{Sc}\p{Zs}]/u.test(letter),
   );

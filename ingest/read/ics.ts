@@ -160,7 +160,7 @@ function parseProperty(text: string): Property | null {
   };
 }
 
-/** @param lineBreak what stands for one. */
+/** @param lineBreak the replacement for a line break. */
 function unescape(text: string, lineBreak = ' '): string {
   return text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' || sign === 'N' ? lineBreak : sign));
 }

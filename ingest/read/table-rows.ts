@@ -282,7 +282,7 @@ async function beginningOf(file: string, isPage = false): Promise<{ encoding: En
 
 const textShareLeast = 0.9;
 
-/** Counts the kinds of cells: those of contents, notes and cover pages are nearly all text. */
+/** The kind of content of a sample: contents, notes and cover pages are nearly all text. */
 export function contentOf({ rows, fault }: Sample): 'nothing' | 'text' | 'numbers' {
   if (fault !== undefined) return 'numbers';
   const cells = rows.flatMap((row) => row.filter((cell) => cell.trim() !== ''));

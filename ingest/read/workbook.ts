@@ -181,7 +181,7 @@ class Formulas {
     this.#count += 1;
   }
 
-  /** Rejects a sheet in which some formulas have no result. */
+  /** The fault of a sheet in which formulas have no stored result. */
   found(): { fault?: string } {
     if (this.#first === undefined) return {};
     const which =

@@ -1,5 +1,5 @@
-// Loads the series of a comparison, each at its own vintage: with a key as asked, without one the newest points of the preview.
-// Hides that a series with dimensions is compared by one combination of their values.
+// Loads the series of a comparison, each at its own vintage: with a key as requested, without one the newest points of the preview. A
+// series with dimensions is compared by one combination of their values.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';

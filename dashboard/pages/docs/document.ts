@@ -1,5 +1,4 @@
-// Reads the OpenAPI document into what the reference shows: operations by tag, each with its parameters, fields and errors.
-// Hides references and the forms that a schema has.
+// Converts the OpenAPI document to the content of the reference: operations by tag, each with its parameters, fields and errors.
 
 type Json = Readonly<Record<string, unknown>>;
 

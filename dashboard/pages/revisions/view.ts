@@ -1,5 +1,5 @@
-// The state of the page, all of it in the URL: vintage, period, colours, window, dimension values.
-// Hides that the URL is written only once the vintages stand still: browsers refuse more than a few changes a second.
+// The state of the page, all of it in the URL: vintage, period, colours, window, dimension values. The URL is written only once the vintage
+// stops changing: browsers refuse more than a few changes a second.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type { ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';

@@ -1,5 +1,4 @@
-// The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view.
-// Hides that what is as by default is left out.
+// The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view. Defaults are omitted.
 import { readDims, writeDims } from '../../../domain/dims-text.ts';
 import {
   aggregates,

@@ -1,5 +1,5 @@
-// Which values of a period can be compared with each other: those between two changes of base or unit. A change is declared, or inferred
-// from a factor that all periods of a vintage have in common. Hides how such a factor is distinguished from revisions.
+// Decides which values of a period can be compared: those between two changes of base or unit. A change is declared, or inferred from a
+// factor that all periods of a vintage have in common.
 import { decimalsOf } from '../text.ts';
 import { valueAt, type RevisionTable } from './table.ts';
 

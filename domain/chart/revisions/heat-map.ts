@@ -1,5 +1,5 @@
-// The colours of a triangle drawn as a heat map: each cell's change in nine steps, symmetric around none.
-// Hides how the borders of the steps are found: quantiles of the sizes of all changes, rounded to 1, 2 or 5 times a power of ten.
+// The colours of a triangle drawn as a heat map: each cell's change in nine steps, symmetric around no change. The borders of the steps are
+// quantiles of the sizes of all changes, rounded to 1, 2 or 5 times a power of ten.
 import { entryAt } from '../../../kernel/entries.ts';
 import { firstVintageOf, valueAt, type RevisionTable } from './table.ts';
 

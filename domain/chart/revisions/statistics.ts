@@ -1,5 +1,5 @@
-// How far first prints are revised: mean, its distance from zero, size and direction, some releases later and until the newest vintage.
-// Hides which periods are compared: those whose first print is known and that have a value then, in the same base and unit.
+// Statistics of the revisions of first prints: mean, its distance from zero, size and direction, some releases later and until the newest
+// vintage. They compare periods whose first print is known and that have a value then, in the same base and unit.
 import { comparableUntil } from './comparable.ts';
 import { firstPrints, valueAt, type RevisionTable } from './table.ts';
 

@@ -168,7 +168,7 @@ const divided = /^\d{4}\s?[/.:\s–-]\s?(\d{1,2})$/;
 /** KW is the week in German and the quarter in Dutch. */
 const weekOrQuarter = /(?<!\p{L})kw(?!\p{L})/iu;
 
-/** Whether texts with KW are quarters: the title says so, or the numbers of several years end at four. */
+/** Whether texts with KW are quarters: by the title, or because the numbers of several years end at four. */
 function areKwQuarters(texts: readonly string[], title: string): boolean {
   if (saysOfDates('quarter', title) || saysOfDates('week', title)) return saysOfDates('quarter', title);
   const numbers = texts.map((text) => Number(/kw\D{0,3}(\d{1,2})(?!\d)/i.exec(text)?.[1] ?? 'NaN'));
