@@ -36,10 +36,10 @@ const sourceOfPage = path.join(projectRoot, 'dashboard/index.html');
 const staleAfterMs = 86_400_000;
 
 /**
- * The directory of the dashboard built from the present sources; builds it if there is none. An image has one build, and no sources. Two processes may build at once: the first
- * to be done gives the directory its name.
- * @param options.signal ends a build. @param options.into where builds are; by default `dashboard/.build`.
- * @throws Error that says what to do if Vite is not installed, or with what it printed.
+ * The directory of the dashboard built from the present sources; builds it if it is missing. An image has one build, and no sources. Two
+ * processes may build at once: the first to finish gives the directory its name.
+ * @param options.signal aborts a build. @param options.into the folder of the builds; by default `dashboard/.build`.
+ * @throws Error with a remedy if Vite is not installed, or with Vite's output.
  */
 export async function builtDashboard({
   signal,

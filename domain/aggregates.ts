@@ -22,7 +22,7 @@ export function lowerFrequencies(source: Frequency): readonly TargetFrequency[] 
   return targetFrequencies.filter((target) => perYear[target] < perYear[source]);
 }
 
-/** About how many stored points a period has at most. */
+/** The approximate maximum of stored points in a period. */
 export function sourcePerPeriod(source: Frequency, target: TargetFrequency): number {
   return Math.ceil(perYear[source] / perYear[target]);
 }

@@ -2,7 +2,7 @@
 import type { BulkPlace } from '../../kernel/settings/bulk-place.ts';
 import type { BulkStore } from './store.ts';
 
-/** Asks nobody yet. */
+/** Connects to nothing yet. */
 export async function openBulkStore(place: BulkPlace): Promise<BulkStore> {
   if ('directory' in place) return (await import('./folder.ts')).folderStore(place.directory);
   return (await import('./bucket.ts')).bucketStore(place);

@@ -2,23 +2,26 @@
 import type { Readable } from 'node:stream';
 import type { Manifest } from './manifest.ts';
 
-/** All methods but `place`: @throws BulkStoreFault while the store does not answer, refuses, or has something else than it should. */
+/** All methods but `place`: @throws BulkStoreFault if the store does not respond, refuses, or has unexpected content. */
 export interface BulkStore {
-  /** Where it is, for messages; without a secret. */
+  /** Its location, for messages; without a secret. */
   readonly place: string;
   /** @returns undefined before the first files are written. */
   readManifest(): Promise<Manifest | undefined>;
-  /** Replaces it: a reader sees the old one or the new one, also after a loss of power, and each file that was put before is there. */
+  /**
+   * Replaces the manifest atomically: a reader sees the old one or the new one, also after a power failure, and every file that was stored
+   * before exists.
+   */
   replaceManifest(manifest: Manifest): Promise<void>;
   /** Prepares a write; only one runs at a time. @returns an absolute, empty folder for the files that are being written. */
   openWorkshop(): Promise<string>;
-  /** Takes a file from the workshop, where it is gone then. No manifest may have its name. */
+  /** Moves a file from the workshop into the store. No manifest may have its name. */
   put(name: string, file: string): Promise<void>;
-  /** The names of all files, also of those that no manifest has. */
+  /** The names of all files, including those that no manifest has. */
   list(): Promise<string[]>;
-  /** Removes a file, if it is there. */
+  /** Removes a file, if it exists. */
   remove(name: string): Promise<void>;
-  /** Whether the file is there. @throws BulkStoreFault if it is not whole. */
+  /** Whether the file exists. @throws BulkStoreFault if it is not complete. */
   head(file: Whole): Promise<boolean>;
   /**
    * Some of its bytes, at the reader's pace. A read that has begun continues to the end, even if the file is removed meanwhile, if the

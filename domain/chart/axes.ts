@@ -8,7 +8,7 @@ import type { DateTick, ValueTick } from './ticks.ts';
 /** The input for axes; positions are in pixels. */
 export interface Axes {
   frame: Frame;
-  /** Of the whole picture: no label goes beyond it. */
+  /** The size of the whole picture: no label extends beyond it. */
   width: number;
   valueTicks: readonly ValueTick[];
   dateTicks: readonly DateTick[];

@@ -26,7 +26,7 @@ const multiplierNames: Readonly<Record<number, string>> = {
   12: 'trillions',
 };
 
-/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`; empty: nothing is known of it. */
+/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`; empty if unknown. */
 export function unitName(
   { unit, unitMultiplier }: { unit: string | null; unitMultiplier: number | null },
   transform: string | null,
@@ -103,7 +103,9 @@ export function unitBreaks<Break extends { date: string }>(
   return breaks.filter((each): each is Exclude<Break, { continued_by: string }> => !('continued_by' in each));
 }
 
-/** The unit of the newest of the points that are shown: they may end before a break of the series, whose unit is that after it. */
+/**
+ * The unit of the newest of the points that are shown: they may end before a break of the series, whose unit is the one after the break.
+ */
 export function unitAt(
   meta: Unit & {
     transform: string | null;

@@ -88,7 +88,7 @@ function swatch(
   return `<path ${of} d="M${x},${y - 4}h10" stroke="${colour}" stroke-width="2" stroke-dasharray="4 2" fill="none"/>`;
 }
 
-/** Upright where the values go over to another unit. */
+/** A vertical line where the unit of the values changes. */
 function breakMarks({ breaks, frame: { top, bottom }, x }: ChartLayout, { ink3 }: Palette): string {
   return breaks
     .map(

@@ -22,7 +22,7 @@ export interface ChartLine {
   name: string;
   /** By date. */
   points: readonly ChartPoint[];
-  /** The position of its colour and dash, see `lineStyle`; by default its own position. */
+  /** The index of its colour and dash, see `lineStyle`; by default its own index. */
   styleNo?: number;
   /** An earlier vintage of another line. */
   isDotted?: boolean;
@@ -77,7 +77,7 @@ export interface ChartLayout {
   breaks: number[];
   lines: LaidOutLine[];
   labels: EndLabel[];
-  /** Names above the frame, where there is no room beside it. */
+  /** Names are above the frame, because there is no room beside it. */
   legend: { lineNo: number; text: string; x: number; y: number }[];
   /** Values at or below zero, which a log scale cannot show. */
   hiddenCount: number;
@@ -114,7 +114,7 @@ export function layOut(chart: Chart): ChartLayout {
   const lines = chart.lines.map((line, lineNo) => ({
     line,
     ...lineStyle(line.styleNo ?? lineNo),
-    // Each segment by itself: the points of a column of pixels are connected otherwise.
+    // Each segment separately: the reduction to pixel columns connects points differently.
     runs: entryAt(segments, lineNo).flatMap((segment) => sampled(segment, x)),
     last: entryAt(runs, lineNo).at(-1)?.at(-1),
   }));
@@ -183,7 +183,7 @@ const legendRowHeight = 18;
 
 const plotHeightMin = 60;
 
-/** Only for files and embeds: a page names the lines in its chips. Names for which a low chart has no room are left out. */
+/** Only for files and embeds: a page names the lines in its chips. Names are omitted if a low chart has no room for them. */
 function legendOf(chart: Chart): { rows: number; entries: ChartLayout['legend'] } {
   if (chart.standalone === undefined || chart.lines.length < 2 || hasEndLabels(chart))
     return { rows: 0, entries: [] };

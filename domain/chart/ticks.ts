@@ -22,7 +22,7 @@ export interface Extent {
 }
 
 const ticksMax = 6;
-/** How much of the range is left free above and below the line. */
+/** The share of the range that is left free above and below the line. */
 const air = 0.05;
 
 /**

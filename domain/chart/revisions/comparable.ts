@@ -3,17 +3,17 @@
 import { decimalsOf } from '../text.ts';
 import { valueAt, type RevisionTable } from './table.ts';
 
-/** A vintage since which a factor is in all earlier values. */
+/** A vintage since which a factor applies to all earlier values. */
 export interface Rebasing {
   vintageNo: number;
   factor: number;
 }
 
-/** Fewer periods may have a factor in common by chance. */
+/** Fewer periods may share a factor by chance. */
 const periodsLeast = 4;
 /** The newest periods may be revised by the same vintage. */
 const shareLeast = 0.8;
-/** How many times the effect of rounding a factor must have. Below that it may be a revision of the last digit. */
+/** The minimum size of a factor, in multiples of the effect of rounding. Below that it may be a revision of the last digit. */
 const clearOfRounding = 3;
 
 /** The vintages that changed the base of everything, ascending. */

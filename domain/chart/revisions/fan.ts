@@ -32,7 +32,7 @@ export interface Fan extends Axes {
   paths: string[];
   /** Per first print shown, by date. */
   dots: (FirstPrint & { x: number; y: number })[];
-  /** The place of a period of the table. */
+  /** The position of a period of the table. */
   xOf(dateNo: number): number;
   /** The drawn point of a period in a vintage; null for none. */
   shownAt(dateNo: number, vintageNo: number): number | null;
@@ -103,7 +103,7 @@ function extentOf(lines: readonly PlacedPoint[][][], shows: FanOptions['shows'])
     }
   }
   if (low > high) return { low: 0, high: 1 };
-  // A distance is read against zero, so there is room on both sides of it.
+  // A distance is read relative to zero, so there is room on both sides of it.
   if (shows === 'values') return { low, high };
   const size = Math.max(high, -low);
   return { low: Math.min(low, -size / 4), high: Math.max(high, size / 4) };

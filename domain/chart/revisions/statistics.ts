@@ -3,7 +3,7 @@
 import { comparableUntil } from './comparable.ts';
 import { firstPrints, valueAt, type RevisionTable } from './table.ts';
 
-/** So many releases after the first print; `latest`: the newest vintage in the base and unit of the first print. */
+/** The number of releases after the first print; `latest`: the newest vintage in the base and unit of the first print. */
 export type Horizon = number | 'latest';
 
 export interface HorizonStatistics {
