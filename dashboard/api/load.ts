@@ -9,7 +9,7 @@ const slowAfterMs = 3_000;
 const givenUpAfterMs = 10_000;
 
 export type Loaded<T> =
-  /** `previous`: what was shown before the inputs changed. */
+  /** `previous`: the content from before the inputs changed. */
   | { phase: 'begun' | 'loading' | 'slow'; previous: T | undefined }
   | { phase: 'ready'; value: T }
   | { phase: 'failed'; error: AlmanacError; previous: T | undefined; retry: () => void };

@@ -4,8 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 
 /**
- * The newest answer; undefined before the first. @param ask null: nothing is asked now. @param everyMs from one answer to the next question.
- * @param inputs compared as by `useEffect`: with others it begins anew.
+ * The newest response; undefined before the first. @param ask null: no polling now. @param everyMs from one response to the next request.
+ * @param inputs compared as by `useEffect`: when they change, polling restarts.
  */
 export function usePoll<T>(
   ask: ((signal: AbortSignal) => Promise<T>) | null,

@@ -36,7 +36,7 @@ export function CopyButton({
   );
 }
 
-/** Outside https and this machine, browsers have no clipboard; there the text is copied from a selection. */
+/** Browsers provide a clipboard only on https and localhost; elsewhere the text is copied from a selection. */
 async function copied(text: string): Promise<boolean> {
   if ('clipboard' in navigator) {
     return navigator.clipboard.writeText(text).then(

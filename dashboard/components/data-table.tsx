@@ -19,7 +19,7 @@ interface DataTableProps<Row> {
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   dense?: boolean;
-  /** False: it stays a table on a phone, for few short columns. */
+  /** False: it stays a table on a phone, for a few short columns. */
   cards?: boolean;
   selected?: (row: Row) => boolean;
 }

@@ -5,7 +5,7 @@ interface PickProps extends Omit<ComponentProps<'select'>, 'label'> {
   /** The name of the choice, for screen readers; absent if a label of the page names it. */
   label?: string;
   options: readonly { value: string; label: string }[];
-  /** Absent in a form, which reads it when it is sent. */
+  /** Absent in a form, which reads the value on submit. */
   onPick?: (value: string) => void;
   small?: boolean;
 }

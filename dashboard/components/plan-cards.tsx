@@ -8,7 +8,7 @@ import '../styles/plans.css';
 export type Plan = AnswerOf<'get', '/v1/plans'>['data'][number];
 export type Interval = 'month' | 'year';
 
-/** Others, of an operator, are shown by their name. */
+/** An operator's other plans are shown by name. */
 const featureTexts: Readonly<Record<string, string>> = {
   vintages: 'Vintages and revisions',
   webhooks: 'Webhooks',
@@ -63,7 +63,7 @@ function Feature({ has, children }: { has: boolean; children: string }) {
   );
 }
 
-/** The price of a plan: for the interval or, if it is not sold for that, its only one; undefined: it is not sold. */
+/** The price of a plan: for the interval or, if it is not sold for that, its only one; undefined if it is not sold. */
 export function priceOf({ prices }: Plan, interval: Interval): Plan['prices'][number] | undefined {
   return prices.find((each) => each.interval === interval) ?? prices[0];
 }

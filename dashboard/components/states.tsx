@@ -23,7 +23,7 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
       />
     );
   }
-  // One element for both, so that what is typed, opened and focused in the content stays while it is loaded anew.
+  // One element for both, so that input, open parts and focus in the content survive a reload.
   const known =
     loaded.phase !== 'ready' && loaded.previous !== undefined ? { value: loaded.previous } : loaded;
   if ('value' in known) {
@@ -70,7 +70,7 @@ export function SkeletonRows({ rows, height = 64 }: { rows: number; height?: 45 
 
 interface FailedProps {
   error: AlmanacError;
-  /** Absent: trying again would not help. */
+  /** Absent if a retry would not help. */
   retry?: () => void;
   title?: string;
 }
@@ -106,7 +106,7 @@ interface EmptyProps {
   children?: ComponentChildren;
 }
 
-/** That there is nothing, and what to do about it. */
+/** The message for an empty list, with the next step. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div class="empty">

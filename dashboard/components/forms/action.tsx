@@ -1,4 +1,4 @@
-// A change that somebody asks for: busy meanwhile, and what went wrong. Forms and buttons of the account are made with it.
+// A change requested by the user, with its busy state and its error. Forms and buttons of the account use it.
 import { useState } from 'preact/hooks';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { asAlmanacError } from '../../api/clients.ts';
@@ -6,9 +6,9 @@ import { asAlmanacError } from '../../api/clients.ts';
 export interface Action {
   isBusy: boolean;
   error: AlmanacError | undefined;
-  /** Does it, unless it is being done. */
+  /** Runs the change, unless it is already running. */
   run(change: () => Promise<void>): void;
-  /** For `onSubmit`: the fields of the form are given to the change. */
+  /** For `onSubmit`: passes the fields of the form to the change. */
   submit(change: (fields: Fields) => Promise<void>): (event: SubmitEvent) => void;
   forget(): void;
 }

@@ -17,14 +17,14 @@ import { AccountPage, type Account, type OfAccount } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
 import { Offered } from './offered.tsx';
 
-/** After the portal: how long and how often the account is asked for again. */
+/** After a visit to the portal: how long and how often the account is polled. */
 const back = { everyMs: 1_500, times: 20 };
 
 export function Billing() {
   return <AccountPage>{(of) => <BillingOf {...of} />}</AccountPage>;
 }
 
-/** Opens a page of Stripe. @returns only if it cannot. */
+/** Opens a page of Stripe. @returns only if that fails. */
 async function openPortal(): Promise<void> {
   const { data } = await accountApi.get('/v1/billing/portal');
   location.assign(data.url);

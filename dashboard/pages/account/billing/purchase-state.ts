@@ -12,7 +12,7 @@ export type PurchaseView =
   | { is: 'cancelled' | 'none' }
   | { is: 'shown'; secret: string; email: string };
 
-/** The parts of a browser that it needs. */
+/** The browser functions that it needs. */
 export interface PurchaseBrowser {
   location: { readonly hash: string; readonly pathname: string };
   history: { replaceState(state: null, title: string, to: string): void };
@@ -22,12 +22,12 @@ export interface PurchaseBrowser {
     removeItem(name: string): void;
   };
   client: Client;
-  /** Calls later. @returns how to give that up. */
+  /** Schedules a call. @returns a function that cancels it. */
   later: (act: () => void, ms: number) => () => void;
 }
 
 export interface Purchase {
-  /** Takes the key, once. @throws AlmanacError if the API cannot answer now; every other failure shows in the view. */
+  /** Claims the key, once. @throws AlmanacError if the API cannot answer now; every other failure shows in the view. */
   take(): Promise<void>;
   leave(): void;
 }
@@ -77,7 +77,7 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
   };
 }
 
-/** That of the URL, else of an earlier look in this tab: the page may be loaded anew while it waits. */
+/** The token of the URL, else of an earlier visit in this tab: the page may be reloaded while it waits. */
 function takeToken({ location, history, storage }: PurchaseBrowser): {
   token: string | null;
   isCancelled: boolean;
