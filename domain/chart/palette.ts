@@ -58,7 +58,7 @@ export const palettes: Readonly<Record<Theme | 'page', Palette>> = {
   },
 };
 
-/** The dashes of lines, as `stroke-dasharray`; null: solid. The eighth line starts the colours again, with the next dash. */
+/** The dashes of lines, as `stroke-dasharray`; null: solid. When the colours are used up they start again, with the next dash. */
 export const dashes: readonly (string | null)[] = [null, '7 6'];
 const coloursCount = palettes.page.series.length;
 /** The most lines that have different styles. */

@@ -1,4 +1,5 @@
-// A list for operators: its filters and its page are in the URL, so that the browser's Back goes back in the list; one page of rows at a time.
+// A list for operators: its filters and its page are in the URL, so that the browser's Back works within the list; one page of rows at a
+// time.
 import type { ComponentChild, ComponentChildren } from 'preact';
 import { useSearchParams } from 'wouter-preact';
 import type { Loaded } from '../../api/load.ts';

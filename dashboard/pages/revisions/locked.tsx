@@ -52,7 +52,7 @@ interface KeyFormProps {
   onKey: () => void;
 }
 
-/** The key is kept in memory alone. */
+/** The key is stored only in memory. */
 function KeyForm({ failure, plan, onKey }: KeyFormProps) {
   const [text, setText] = useState('');
   return (

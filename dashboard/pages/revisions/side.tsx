@@ -188,7 +188,7 @@ interface LifeChartProps {
 
 const life = { width: 268, height: 150, left: 46, right: 262, top: 26, bottom: 124 };
 
-/** Steps, not slopes: a value holds until the next release. */
+/** Steps, not slopes: a value is valid until the next release. */
 function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
   const valued = steps.flatMap(({ vintageNo, value }) => (value === null ? [] : [{ vintageNo, value }]));
   const [first, last] = [valued[0], valued.at(-1)];

@@ -1,10 +1,10 @@
-// Where the calls of a month lead to at the pace of the days gone. Pure: the page and its chart are made from it.
+// Projects the calls of a month from the pace of the past days. Pure functions, for the page and its chart.
 import { dayMs } from '../../../text/amounts.ts';
 
 export interface Projection {
   /** Calls at the end of the month. */
   expected: number;
-  /** How far the end may be off, from the spread of the days gone. */
+  /** The uncertainty of the projected end, from the spread of the past days. */
   spread: number;
   /** The instant (ms) at which the limit is reached; null if not in this month, or without a limit. */
   exhaustedAt: number | null;

@@ -169,7 +169,7 @@ interface DaysProps {
   wish: Wish;
   history: History;
   nameOf: (id: string) => string;
-  /** When it was asked. */
+  /** When the usage was requested. */
   at: string;
   choose: (only: string | null) => void;
 }

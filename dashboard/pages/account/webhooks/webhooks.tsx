@@ -34,7 +34,7 @@ function WebhooksOf({ account }: OfAccount) {
   const [query, setQuery] = useSearchParams();
   const [asked, setAsked] = useState(0);
   const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, asked]);
-  // Nothing more is asked of them while the list is loaded anew.
+  // No further request while the list is being reloaded.
   const [deleted, setDeleted] = useState<readonly string[]>([]);
   const reload = () => setAsked((count) => count + 1);
   const forget = (id: string) => {

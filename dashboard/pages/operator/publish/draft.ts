@@ -16,7 +16,7 @@ export const emptyDraft: Draft = { facts: {}, entry: undefined, picks: {}, confi
 
 const storedAs = 'almanac.publish-draft';
 
-/** The draft of this table, if the last one that was kept is of it. @param of the upload and the table. */
+/** The draft of this table, if the last stored one belongs to it. @param of the upload and the table. */
 export function keptDraft(of: string): Draft {
   const text = sessionStorage.getItem(storedAs);
   if (text === null) return emptyDraft;

@@ -1,4 +1,4 @@
-// The facts of the series of a table that have a field: what nobody has stated is asked for, per column where columns are series of their own.
+// The facts of the series of a table that have a field: missing facts, per column if columns are series of their own.
 
 export interface FactField {
   /** Of the field in its form. */

@@ -1,4 +1,4 @@
-// The steps from a table that was found to its publication: what it holds, what is filled in, what it would change, and when.
+// The steps from a detected table to its publication: its content, the user's input, the changes that it would make, and the time.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';

@@ -55,7 +55,7 @@ function OneRelease({ number }: { number: string }) {
   );
 }
 
-/** Somebody has asked for it now, and a publisher is about to make it. */
+/** The release was requested now, and a publisher is about to make it. */
 function isBeingMade(release: Release | undefined): boolean {
   return release?.state === 'pending' && release.history.some(({ event }) => event === 'hastened');
 }
