@@ -1,4 +1,4 @@
-// A command of the command line: commander's, with usage errors of one line. Hides how commander reports and suggests.
+// A command of the command line: commander's, with usage errors of one line.
 import { Command, type CommandUnknownOpts, type ParseOptionsResult } from 'commander';
 import { UsageError } from './command.ts';
 
@@ -18,7 +18,7 @@ export class AlmanacCommand extends Command {
     return new AlmanacCommand(name);
   }
 
-  /** Every error in the words ends here. @throws UsageError */
+  /** Every error in the arguments ends here. @throws UsageError */
   override error(message: string): never {
     throw new UsageError(
       message.replace(/^error: (?:command-argument value )?/, '').replaceAll('\n', ' '),
@@ -26,12 +26,15 @@ export class AlmanacCommand extends Command {
     );
   }
 
-  /** Called where a subcommand is missing. @throws UsageError that names those that there are. */
+  /** Called if a subcommand is missing. @throws UsageError that names the available ones. */
   override help(): never {
     this.error(`missing command; there are ${this.commands.map((each) => each.name()).join(', ')}`);
   }
 
-  /** A flag after a flag that needs a value is a forgotten value: `--report --json` is no file of that name. @throws UsageError */
+  /**
+   * A flag after a flag that needs a value means that the value was forgotten: in `--report --json`, `--json` is not a file name. @throws
+   * UsageError
+   */
   override parseOptions(words: string[]): ParseOptionsResult {
     const before = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
     for (const [i, word] of before.entries()) {

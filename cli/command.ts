@@ -12,7 +12,7 @@ export interface Terminal {
   /** Standard output for binary data. */
   bytes?: Output;
   stderr: Output;
-  /** Is told when a service has started, before it says that it serves. */
+  /** Called when a service has started, before it reports that it serves. */
   started?(): void;
 }
 
@@ -42,9 +42,9 @@ export function collect(value: string, before: string[] | undefined): string[] {
   return [...(before ?? []), value];
 }
 
-/** Wrong arguments. The message is one line, or has the whole command that would work on lines of its own. */
+/** Wrong arguments. The message is one line, optionally followed by the whole working command on lines of its own. */
 export class UsageError extends Error {
-  /** The words that call the command whose help says more; the running command unless given. */
+  /** The command whose help has more; the running command unless given. */
   readonly command: string | undefined;
 
   constructor(message: string, command?: string) {

@@ -1,13 +1,13 @@
-// The completion scripts for bash, zsh and fish, made of the declarations of all commands. Hides the languages of the shells.
+// The completion scripts for bash, zsh and fish, generated from the declarations of all commands.
 import type { CommandUnknownOpts } from 'commander';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 
-/** A command, and what may follow it. */
+/** A command, and its possible next words. */
 interface Place {
   /** The words that lead to it, each after a space; empty for the program itself. */
   words: string;
-  /** Its subcommands, or what its first argument may be. */
+  /** Its subcommands, or the values of its first argument. */
   choices: readonly Choice[];
   flags: readonly Flag[];
 }

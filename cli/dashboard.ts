@@ -1,5 +1,5 @@
-// Builds the dashboard where it is missing or stale, into dashboard/.build/ under a name made of its sources.
-// Hides Vite, which runs as a process of its own: it needs no memory of the services, and can be stopped with them.
+// Builds the dashboard if it is missing or stale, into dashboard/.build/ under a name derived from its sources. Vite runs as a process of
+// its own: it uses no memory of the services, and is stopped with them.
 import { execFile } from 'node:child_process';
 import { hash, randomUUID } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
@@ -15,7 +15,7 @@ const brotli = promisify(zlib.brotliCompress);
 const gzip = promisify(zlib.gzip);
 
 const buildDirectory = path.join(projectRoot, 'dashboard/.build');
-/** What the dashboard is made of: its own files, what it imports, the guides, and the versions of the packages. */
+/** The inputs of the dashboard: its own files, its imports, the guides, and the versions of the packages. */
 export const dashboardSources = [
   'dashboard',
   'clients/typescript',
@@ -36,10 +36,10 @@ const sourceOfPage = path.join(projectRoot, 'dashboard/index.html');
 const staleAfterMs = 86_400_000;
 
 /**
- * The directory of the dashboard built from the present sources; builds it if there is none. An image has one build, and no sources. Two processes may build at once: the first
- * to be done gives the directory its name.
- * @param options.signal ends a build. @param options.into where builds are; by default `dashboard/.build`.
- * @throws Error that says what to do if Vite is not installed, or with what it printed.
+ * The directory of the dashboard built from the present sources; builds it if it is missing. An image has one build, and no sources. Two
+ * processes may build at once: the first to finish gives the directory its name.
+ * @param options.signal aborts a build. @param options.into the folder of the builds; by default `dashboard/.build`.
+ * @throws Error with a remedy if Vite is not installed, or with Vite's output.
  */
 export async function builtDashboard({
   signal,

@@ -30,7 +30,7 @@ test('what can be done while PostgreSQL is made and started is begun once, and n
   t.is(waits, 1);
 });
 
-/** Runs a statement by a connection of its own. @returns its rows, or the SQLSTATE that it was refused with. */
+/** Runs a statement on a connection of its own. @returns its rows, or the SQLSTATE of its rejection. */
 async function attempt(url: string, ...statements: string[]): Promise<Record<string, unknown>[] | string> {
   const client = new pg.Client({ connectionString: url });
   try {
@@ -80,7 +80,7 @@ async function rightsOf(url: string): Promise<Record<string, string[]>> {
   return Object.fromEntries(Object.entries(rights).map(([schema, found]) => [schema, [...found].toSorted()]));
 }
 
-/** What no service may do, whatever it is told to run. */
+/** Actions that no service may perform, whatever statement it runs. */
 const forbiddenToAll = [
   'create table data.more ()',
   'create table accounts.more ()',

@@ -1,5 +1,5 @@
-// The installation that a command works on: its database, migrated, and its secrets.
-// Hides whether PostgreSQL is the embedded one (joined if it runs, started otherwise) or that of DATABASE_URL.
+// The installation that a command works on: its database, migrated, and its secrets. PostgreSQL is the embedded one (joined if it runs,
+// started otherwise) or that of DATABASE_URL.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -34,7 +34,7 @@ export interface Installation {
   /** The migrations that were run when opening it. */
   migrated: readonly string[];
   identitySecret: string;
-  /** Where the embedded database has its data; undefined: the database is another. */
+  /** The data directory of the embedded database; undefined for another database. */
   databaseDirectory: string | undefined;
   /** For a serving process: stops the embedded PostgreSQL. */
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Installation {
 }
 
 /**
- * What a serving process is configured with, read before it makes, opens or migrates anything.
+ * The configuration of a serving process, read before anything is created, opened or migrated.
  * @param needs of a service that runs alone. @throws SettingsError with all faults of the settings and of the plans at once.
  */
 export function readConfiguration(env: Environment, needs?: Needs): { settings: Settings; plans: PlansFile } {
@@ -73,7 +73,7 @@ export interface Opening {
 
 /**
  * Opens the database of the settings, and migrates it.
- * @throws Error that names the directory if there is no embedded database and none may be created; then nothing is made.
+ * @throws Error that names the directory if there is no embedded database and none may be created; then nothing is created.
  */
 export async function openInstallation(
   settings: Settings,
@@ -92,7 +92,7 @@ export async function openInstallation(
     accountsDatabaseUrl: databaseUrl,
     publisherDatabaseUrl: databaseUrl,
     migrated: await migrate(databaseUrl),
-    // Read where it is needed: a command that needs none writes no file.
+    // Read on demand: a command that needs none writes no file.
     get identitySecret() {
       return settings.identitySecret ?? readOrMakeSecret(settings.dataDir);
     },
@@ -133,7 +133,7 @@ async function openEmbedded(settings: Settings, meanwhile?: () => void): Promise
   }
 }
 
-/** Runs a command's work on the installation, and leaves it as it was: running or not. */
+/** Runs a command's work on the installation, and restores its previous state: running or not. */
 export async function withInstallation<T>(
   env: Environment,
   work: (installation: Installation) => Promise<T>,

@@ -1,5 +1,4 @@
-// The command line: the table of commands; each is declared in a file of its own. Hides how failures are printed.
-// Exit codes: 0 done, 1 failed, 2 wrong arguments.
+// The command line: the table of commands; each is declared in a file of its own. Exit codes: 0 done, 1 failed, 2 wrong arguments.
 import { CommanderError } from 'commander';
 import { Failure } from '../kernel/errors.ts';
 import { programVersion } from '../kernel/project.ts';
@@ -144,7 +143,7 @@ export async function main(
   }
 }
 
-/** The program with all commands. @param isLoaded tells which are declared in full; the others have a name and a summary. */
+/** The program with all commands. @param isLoaded decides which are declared in full; the others have a name and a summary. */
 export async function programOf(
   words: readonly string[],
   terminal: Terminal,

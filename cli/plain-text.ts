@@ -1,4 +1,4 @@
-// Text for a terminal. Hides which characters a terminal obeys instead of showing them: names and values come from files and people.
+// Text for a terminal, without the characters that control it: names and values come from files and people.
 import type { Output } from './command.ts';
 
 // Those that move the cursor, colour, or turn the direction of text; not tabs and line ends.
@@ -13,7 +13,7 @@ function plainText(text: string): string {
   );
 }
 
-/** An output that is shown text only. */
+/** An output that receives only text. */
 export function plainOutput(output: Output): Output {
   return {
     ...(output.isTTY === undefined ? {} : { isTTY: output.isTTY }),

@@ -36,7 +36,7 @@ export function createProgress(bytesTotal: number | undefined, out: Output): Pro
 
 const barOf = (share: number, width: number) => '█'.repeat(Math.round(share * width)).padEnd(width, '·');
 
-/** How far a run over many tables is. */
+/** The progress of a run over many tables. */
 export interface RunState {
   tablesDone: number;
   tables: number;
@@ -52,14 +52,14 @@ export interface RunProgress {
 
 const terminalColumns = 80;
 const barWidthLeast = 5;
-/** The eye reads no more, and a terminal over a network is slow. */
+/** People cannot read faster, and a terminal over a network is slow. */
 const showEveryMs = 100;
-/** Before that, a rate says little. */
+/** Before that, a rate is meaningless. */
 const rateAfterMs = 1_000;
 
 /**
- * One line for a run over many tables: its share of the bytes, tables, points, points a second, and the time that is left at that speed.
- * @param out standard error. @param nowMs a clock that only goes forward.
+ * One line for a run over many tables: its share of the bytes, tables, points, points a second, and the remaining time at that speed.
+ * @param out standard error. @param nowMs a monotonic clock.
  */
 export function createRunProgress(out: Output, nowMs = () => performance.now()): RunProgress {
   const beganAt = nowMs();
@@ -74,7 +74,7 @@ export function createRunProgress(out: Output, nowMs = () => performance.now()):
     },
     clear() {
       if (isShown) out.write(eraseLine);
-      // What follows the line may stand there until the next: it is shown again at once.
+      // Text after the line may stay until the next update: the line is shown again at once.
       [shownAt, isShown] = [Number.NEGATIVE_INFINITY, false];
     },
   };

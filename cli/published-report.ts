@@ -1,4 +1,4 @@
-// What almanac publish says at its end: what was loaded and how to call it, and with which fault it ends.
+// The final report of almanac publish: the loaded tables and how to call them, and the error with which it ends.
 import { z } from 'zod';
 import { interruptionsToJson } from '../ingest/load/store/interruptible.ts';
 import type { LoadCounts } from '../ingest/load/store/statements.sql.ts';
@@ -36,7 +36,7 @@ const namesMax = 5;
 const tablesShown = 20;
 const rejectsShown = 3;
 
-/** What was loaded of a table, the first rows that were left out, and what was given in vain. */
+/** The loaded part of a table, the first rows that were left out, and the options that matched nothing. */
 export function linesOfTable(
   table: PlannedTable,
   { summary, series }: LoadedTable,
@@ -125,7 +125,7 @@ export function printPublished({ stdout }: Terminal, run: PublishedRun): void {
 }
 
 /**
- * Where the loaded series can be called: the addresses that the instance of these settings answers, or what to start if it answers none.
+ * The URLs of the loaded series on the instance of these settings, or what to start if none responds.
  * @param settings where the gateway of this machine listens, if no process has noted that it serves from this directory.
  */
 export async function printAddresses(
@@ -152,7 +152,7 @@ export async function printAddresses(
 
 const answersWithinMs = 2_000;
 
-/** Whether an instance at this origin has the series in its catalogue. What does not answer in time counts as no. */
+/** Whether an instance at this origin has the series in its catalogue. No reply in time counts as no. */
 async function isServedAt(origin: string, id: string): Promise<boolean> {
   try {
     const response = await fetch(`${origin}/v1/catalog/${id}`, {

@@ -98,7 +98,7 @@ function readWithin(work: (settings: Settings) => void): string[] {
 
 const plans = openPlans(plansFileOf({}));
 
-/** As openInstallation makes it for a database of one's own. */
+/** As openInstallation creates it for an external database. */
 function installationOf(settings: Settings): Installation {
   const nothing = () => Promise.resolve();
   return {

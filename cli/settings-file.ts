@@ -6,12 +6,12 @@ import { projectRoot } from '../kernel/project.ts';
 import { SettingsError } from '../kernel/settings/settings.ts';
 import type { Environment } from './installation.ts';
 
-/** The file that is read where SETTINGS_FILE names none. */
+/** The file that is read if SETTINGS_FILE names none. */
 export const defaultSettingsFile = path.join(projectRoot, '.env');
 
 /**
- * The environment, with the settings of the file that it does not have itself: a variable that is set wins, even an empty one.
- * @param defaultFile read if it exists; undefined: only the file that SETTINGS_FILE names is.
+ * The environment, plus the settings of the file that it lacks: a variable that is set wins, even an empty one.
+ * @param defaultFile read if it exists; undefined: only the file that SETTINGS_FILE names.
  * @throws SettingsError if the file cannot be read.
  */
 export function withSettingsFile(env: Environment, defaultFile: string | undefined): Environment {

@@ -56,7 +56,7 @@ function isForbidden(error: unknown): boolean {
   return thrown instanceof pg.DatabaseError && thrown.code === '42501';
 }
 
-/** Opens the installation for the work, and leaves it as it was. */
+/** Opens the installation for the work, and restores its previous state. */
 export function withAccounts<T>(env: Environment, work: (deps: CommandDeps) => Promise<T>): Promise<T> {
   return withInstallation(env, (installation) => withAccountsOf(installation, work));
 }

@@ -1,4 +1,4 @@
-// What vite.config.ts writes into the code.
+// The constants that vite.config.ts defines.
 
 /** The version of package.json. */
 declare const __ALMANAC_VERSION__: string;

@@ -48,7 +48,7 @@ test('a base that is not positive has no ratio', (t) => {
   }
 });
 
-/** Pairs of any numbers, and such as have a quotient that ends in a half. */
+/** Pairs of any numbers, and pairs whose quotient ends in a half. */
 const pairs = fc.oneof(
   fc.tuple(digits, digits),
   fc

@@ -1,6 +1,6 @@
-// Exact decimals, as they are published: no value is rounded to a binary fraction on its way to the client.
-// Hides BigInt, and that numbers small enough are computed in floating point where that gives the same digits, in a fifth of the time.
-// A quotient is rounded half away from zero; zeros at the end of a computed number are dropped.
+// Exact decimals, as they are published: no value is rounded to a binary fraction on its way to the client. Numbers that are small enough
+// are computed in floating point where that gives the same digits, in a fifth of the time; others with BigInt. A quotient is rounded half
+// away from zero; trailing zeros of a computed number are dropped.
 import { percentDigits } from '../domain/percent.ts';
 
 /** units · 10^−scale; a whole number of at most 15 digits, or a bigint. */
@@ -10,7 +10,7 @@ export interface Decimal {
 }
 
 const digitsOfNumber = 15;
-/** The powers of ten that a number holds exactly. */
+/** The powers of ten that a number represents exactly. */
 const powers = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** Parses plain digits, such as `-12.340`, as PostgreSQL writes a numeric. */
@@ -83,7 +83,7 @@ export function written({ units, scale }: Decimal): string {
   return write(BigInt(units), scale);
 }
 
-/** Plain digits with so many decimals at most, half away from zero. */
+/** Plain digits with at most so many decimals, rounded half away from zero. */
 export function rounded(text: string, decimals: number): string {
   const { units, scale } = decimal(text);
   return scale <= decimals ? text : write(divide(BigInt(units), bigPower(scale - decimals)), decimals);
@@ -127,12 +127,12 @@ function quickPercent(a: number, b: number): string | null {
   const units = Math.round(scaled);
   // Its error is below 0.00001, so only close to a half could it be rounded differently.
   if (Math.abs(Math.abs(scaled - units) - 0.5) < 0.0001) return null;
-  // A number of ten digits, which is also the shortest text that stands for it.
+  // A number of ten digits, which is also its shortest text.
   const value = decimals >= 0 ? units / power(decimals) : units * power(-decimals);
   return String(a < 0 ? -value : value);
 }
 
-/** The mean in whole numbers; null if they do not suffice. */
+/** The mean in whole numbers; null if they are not exact enough. */
 function quickMean(values: readonly Decimal[], scale: number, decimals: number): string | null {
   let sum = 0;
   for (const { units, scale: own } of values) {
@@ -160,7 +160,7 @@ function alignedNumbers(a: Decimal, b: Decimal): [number, number] | null {
   return Number.isSafeInteger(first) && Number.isSafeInteger(second) ? [first, second] : null;
 }
 
-/** 10^exponent, exactly; NaN if no number holds it. */
+/** 10^exponent, exactly; NaN if no number represents it. */
 function power(exponent: number): number {
   return powers[exponent] ?? Number.NaN;
 }

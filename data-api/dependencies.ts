@@ -1,4 +1,4 @@
-// What main passes to the handlers of this service.
+// The dependencies that main passes to the handlers of this service.
 import type { Clock } from '../kernel/clock.ts';
 import type { Database, Queryable } from '../kernel/database.ts';
 import type { Log } from '../kernel/log/log.ts';
@@ -12,15 +12,15 @@ import type { SeriesFacts } from './series/series-facts.ts';
 
 export interface Dependencies {
   database: Database;
-  /** A few connections for long reads, apart from those of `database`: short reads never wait for one behind them. */
+  /** A few connections for long reads, separate from those of `database`: short reads never wait for one behind them. */
   longReads: Queryable;
   cursors: Cursors;
   seriesFacts: SeriesFacts;
   loads: Loads;
-  /** What answers depend on besides the data: see `editionOf`. */
+  /** The state besides the data that answers depend on: see `editionOf`. */
   edition: string;
   vocabulary: Vocabulary;
-  /** As the operator has configured it. */
+  /** From the operator's configuration. */
   frontPage: FrontPage;
   chartPlaces: Places;
   clock: Clock;
@@ -28,11 +28,11 @@ export interface Dependencies {
   seriesTimeZone: string;
   /** Where clients reach the gateway, without a slash at the end: the URL of a citation begins with it. */
   publicUrl: string;
-  /** The most points per combination of dimension values in the previews of visitors; 0: there are none. */
+  /** The most points per combination of dimension values in the previews of visitors; 0 disables previews. */
   previewPoints: number;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries: string | undefined;
-  /** Undefined: there are none. */
+  /** Undefined if there are none. */
   bulk: BulkFiles | undefined;
   log: Log;
 }

@@ -1,5 +1,5 @@
-// Declares the endpoints of this service and runs their calls: parses the query, calls the handler, which decides the answer, and
-// leaves the rest to `answer`. Hides that a call begins again if a load rewrites its series meanwhile.
+// Declares the endpoints of this service and runs their calls: parses the query, calls the handler, which decides the answer, and leaves
+// the rest to `answer`. A call restarts if a load rewrites its series meanwhile.
 import type { Response } from 'express';
 import { z } from 'zod';
 import { fail, type ErrorCode } from '../kernel/errors.ts';
@@ -27,7 +27,7 @@ export interface Asked<Query> {
   call: ServiceCall;
   /** The URL as received, if the answer depends on the client's spelling. */
   url: string;
-  /** Whether facts in memory may be taken as they are, until a statement says whether they still hold. */
+  /** Whether cached facts may be used before a statement confirms that they are current. */
   mayUseKnown: boolean;
 }
 
@@ -40,11 +40,11 @@ interface EndpointOf<Shape extends z.ZodRawShape> {
   bodyBytesMax?: number;
   /** The parameters; none by default. */
   query?: Shape;
-  /** The schema of the JSON answer; an endpoint that answers no JSON has a `format`. */
+  /** The schema of the JSON answer; an endpoint without JSON answers has a `format`. */
   json?: z.ZodType;
   /** The schema of its answers in CSL-JSON, if `format` has it. */
   csl?: z.ZodType;
-  /** The only format of its answers, where no parameter `format` names several. */
+  /** The only format of its answers, if no parameter `format` chooses one. */
   format?: Format;
   /** The formats of its answers, where a parameter that is not named `format` chooses between them; the Accept header does not. */
   formats?: readonly Format[];
@@ -104,7 +104,7 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
         const asked = await call.stage('parse', () => read(query, request, format, formats));
         const { url } = request;
         const params = request.params as Record<string, string>;
-        // A client that has an answer may be answered without a statement that reads.
+        // A client that already has an answer may be answered without a read.
         const isConditional = request.headers['if-none-match'] !== undefined;
         await untilSteady(response, isPinned(asked), async (attempt) => {
           const mayUseKnown = attempt === 1 && !isConditional;
@@ -124,8 +124,8 @@ export function endpoint<Shape extends z.ZodRawShape>(declared: EndpointOf<Shape
 const attemptsMax = 5;
 
 /**
- * Answers a call. It begins again with the current facts if those in memory do not hold; and with the new state if a load rewrites a
- * series between look-up and reading, unless the client has named the state.
+ * Answers a call. It restarts with the current facts if the cached ones are stale; and with the new state if a load rewrites a series
+ * between look-up and reading, unless the client has requested a state.
  */
 async function untilSteady(
   response: Response,
@@ -147,7 +147,7 @@ async function untilSteady(
   }
 }
 
-/** Whether the client has named the state of the data: by a cursor or a version. */
+/** Whether the client has requested a state of the data, by a cursor or a version. */
 function isPinned(query: { cursor?: unknown; version?: unknown }): boolean {
   return query.cursor !== undefined || query.version !== undefined;
 }
@@ -164,7 +164,7 @@ function schemaIn(
   return schema;
 }
 
-/** Tells the gateway until when it may answer the call from memory. To be called before anything is read for the answer. */
+/** Sets until when the gateway may cache the answer. Call it before anything is read for the answer. */
 function tellValidity({ clock, loads }: Dependencies, call: ServiceCall): void {
   const state = loads.known(); // the answer includes it
   if (state === undefined) return;

@@ -21,5 +21,5 @@ export const instant = (sql: string): ListField => ({ sql, kind: 'text', schema:
 export const filled = (field: ListField): ListField => ({ ...field, isFilled: true });
 /** Makes the list sortable by the field. */
 export const sorted = (field: ListField): ListField => ({ ...field, isSorted: true });
-/** Gives the field bounds, though no order is by it. */
+/** Gives the field bounds without making the list sortable by it. */
 export const bounded = (field: ListField): ListField => ({ ...field, isBounded: true });

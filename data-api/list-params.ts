@@ -1,5 +1,5 @@
-// The parameters that narrow every list, from one declaration: filters of several values, bounds of numbers and dates, ids, and the count alone.
-// Hides how a bound is named and read.
+// The parameters that narrow every list, from one declaration: filters of several values, bounds of numbers and dates, ids, and the count
+// alone.
 import { z } from 'zod';
 import { fail } from '../kernel/errors.ts';
 import type { DateRange } from '../kernel/dates.ts';
@@ -12,12 +12,12 @@ type Several<Asked extends Filters> = {
   -readonly [Name in keyof Asked]: z.ZodOptional<z.ZodType<readonly z.output<Asked[Name]>[]>>;
 };
 
-/** What a list is narrowed by, beside windows and words. */
+/** The filters of a list, besides windows and words. */
 export interface Narrowing<Asked extends Filters> {
   filters: Asked;
-  /** The parameter of one id; undefined: rows have none. */
+  /** The parameter of one id; undefined if rows have none. */
   id: z.ZodType | undefined;
-  /** field → what its bounds are. */
+  /** field → the type of its bounds. */
   bounded: Readonly<Record<string, BoundKind>>;
 }
 
@@ -31,7 +31,7 @@ const countParam = flagParam(false).describe(
 /** A hundred of the longest ids that a series can have. */
 const idsLengthMax = 100 * 129;
 
-/** Takes every number that an answer prints. */
+/** Accepts every number that an answer prints. */
 const numberParam = z
   .string()
   .regex(/^-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?$/, 'must be a number such as 12.5')
@@ -65,7 +65,7 @@ export function narrowingParams<Asked extends Filters>({ filters, id, bounded }:
 
 const nouns: Readonly<Record<BoundKind, string>> = { number: 'value', date: 'date' };
 
-/** A bound, as a request has it. */
+/** A bound of a request. */
 export interface Bound {
   field: string;
   kind: BoundKind;
@@ -87,12 +87,12 @@ export function boundsOf(query: object, bounded: Readonly<Record<string, BoundKi
   );
 }
 
-/** The ids that a request has; undefined: all. */
+/** The ids of a request; undefined for all. */
 export function idsOf(query: object): readonly string[] | undefined {
   return (query as { ids?: readonly string[] }).ids;
 }
 
-/** @throws Failure `invalid_parameter` if a count is asked for in another format than JSON. */
+/** @throws Failure `invalid_parameter` if a count is requested in another format than JSON. */
 export function requireJsonCount({ count_only, format }: { count_only: boolean; format: string }): void {
   if (count_only && format !== 'json')
     fail('invalid_parameter', 'A count is available as JSON only.', { param: 'format' });

@@ -1,5 +1,5 @@
-// The statement behind every list, and the version of the data that it shows.
-// Hides keyset paging: a page begins after the last row of the previous one, along an index.
+// The statement behind every list, and the version of the data that it shows. Lists use keyset paging: a page begins after the last row of
+// the previous one, along an index.
 import { z } from 'zod';
 import type { Queryable } from '../kernel/database.ts';
 import { entryAt, memberOf } from '../kernel/entries.ts';
@@ -32,20 +32,20 @@ export interface List {
   fields: Readonly<Record<string, ListField>>;
   /** Fields that make any order total; never null. */
   key: readonly string[];
-  /** The field that identifies a row, which `ids` selects by; by default `id`, if it has that field. */
+  /** The field that identifies a row, by which `ids` selects; by default `id`, if the list has that field. */
   id?: string;
   /** The default order: a field, or `-field`. */
   sort: string;
   parts?: ListParts;
 }
 
-/** How rows are found that are in several parts, of which an index has each in the order: the first of each part, then the first of these. */
+/** For rows in several parts, each ordered by an index: read the first rows of each part, then the first of all of these. */
 export interface ListParts {
   /** A subquery of the parts, in SQL, with the name `part`. */
   from: string;
   /** The condition on the rows of a part. */
   on: string;
-  /** With more parts than this, the rows are found by this condition instead. */
+  /** With more parts than this, this condition selects the rows instead. */
   most: number;
   otherwise: string;
 }
@@ -63,7 +63,7 @@ export interface ExactFilter {
 export class Conditions {
   readonly sql: string[] = [];
   readonly values: unknown[] = [];
-  /** Those that a list without rows may be due to: their value may not exist. */
+  /** Filters whose values may not exist, which may explain a list without rows. */
   readonly exact: ExactFilter[] = [];
 
   /** Adds `condition($n)`, unless the value is missing. */
@@ -74,10 +74,10 @@ export class Conditions {
     return this;
   }
 
-  /** Adds that the column has one of the values, unless they are missing. @param type that of the column, if it is no text. */
+  /** Adds that the column has one of the values, unless they are missing. @param type that of the column, if it is not text. */
   isOneOf(values: readonly unknown[] | undefined, column: string, type?: string): this {
     const cast = type === undefined ? '' : `::${type}`;
-    // An index gives the rows of one value in its order; those of an array are sorted.
+    // An index returns the rows of one value in its order; those of an array are sorted.
     if (values?.length === 1) return this.and(values[0], (p) => `${column} = ${p}${cast}`);
     return this.and(values, (p) => `${column} = any(${p}${cast === '' ? '' : `${cast}[]`})`);
   }
@@ -90,7 +90,7 @@ export class Conditions {
     return this;
   }
 
-  /** The same as `isOneOf`, for a column whose values a hint may name. @param name the parameter of the request. */
+  /** Like `isOneOf`, for a column whose values a hint may name. @param name the parameter of the request. */
   equals(name: string, values: readonly string[] | undefined, column: string): this {
     const parts = values?.filter((value) => values.length === 1 || !value.includes(',')) ?? [];
     this.exact.push(...parts.map((value) => ({ name, value, column })));
@@ -111,18 +111,18 @@ export class Conditions {
   }
 }
 
-/** The field that `ids` selects by; undefined: rows have no id. */
+/** The field that `ids` selects by; undefined if rows have no id. */
 function idOf({ fields, id = 'id' }: List): ListField | undefined {
   return fields[id];
 }
 
-/** The parameter of one id of a list; undefined: its rows have none. */
+/** The parameter of one id of a list; undefined if its rows have none. */
 export function idParamOf(list: List): z.ZodType | undefined {
   const id = idOf(list);
   return id?.kind === 'number' ? z.string().regex(/^\d{1,15}$/, 'must be a number') : id && z.string();
 }
 
-/** The fields with bounds: the numbers and dates that a list can be ordered by, and others that say so. */
+/** The fields with bounds: the numbers and dates that a list can be ordered by, and others declared with bounds. */
 export function boundedOf(list: List): Readonly<Record<string, BoundKind>> {
   const id = idOf(list);
   return Object.fromEntries(
@@ -133,7 +133,7 @@ export function boundedOf(list: List): Readonly<Record<string, BoundKind>> {
   );
 }
 
-/** Adds what a request narrows any list by: bounds, ids, and the day of the update. */
+/** Adds the filters that every list has: bounds, ids, and the day of the update. */
 export function narrow(list: List, query: object, where: Conditions): void {
   const { updated_after } = query as { updated_after?: string | undefined };
   where.and(updated_after, (p) => `${memberOf(list.fields, 'last_updated').sql} > ${p}`);
@@ -143,12 +143,12 @@ export function narrow(list: List, query: object, where: Conditions): void {
     where.within(bound, memberOf(list.fields, bound.field).sql);
 }
 
-/** The place of a row in the order: the texts of its sort fields. */
+/** The position of a row in the order: the texts of its sort fields. */
 export type ListPlace = readonly (string | null)[];
 
 export interface ListPage {
   rows: Record<string, unknown>[];
-  /** The places of the rows. */
+  /** The positions of the rows. */
   places: ListPlace[];
 }
 
@@ -162,7 +162,7 @@ const comparedAs: Record<ListField['kind'], string> = {
 
 /**
  * A page of a list.
- * @param after the place of the row after which it begins; null for the first page.
+ * @param after the position of the row after which it begins; null for the first page.
  */
 export async function readListPage(
   database: Queryable,
@@ -217,9 +217,7 @@ export async function countRows(database: Queryable, { from }: List, where: Cond
 
 const valuesRowsMax = 20_000;
 
-/**
- * The values that a column has, if the filter's is none of them; null if it is. Of a long list, the values of some rows only.
- */
+/** The values of a column, if the filter's value is not among them; null if it is. Of a long list, the values of some rows only. */
 export async function findOtherValues(
   database: Queryable,
   { from }: List,
@@ -257,9 +255,9 @@ interface Part {
 }
 
 /**
- * The rest of a list after a place: the rows whose sort field is not null, then those where it is. Each part can use an index
- * in either direction, wherever the index has its nulls. PostgreSQL runs the parts of `union all` in turn, and does not start
- * the second if the first fills the page.
+ * The rest of a list after a position: the rows whose sort field is not null, then those where it is. Each part can use an index in either
+ * direction, wherever the index has its nulls. PostgreSQL runs the parts of `union all` in turn, and does not start the second if the first
+ * fills the page.
  */
 function partsOf(where: Conditions, { fields, direction }: Order, after: ListPlace | null): Part[] {
   const behind = (from: number): string[] => {
@@ -282,9 +280,9 @@ function partsOf(where: Conditions, { fields, direction }: Order, after: ListPla
 }
 
 export interface DataState {
-  /** Rises with every load that changed something in the datasets. */
+  /** Increases with every load that changed something in the datasets. */
   version: number;
-  /** When it last rose; null before the first load. */
+  /** When it last increased; null before the first load. */
   changedAt: Date | null;
 }
 

@@ -1,5 +1,5 @@
-// The common part of all dataset lists: parameters, pages, JSON and CSV; and single records.
-// Hides cursors, and that CSV without a limit is the whole list, read page by page as it is sent.
+// The common part of all dataset lists: parameters, pages, JSON and CSV; and single records. CSV without a limit is the whole list, read
+// page by page as it is sent.
 import { z } from 'zod';
 import { digits } from '../kernel/digits.ts';
 import type { Queryable } from '../kernel/database.ts';
@@ -108,7 +108,7 @@ interface ListAnswer {
   counted?: Counted;
 }
 
-/** What is counted in place of a list whose order takes part in its statement. */
+/** The list to count instead, if the order is part of the list's statement. */
 interface Counted {
   list: List;
   where: Conditions;
@@ -164,7 +164,9 @@ export async function listReply(
   };
 }
 
-/** What JSON has beside a page: `meta`, if it has members, and the number of all rows, if it is known. @param isEmpty whether nothing matches. */
+/**
+ * The members of JSON besides the page: `meta`, if not empty, and the number of all rows, if known. @param isEmpty whether nothing matches.
+ */
 async function besideRows(
   { database }: Dependencies,
   call: ServiceCall,
@@ -198,10 +200,10 @@ function countReply(
   };
 }
 
-/** A list without rows names so many filters whose value no row has. */
+/** A list without rows names at most this many filters whose value no row has. */
 const hintsMax = 5;
 
-/** Why nothing matches, as far as it is due to filters whose value no row has. */
+/** Why nothing matches, as far as filters have values that no row has. */
 async function hintsFor(database: Queryable, list: List, { exact }: Conditions): Promise<string[]> {
   const hints: string[] = [];
   for (const filter of exact.slice(0, hintsMax)) {
@@ -214,7 +216,7 @@ async function hintsFor(database: Queryable, list: List, { exact }: Conditions):
   return hints;
 }
 
-/** The value that has the same letters, or contains them; otherwise the one that is spelled nearly alike. */
+/** The value that has the same letters, or contains them; otherwise the one with the nearest spelling. */
 function nearestValue(value: string, others: readonly string[]): string | undefined {
   const typed = value.toLowerCase();
   const containing = others.filter((other) => other.toLowerCase().includes(typed));
@@ -222,7 +224,7 @@ function nearestValue(value: string, others: readonly string[]): string | undefi
   return typed.length > 1 && shortest !== undefined ? shortest : nearestName(value, others);
 }
 
-/** Further members of `meta`, and the number of all rows with which they come; `name` is its stage. */
+/** Further members of `meta`, and the number of all rows; `name` is their stage in the timings. */
 interface ListExtra {
   name: HandlerStage;
   read: () => Promise<{ meta: object; total: number }>;
@@ -255,7 +257,7 @@ export async function readRecord(database: Queryable, list: List, where: Conditi
   return row;
 }
 
-/** The first rows that match, as they are sent. */
+/** The first matching rows, as sent. */
 export async function readRows(
   database: Queryable,
   list: List,

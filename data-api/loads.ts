@@ -1,5 +1,5 @@
-// The newest load, as this service knows it: gateways ask for it and keep answers that include it.
-// Hides that an answer includes every load that this service knew of before the call began to read.
+// The newest load known to this service: gateways ask for it and cache answers that include it. An answer includes every load that this
+// service knew of before the call began to read.
 import { hash } from 'node:crypto';
 import type { Queryable } from '../kernel/database.ts';
 import { sendJson } from '../kernel/http/reply.ts';
@@ -11,13 +11,13 @@ import { readNewestLoad } from './loads.sql.ts';
 export interface Loads {
   /** Asks the database. */
   newest(): Promise<DataState>;
-  /** What was the newest load when the database was asked last: what is read from now on includes it. Undefined: it was never asked. */
+  /** The newest load when the database was last asked: every later read includes it. Undefined if it was never asked. */
   known(): DataState | undefined;
-  /** The database has said otherwise that this is its newest load. */
+  /** Records a newest load that another statement has read. */
   note(load: number): void;
 }
 
-/** What answers depend on besides the data: the build, and these. Instances that agree in all of it have the same edition. */
+/** The state besides the data that answers depend on: the build, and these. Instances that agree in all of it have the same edition. */
 export function editionOf(settings: Readonly<Record<string, string | number | undefined>>): string {
   const shaping = [programBuild(), Object.entries(settings).toSorted()];
   return hash('sha256', JSON.stringify(shaping), 'base64url').slice(0, 12);
@@ -26,7 +26,7 @@ export function editionOf(settings: Readonly<Record<string, string | number | un
 export function createLoads(database: Queryable, edition: string): Loads {
   let known: DataState | undefined;
   function note(load: number): DataState {
-    // Two questions may be answered in the other order.
+    // Two concurrent queries may be answered out of order.
     if (known === undefined || known.load < load) known = { edition, load };
     return known;
   }

@@ -1,5 +1,5 @@
-// Logarithms of exact decimals, and what is computed with powers and roots, with ten significant digits.
-// Hides how digits are kept where two values are nearly equal: their difference is exact before it becomes a floating-point number.
+// Logarithms of exact decimals, and functions with powers and roots, with ten significant digits. The difference of two nearly equal values
+// is computed exactly before it becomes a floating-point number.
 import { alignedUnits, minus, plus, significant, zero, type Decimal } from './decimal.ts';
 
 const one: Decimal = { units: 1, scale: 0 };
@@ -23,7 +23,7 @@ export function compoundChange(x: Decimal, base: Decimal, times: number): string
   return log === null ? '-100' : significant(100 * Math.expm1(times * log)) || null;
 }
 
-/** What a mean and a standard deviation are computed from, exactly. */
+/** The exact sums for a mean and a standard deviation. */
 export interface Moments {
   count: number;
   sum: Decimal;

@@ -32,25 +32,25 @@ export interface DataApiOptions {
   databaseUrl: string;
   /** A streaming replica of it, which is read while it is known to be current. */
   replica?: { url: string; lagMaxMs: number } | undefined;
-  /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
+  /** The migrations that the database must have for this to be ready. Undefined: a reachable database is enough. */
   schema?: readonly Migration[] | undefined;
   /** Verifies the gateway's tokens and seals the page cursors; the same for every data-api of an installation. */
   identitySecret: string;
-  /** The previous secret, which gateways may still seal with while the secret is being replaced. */
+  /** The previous secret, which gateways may still use while the secret is being replaced. */
   previousIdentitySecret?: string | undefined;
   /** The publisher's time zone, an IANA name. */
   seriesTimeZone: string;
   /** Where clients reach the gateway, without a slash at the end. */
   publicUrl: string;
-  /** The most points per combination of dimension values in the previews of visitors; 0, the default: there are none. */
+  /** The most points per combination of dimension values in the previews of visitors; 0, the default, disables them. */
   previewPoints?: number | undefined;
   /** The id of the series whose revisions visitors may see; undefined: there is none. */
   openRevisionsSeries?: string | undefined;
-  /** Where the publisher keeps the bulk files; undefined if it writes none. */
+  /** The folder or bucket of the bulk files; undefined if the publisher writes none. */
   bulkPlace?: BulkPlace | undefined;
   /** The operator's own synonyms of search, beside those of `config/synonyms.yml`; undefined if the operator has no such file. */
   synonymsFile?: string | undefined;
-  /** What the front page shows, absolute; undefined: `config/front-page.yml`. */
+  /** The absolute path of the front page's configuration; undefined: `config/front-page.yml`. */
   frontPageFile?: string | undefined;
   host: string;
   port: number;
@@ -60,21 +60,22 @@ export interface DataApiOptions {
   certificate?: ServiceCertificate | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
-  /** Continues the traces of gateways; by default none is. */
+  /** Continues the traces of gateways; default: no tracing. */
   tracing?: Tracing | undefined;
   log: Log;
   /** Default: that of the primary database, which all instances share. */
   clock?: Clock;
 }
 
-// A stream reads and renders in turn, so that one connection keeps this process busy where several answers are under way. A second one
-// takes CPU from short reads unless PostgreSQL has cores of its own: their p99 was 159 ms on two cores, and 68 ms with one (2026-11-22).
+// A stream reads and renders in turn, so one connection keeps this process busy when several answers are in flight. A second one takes CPU
+// from short reads unless PostgreSQL has cores of its own: their p99 was 159 ms on two cores with two connections, and 68 ms with one
+// (2026-11-22).
 export const longReadConnections = availableParallelism() > 2 ? 2 : 1;
 
-/** What a server is read by: connections, and caches of what was read there. */
+/** The readers of one server: connections, and caches of its data. */
 interface DataServer extends WatchedServer {
   database: Database;
-  /** Of the newest load there. */
+  /** The newest load there. */
   loads: Loads;
   routes: Route[];
   metrics: readonly Metric[];
@@ -150,7 +151,7 @@ export async function start(
 
 type Shared = ReturnType<typeof sharedDependencies>;
 
-/** What does not depend on the server that is read. */
+/** The dependencies that do not depend on the server that is read. */
 function sharedDependencies(
   options: DataApiOptions,
   { vocabulary, frontPage, bulk }: Pick<Dependencies, 'vocabulary' | 'frontPage' | 'bulk'>,
@@ -161,7 +162,7 @@ function sharedDependencies(
   const cursors = createCursors(identitySecret);
   const chartPlaces = createPlaces();
   const settings = { seriesTimeZone, publicUrl, previewPoints, openRevisionsSeries };
-  // The secret seals cursors.
+  // The secret encrypts cursors.
   const shaping = { vocabulary: vocabulary.text, frontPage: frontPage.edition };
   const edition = editionOf({ ...settings, identitySecret, ...shaping });
   const loaded = { vocabulary, frontPage, cursors, chartPlaces };

@@ -1,5 +1,5 @@
-// Decides which server a call reads from, if there is a replica: the replica while it holds every load that can have been reported as
-// done, else the primary; while the primary does not answer, the replica for a bounded time. Hides the questions asked of both.
+// Decides which server a call reads from, if there is a replica: the replica while it has every load that can have been reported as done,
+// else the primary; while the primary does not respond, the replica for a bounded time.
 import type { Queryable } from '../kernel/database.ts';
 import { createDeadline } from '../kernel/deadline.ts';
 import { fail, Failure, toFailure } from '../kernel/errors.ts';
@@ -11,23 +11,23 @@ import { readNewestLoad } from './loads.sql.ts';
 
 export type ServerName = 'primary' | 'replica';
 
-/** A server, as it is watched. */
+/** A monitored server. */
 export interface WatchedServer {
   /**
-   * A connection for the questions alone, so that they never wait behind a read. It stays open while the server stalls, so callers must
-   * set a deadline of their own.
+   * A connection for the probes alone, so that they never wait behind a read. It stays open while the server stalls, so callers must set
+   * their own deadline.
    */
   questions: Queryable;
-  /** What is read from it includes the loads noted here. */
+  /** Reads from it include the loads recorded here. */
   loads: Pick<Loads, 'note'>;
 }
 
 export interface ReplicaWatch {
-  /** The server that a call reads from which begins now; for all of its statements. @throws Failure `unavailable`. */
+  /** The server for all statements of a call that begins now. @throws Failure `unavailable`. */
   choose(): ServerName;
   /**
-   * Reports a statement that failed because its connection broke. Resolves when `choose` takes the fault into account; for a stalled
-   * primary, once its question is late.
+   * Reports a statement that failed because its connection broke. Resolves when `choose` takes the failure into account; for a stalled
+   * primary, once its probe is late.
    */
   noteFault(server: ServerName): Promise<void>;
   close(): void;
@@ -36,22 +36,22 @@ export interface ReplicaWatch {
 export interface ReplicaWatchOptions {
   primary: WatchedServer;
   replica: WatchedServer;
-  /** For how long the replica is read while the primary does not answer, counted from when it was last known to hold all loads. */
+  /** For how long the replica is read while the primary does not respond, counted from when it was last known to have all loads. */
   lagMaxMs: number;
   log: Log;
 }
 
 const askEveryMs = 100;
-/** A question that is not answered for so long means that the server is stalled; a slow primary is waited for, as it may have new loads. */
+/** A probe without a reply after this time means that the server is stalled; a slow primary is waited for, as it may have new loads. */
 const stalledAfterMs = 3_000;
 
-/** The questions that one server is asked, one after the other. */
+/** The probes of one server, one after the other. */
 interface Questions {
-  /** When the question was asked that was answered last. */
+  /** When the last answered probe was sent. */
   askedAtMs: number;
   /** The newest load, by that answer. */
   load: number;
-  /** `known` resolves when the question is answered, has failed or is late: then it is known whether the server is away. */
+  /** `known` resolves when the probe is answered, has failed or is late: then it is known whether the server is available. */
   underWay: { isLate: boolean; known: Promise<void> } | undefined;
   hasFailed: boolean;
 }
@@ -61,8 +61,8 @@ const noQuestions = (load: number): Questions => ({
 });
 
 /**
- * A load that is committed after the primary was asked is reported as done later than `answerLeaseMs` after that (`inForceAfterMs`). So a
- * replica that has the newest load of an answer may be read for that long, counted from the question.
+ * A load that is committed after the primary was probed is reported as done more than `answerLeaseMs` later (`inForceAfterMs`). So a
+ * replica that has the newest load of a reply may be read for that long, counted from the probe.
  */
 export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOptions): ReplicaWatch {
   const servers = { primary, replica };
@@ -87,7 +87,7 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
     const askedAtMs = performance.now();
     const { questions: connection, loads } = servers[name];
     try {
-      // The connection alone may have been ended: what counts is whether the server answers on another one.
+      // Only the connection may have been closed: a new one shows whether the server responds.
       const load = await readNewestLoad(connection).catch(() => readNewestLoad(connection));
       loads.note(load);
       Object.assign(asked, { askedAtMs, load, hasFailed: false });
@@ -134,8 +134,8 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
     },
     async noteFault(server) {
       if (server === 'replica')
-        questions.replica.hasFailed = true; // until it answers a question
-      else await ask('primary'); // one broken connection is no reason to read what may be older
+        questions.replica.hasFailed = true; // until it answers a probe
+      else await ask('primary'); // one broken connection does not justify reading older data
     },
     close() {
       isClosed = true;
@@ -144,12 +144,12 @@ export function watchReplica({ primary, replica, lagMaxMs, log }: ReplicaWatchOp
   };
 }
 
-// A statement that a replica has cancelled, as it had to replay what removes rows that the statement reads.
+// A statement that a replica has cancelled, because it had to replay the removal of rows that the statement reads.
 const conflictCode = '40001';
 
 /**
- * The routes of both servers as one: each call is handled by one of them as a whole. A call whose server is lost before anything was
- * sent is handled by the other one, if that may be read.
+ * The routes of both servers as one: a single server handles each call as a whole. If that server is lost before anything was sent, the
+ * other one handles the call, if it may be read.
  */
 export function routesOfEither(
   watch: Pick<ReplicaWatch, 'choose' | 'noteFault'>,

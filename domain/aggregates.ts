@@ -1,4 +1,4 @@
-// Which lower frequencies a series can be read at, and what a period is of its points; docs/transforms.md has the rules.
+// The lower frequencies at which a series can be read, and the values of their periods; docs/transforms.md has the rules.
 import type { Frequency } from './periods.ts';
 
 /** The frequencies that points are aggregated to, the highest first. */
@@ -22,7 +22,7 @@ export function lowerFrequencies(source: Frequency): readonly TargetFrequency[] 
   return targetFrequencies.filter((target) => perYear[target] < perYear[source]);
 }
 
-/** About how many stored points a period has at most. */
+/** The approximate maximum of stored points in a period. */
 export function sourcePerPeriod(source: Frequency, target: TargetFrequency): number {
   return Math.ceil(perYear[source] / perYear[target]);
 }

@@ -1,14 +1,14 @@
-// The text of a filter by dimension values, `side:buy|sell,city:Lahore`: how it is read and written.
-// Hides the grammar: comma is AND over dimensions, | is OR within one, a backslash escapes the next character.
+// Reads and writes the text of a filter by dimension values, `side:buy|sell,city:Lahore`: comma is AND over dimensions, | is OR within one,
+// a backslash escapes the next character.
 
 export interface DimsPart {
-  /** Empty where the part has no name. */
+  /** Empty if the part has no name. */
   name: string;
-  /** One of them is empty where a value is missing. */
+  /** A value is empty if it is missing. */
   values: string[];
 }
 
-/** The parts of a filter, in their order. */
+/** The parts of a filter, in order. */
 export function readDims(text: string): DimsPart[] {
   return splitUnescaped(text, ',').map((part) => {
     const colon = part.indexOf(':');

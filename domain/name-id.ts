@@ -1,12 +1,12 @@
-// The ids of what has a name and no id of its own, such as a source: made of the name, so that they are the same everywhere and always.
+// Derives ids for things that have a name but no id, such as a source: from the name, so that they are the same in every installation.
 import { hash } from 'node:crypto';
 
 const wordsMax = 60;
 
 /**
- * The words of a name in plain letters and digits, and eight digits that tell names of the same words apart:
- * `statistics-office-3f0c9a1e`; only these where the name has no such letter.
- * @param within what the name is unique in.
+ * The words of a name in plain letters and digits, and eight digits that distinguish names with the same words:
+ * `statistics-office-3f0c9a1e`; only the digits if the name has no such letter.
+ * @param within the scope in which the name is unique.
  */
 export function nameId(name: string, within = ''): string {
   const words = name

@@ -1,4 +1,4 @@
-// How our own iCalendar files carry what the format has no property for, so that loading one changes nothing.
+// Properties of our own in iCalendar files, for facts for which the format has no property, so that loading such a file changes nothing.
 // data-api writes them, ingest reads them.
 
 /** The PRODID of the files. */

@@ -39,7 +39,7 @@ export const unitKept: ReadonlySet<string> = new Set<Transform>([
   'cumulative',
 ]);
 
-/** The periods of a year, as annual rates count them; an irregular series has none. */
+/** The number of periods in a year for annual rates; an irregular series has none. */
 export const periodsPerYear: Readonly<Partial<Record<Frequency, number>>> = {
   daily: 260,
   weekly: 52,

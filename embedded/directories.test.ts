@@ -30,7 +30,7 @@ function scratch(t: ExecutionContext): string {
   return directory;
 }
 
-/** Everything about a path that a fault could change. */
+/** All properties of a path that a fault could change. */
 function stateOf(file: string) {
   const { uid, gid, mode } = lstatSync(file);
   return { uid, gid, mode, entries: lstatSync(file).isDirectory() ? readdirSync(file) : [] };

@@ -1,5 +1,5 @@
-// The directories that the embedded PostgreSQL uses, for a process that may be root on a machine with other users.
-// Hides the checks that keep root from following a link, or from working in a directory that somebody else has prepared.
+// The directories that the embedded PostgreSQL uses, for a process that may be root on a machine with other users. The checks prevent root
+// from following a link, or from working in a directory that another user has prepared.
 import {
   chmodSync,
   closeSync,
@@ -22,7 +22,7 @@ export interface Owner {
   gid?: number;
 }
 
-/** Where root keeps what the server's user must reach, if DATA_DIR is closed to that user. */
+/** Where root stores data for the server's user, if DATA_DIR is closed to that user. */
 export const systemDirectory = '/var/lib/almanac';
 
 /**
@@ -41,9 +41,9 @@ export function openDataDirectory(dataDir: string): void {
 }
 
 /**
- * Makes a directory that all may enter and only this user may change, unless it is there. Its parent must be such a directory,
- * or one of the system's.
- * @throws Error if the name is taken by a link, or by something that another user owns or may write to.
+ * Creates a directory that all may enter and only this user may change, unless it exists. Its parent must be such a directory, or one of
+ * the system's.
+ * @throws Error if the name belongs to a link, or to something that another user owns or may write to.
  */
 export function openOwnDirectory(directory: string): void {
   if (makeDirectory(directory)) chmodSync(directory, 0o755); // whatever the umask
@@ -57,9 +57,9 @@ export function openOwnDirectory(directory: string): void {
 }
 
 /**
- * The data directory of the server: `<dataDir>/postgres`, or `<system>/<name>` if the server's user cannot enter DATA_DIR. It belongs
- * to the server's user afterwards. Only an empty directory of root's is given away, and a link is followed only if root made it.
- * @throws Error if the name is taken by anything else.
+ * The data directory of the server: `<dataDir>/postgres`, or `<system>/<name>` if the server's user cannot enter DATA_DIR. It belongs to
+ * the server's user afterwards. Only an empty directory of root's changes owner, and a link is followed only if root made it.
+ * @throws Error if the name belongs to anything else.
  */
 export function openClusterDirectory(directory: string, owner: Owner): string {
   const isNew = makeDirectory(directory, 0o700);
@@ -67,7 +67,7 @@ export function openClusterDirectory(directory: string, owner: Owner): string {
   if (uid === undefined || gid === undefined) return directory;
   const named = lstatSync(directory);
   const cluster = named.isSymbolicLink() && named.uid === 0 ? realpathSync(directory) : directory;
-  // By its descriptor: what is checked is what is given away.
+  // By its descriptor: the checked directory is the one whose owner changes.
   const opened = openDirectory(cluster);
   try {
     const found = fstatSync(opened);
@@ -84,7 +84,7 @@ export function openClusterDirectory(directory: string, owner: Owner): string {
   return cluster;
 }
 
-/** @returns whether the directory was made here; false if the name is taken. */
+/** @returns whether the directory was created here; false if the name exists. */
 function makeDirectory(directory: string, mode = 0o755): boolean {
   mkdirSync(path.dirname(directory), { recursive: true });
   try {

@@ -1,4 +1,4 @@
-// Whether the disk of the embedded PostgreSQL has space left. Hides how much the server needs to go on writing.
+// Whether the disk of the embedded PostgreSQL has space left.
 import { statfs } from 'node:fs/promises';
 import { fail } from '../kernel/errors.ts';
 
@@ -11,7 +11,7 @@ export async function requireSpace(directory: string, needed = neededBytes): Pro
   if (bavail * bsize < needed) fail('unavailable', fullDisk(directory));
 }
 
-/** Whether a statement failed because the disk is full: SQLSTATE 53100, of the error itself or of what it was thrown for. */
+/** Whether a statement failed because the disk is full: SQLSTATE 53100, in the error itself or in its cause. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('code' in error && error.code === '53100') return true;

@@ -1,5 +1,5 @@
-// A real PostgreSQL on this machine, from the npm package's binaries, for one data directory. Loopback only.
-// Hides initdb, the password file, running as root, and what a `kill -9` leaves behind.
+// Runs a real PostgreSQL on this machine, from the npm package's binaries, for one data directory; loopback only. Handles initdb, the
+// password file, running as root, and the leftovers of a `kill -9`.
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { canEnter, reachablePrograms } from './programs.ts';
 export interface EmbeddedPostgres {
   /** Connection string of the database `almanac`, as its owner and superuser. */
   url: string;
-  /** Where its data is. */
+  /** Its data directory. */
   directory: string;
   /** Whether the server was started here; false: it ran already. */
   launched: boolean;
@@ -42,7 +42,7 @@ const stopTimeoutMs = 60_000;
 /**
  * Starts the server of `<dataDir>/postgres`, creating it on the first call, or joins it if it runs.
  * @param more settings for a server that it starts, in addition to postgresql.conf.
- * @param meanwhile called once a program of the server runs, in a process of its own: what may be done until it answers.
+ * @param meanwhile called once a program of the server runs in its own process: work to do until it responds.
  * @throws Error with a readable message if the machine cannot run it.
  */
 export async function startEmbeddedPostgres(
@@ -93,7 +93,7 @@ export function hasEmbeddedDatabase(dataDir: string): boolean {
   try {
     return statSync(path.join(clusterPath(dataDir, serverOwner()), versionFile)).isFile();
   } catch (error) {
-    // What this user may not look into is there: starting it says what is wrong.
+    // A directory that this user may not read exists: starting it reports the fault.
     return (error as NodeJS.ErrnoException).code === 'EACCES';
   }
 }
@@ -165,7 +165,7 @@ async function initialise(
   const passwordFile = path.join(mkdtempSync(path.join(tmpdir(), 'almanac-')), 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (owner.uid !== undefined && owner.gid !== undefined) {
-    // The file first: once the directory is the server's user's, that user could put a link in the file's place.
+    // The file first: once the directory belongs to the server's user, that user could replace the file by a link.
     chownSync(passwordFile, owner.uid, owner.gid);
     chownSync(path.dirname(passwordFile), owner.uid, owner.gid);
   }
@@ -227,7 +227,7 @@ async function launch(
       output += error.message;
       resolve(false);
     });
-    child.once('close', () => resolve(false)); // after all that it printed
+    child.once('close', () => resolve(false)); // after all its output
     child.stderr.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-20_000);
       // The second message appears if the operator turned on log files; after it, nothing more is written here.

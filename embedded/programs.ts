@@ -1,5 +1,5 @@
-// Where the server's programs are: in the npm package, or in a copy of it that the server's user can run.
-// Hides what npm drops from the package, and that the package may be closed to that user, or not ours to complete.
+// The directory of the server's programs: in the npm package, or in a copy of it that the server's user can run. Restores what npm drops
+// from the package; a copy is used if the package is closed to that user, or may not be changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -20,9 +20,9 @@ import { openOwnDirectory, systemDirectory, type Owner } from './directories.ts'
 const programs = ['initdb', 'postgres'];
 
 /**
- * The directory of the programs: the package's own, or a copy if the server's user cannot access the package, or if its links are
- * missing and cannot be created there. The copy is in DATA_DIR; root's in the system's directory, which that user can enter. Neither is
- * shared with other users as /var/tmp is, where somebody else may have taken the name of the copy.
+ * The directory of the programs: the package's own, or a copy if the server's user cannot access the package, or if its links are missing
+ * and cannot be created there. The copy is in DATA_DIR; root's in the system's directory, which that user can enter. Neither is shared with
+ * other users as /var/tmp is, where another user may have created something under the copy's name.
  * @param native the directory `native` of the platform package.
  */
 export function reachablePrograms(

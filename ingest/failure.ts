@@ -1,6 +1,6 @@
-// The one error of a failed load: wrong options, an unreadable file, or rows that the dataset does not allow.
+// The error of a failed load: wrong options, an unreadable file, or rows that the dataset does not allow.
 
-/** A refused cell: its position, its text, what was expected instead. */
+/** A rejected cell: its position, its text, and the expected form. */
 export interface Reject {
   /** The line of the file on which the row begins; the header is on line 1. */
   line: number;
@@ -11,9 +11,8 @@ export interface Reject {
 }
 
 /**
- * `usage`: the call itself is wrong (an unknown dataset, a mapping to a missing column);
- * `invalid_file`: the file cannot be read (no header, broken gzip, wrong encoding);
- * `invalid_rows`: rows were refused. In all three cases nothing was stored.
+ * `usage`: the call itself is wrong (an unknown dataset, a mapping to a missing column); `invalid_file`: the file cannot be read (no
+ * header, broken gzip, wrong encoding); `invalid_rows`: rows were rejected. In all three cases nothing was stored.
  */
 export type IngestFailureCode = 'usage' | 'invalid_file' | 'invalid_rows';
 
@@ -26,9 +25,9 @@ export interface DueFault {
 
 export class IngestFailure extends Error {
   readonly code: IngestFailureCode;
-  /** The first thousand refused cells, in file order; the report file has all of them. */
+  /** The first thousand rejected cells, in file order; the report file has all of them. */
   readonly rejects: readonly Reject[];
-  /** The total number of refused rows. */
+  /** The total number of rejected rows. */
   readonly rowsRejected: number;
   /** What to add to the command so that its columns can be used. */
   readonly fix: readonly string[];

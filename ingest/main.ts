@@ -1,5 +1,5 @@
-// Starts the publisher: the process that makes loads under embargo visible at their instants, fetches sources that keep themselves fresh,
-// loads what is put into the watched folder, writes the bulk files, and serves operators. Any number may run beside each other.
+// Starts the publisher: the process that makes loads under embargo visible at their instants, fetches scheduled sources, loads the files of
+// the watched folder, writes the bulk files, and serves operators. Any number may run.
 import { openDatabase } from '../kernel/database.ts';
 import { checkedWithin } from '../kernel/deadline.ts';
 import { readyWithinMs } from '../kernel/http/server.ts';
@@ -23,26 +23,26 @@ import { fetchDeps, loadingApart, startFetching, type SourceSettings } from './d
 export interface PublisherOptions {
   /** Of the role almanac_publisher, or of the owner. */
   databaseUrl: string;
-  /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
+  /** The migrations that the database must have for this to be ready. Undefined: a reachable database is enough. */
   schema?: readonly Migration[] | undefined;
   /** Logs each statement that takes longer; 0, the default: none. */
   slowStatementMs?: number | undefined;
-  /** Undefined: it fetches no sources. */
+  /** Undefined: no sources are fetched. */
   sources?: SourceSettings | undefined;
-  /** The watched folder, absolute, and the time zone that determines the day of its loads. Undefined: none is watched. */
+  /** The absolute path of the watched folder, and the time zone that determines the day of its loads. Undefined: none is watched. */
   inbox?: { directory: string; seriesTimeZone: string } | undefined;
-  /** Where bulk files are written, and for how long replaced ones are kept. Undefined: none are written. */
+  /** The folder or bucket of the bulk files, and for how long replaced ones are kept. Undefined: none are written. */
   bulk?: BulkSettings | undefined;
-  /** Of the processes that read files. */
+  /** The limits of the processes that read files. */
   readLimits?: ReadLimits | undefined;
   /** They get only the variables of PostgreSQL's driver from it. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
   log: Log;
-  /** By which releases and sources are due; default: that of the database. */
+  /** The clock of releases and sources; default: that of the database. */
   clock?: ReleaseClock;
   /** Serves the calls of operators. Undefined: it serves none. */
   operators?: OperatorServerOptions | undefined;
-  /** Continues the traces of gateways; by default none is. */
+  /** Continues the traces of gateways; default: no tracing. */
   tracing?: Tracing | undefined;
 }
 
@@ -50,20 +50,20 @@ export interface RunningPublisher {
   /** Where operators are served; undefined: nowhere. */
   url: string | undefined;
   metrics: readonly Metric[];
-  /** Rejects while the database is away, or its schema does not fit; in time for a probe. */
+  /** Rejects while the database is unavailable, or its schema does not fit; in time for a probe. */
   ready(): Promise<void>;
-  /** Gives up what is being prepared, which another publisher or the next start makes, then resolves. */
+  /** Rolls back what is being prepared, which another publisher or the next start makes, then resolves. */
   close(): Promise<void>;
 }
 
-/** @throws Error if the database does not answer, its schema does not fit, or the port is taken. */
+/** @throws Error if the database does not respond, its schema does not fit, or the port is in use. */
 export async function start(options: PublisherOptions): Promise<RunningPublisher> {
   const { databaseUrl, log, slowStatementMs, clock = databaseClock, schema = [], readLimits, env } = options;
   const applicationName = 'almanac publisher';
   const database = openDatabase(databaseUrl, log, {
     applicationName,
     // For a release and its file, the metrics, the heartbeat, records of sources and of the watched folder, and the timers of both. The
-    // processes that read files have connections of their own.
+    // processes that read files have their own connections.
     connectionsMax: 8,
     slowStatementMs,
   });
@@ -86,14 +86,14 @@ export async function start(options: PublisherOptions): Promise<RunningPublisher
       throw error;
     }));
   const publishing = startPublishing(deps);
-  // Releases interrupt loads of its own, so they need not be as far behind as the calls of operators: on a busy machine they would never end.
+  // Releases interrupt its loads, so their priority need not be as low as that of operators' calls: on a busy machine they would never end.
   const niceness = 5;
   const apart = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env, niceness });
   const ofInbox = options.inbox && { ...deps, ...options.inbox };
   const inbox = ofInbox && startInbox({ ...ofInbox, work: workingApart(ofInbox, apart) });
   const sources = options.sources && fetchDeps(deps, options.sources, loadingApart(apart));
   const fetching = sources && startFetching(sources);
-  // Apart from the others: a file that was put into the folder does not wait for it.
+  // Separate from the others: a file in the folder does not wait for them.
   const apartForBulk = createApart<Tasks>({ databaseUrl, applicationName, log, limits: readLimits, env });
   const bulk = options.bulk && (await startBulk({ ...deps, apart: apartForBulk }, options.bulk));
   return {

@@ -1,4 +1,5 @@
-// The statements of a backup and of a restore. They name tables by what the catalogue of PostgreSQL says, so a new table needs nothing here.
+// The statements of a backup and of a restore. They read the names of tables from PostgreSQL's catalogue, so a new table needs no change
+// here.
 import pg from 'pg';
 import {
   from as copyFrom,
@@ -9,7 +10,7 @@ import {
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 import { selectMigrations, type Migration } from '../../kernel/schema.sql.ts';
 
-// Schema jobs is left out: what is in it belongs to pg-boss, and are mails that wait.
+// Schema jobs is left out: it belongs to pg-boss and has only queued mails.
 const schemas = ['data', 'accounts', 'events', 'embargo'];
 
 /** A table, and the columns that can be written. */
@@ -18,7 +19,7 @@ export interface Table {
   columns: string[];
 }
 
-/** One state of everything, however long it is read; and texts that do not depend on settings of the server. */
+/** Reads everything from one snapshot, whatever the duration; and texts that do not depend on settings of the server. */
 export async function beginReading(on: Transaction): Promise<void> {
   await on.query('set transaction isolation level repeatable read, read only');
   await plainTexts(on);
@@ -30,7 +31,7 @@ export async function backendOf(on: Queryable): Promise<number> {
   return row?.pid ?? 0;
 }
 
-/** Ends the statement that another connection waits for. */
+/** Cancels the statement for which another connection waits. */
 export async function cancelStatement(on: Queryable, backend: number): Promise<void> {
   await on.query('select pg_cancel_backend($1)', [backend]);
 }
@@ -61,7 +62,7 @@ export function readTables(on: Queryable): Promise<Table[]> {
   );
 }
 
-/** The last value of each sequence; 0: none was taken. */
+/** The last value of each sequence; 0 if it was never used. */
 export async function readSequences(on: Queryable): Promise<Record<string, string>> {
   const rows = await on.query<{ name: string; value: string }>(
     `select format('%I.%I', schemaname, sequencename) as name, coalesce(last_value, 0)::text as value
@@ -85,7 +86,7 @@ export async function countRows(on: Queryable, { table }: Table): Promise<number
   return row?.count ?? 0;
 }
 
-/** Whether anything was loaded, or anybody has signed up: everything else belongs to one of these. */
+/** Whether anything was loaded, or anybody has signed up: all other rows depend on one of these. */
 export async function isEmpty(on: Queryable): Promise<boolean> {
   const [row] = await on.query<{ empty: boolean }>(
     `select not exists (select from data.loads) and not exists (select from data.series)
@@ -96,7 +97,7 @@ export async function isEmpty(on: Queryable): Promise<boolean> {
 
 /** The programs of Almanac that are connected to this database, besides this one. */
 export async function connectedPrograms(on: Queryable): Promise<string[]> {
-  // Of a connection by another role, its name may not be seen.
+  // The name of a connection by another role may be hidden.
   const rows = await on.query<{ program: string }>(
     `select distinct case when application_name like 'almanac%' then application_name else usename end as program
      from pg_stat_activity
@@ -107,7 +108,7 @@ export async function connectedPrograms(on: Queryable): Promise<string[]> {
 }
 
 /**
- * Empties all tables, and lets them take rows in any order, without what triggers would add.
+ * Empties all tables, and lets them accept rows in any order, without the effects of triggers.
  * @returns the foreign keys that `endRestore` adds again, which checks all rows at once.
  */
 export async function beginRestore(on: Transaction, tables: readonly Table[]): Promise<string[]> {
@@ -125,7 +126,7 @@ export async function beginRestore(on: Transaction, tables: readonly Table[]): P
   return keys.map(({ add }) => add);
 }
 
-/** Adds what `beginRestore` took away. @throws Error of PostgreSQL if a row refers to none. */
+/** Adds what `beginRestore` removed. @throws Error of PostgreSQL if a row has a broken reference. */
 export async function endRestore(
   on: Transaction,
   tables: readonly Table[],
@@ -147,7 +148,7 @@ export async function setSequences(
   }
 }
 
-/** Forgets the mails that wait: they belong to the state that is replaced. pg-boss makes its tables again. */
+/** Deletes the queued mails: they belong to the state that is replaced. pg-boss creates its tables again. */
 export async function emptyJobs(on: Queryable): Promise<void> {
   await on.query('drop schema jobs cascade');
   await on.query('create schema jobs');
@@ -159,8 +160,8 @@ export async function emptyJobs(on: Queryable): Promise<void> {
 }
 
 /**
- * Makes numbers of before useless to whoever still knows them: the newest load and the last change of an account get numbers that no
- * earlier one has reached, the milliseconds since 1970: a load takes more than one. No life of a gateway lasts: each begins again.
+ * Makes numbers from before the restore useless to anyone who still has them: the newest load and the last change of an account get numbers
+ * that no earlier one has reached, the milliseconds since 1970 (a load takes more than one). No gateway's registration is kept: each registers anew.
  * @returns the number of the newest load.
  */
 export async function beginNewNumbers(on: Queryable): Promise<number> {
@@ -184,7 +185,7 @@ export async function beginNewNumbers(on: Queryable): Promise<number> {
   return load.load_no;
 }
 
-/** So that the first calls are planned well. */
+/** Analyzes the tables, so that the first calls are planned well. */
 export async function analyze(on: Queryable, tables: readonly Table[]): Promise<void> {
   await on.query(`analyze ${tables.map(({ table }) => table).join(', ')}`);
 }

@@ -1,4 +1,4 @@
-// Writes everything that the database holds of Almanac, as of one moment, to a stream. Services and loads go on meanwhile.
+// Writes the whole database of Almanac, as of one moment, to a stream. Services and loads continue meanwhile.
 import { createHash } from 'node:crypto';
 import { Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -21,18 +21,18 @@ import { formatVersion, tableEnd, type Header } from './format.ts';
 export interface BackupSummary {
   tables: number;
   rows: number;
-  /** Of the file. */
+  /** The size of the file. */
   bytes: number;
   migration: string;
 }
 
-// What differs little from row to row becomes small at any level, and the first is several times as fast as the default.
+// Rows that differ little compress well at any level, and level 1 is several times as fast as the default.
 const gzipLevel = 1;
 
 /**
- * Writes a backup. The sink is ended.
- * @param onRows is told how many rows have been written.
- * @throws Error that says what to do if the role may not read everything.
+ * Writes a backup, and ends the sink.
+ * @param onRows receives how many rows have been written.
+ * @throws Error with a remedy if the role may not read everything.
  */
 export async function writeBackup(
   database: Database,
@@ -74,7 +74,7 @@ export async function writeBackup(
 
 interface Reading {
   onRows: (rows: number) => void;
-  /** Ends the COPY under way. */
+  /** Ends the running COPY. */
   cancel: () => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ async function* tableParts(on: Transaction, table: Table, { onRows, cancel }: Re
       yield chunk;
     }
   } finally {
-    // Nobody takes the rest, as where the disk is full. The connection serves nothing else before its COPY has ended.
+    // Nobody reads the rest, for example because the disk is full. The connection serves nothing else before its COPY has ended.
     if (!copy.readableEnded && !copy.errored) {
       copy.on('error', () => undefined).resume(); // that it was cancelled
       await cancel();

@@ -1,9 +1,9 @@
-// The format of a backup: gzip of lines of text. A header in JSON; then each table as PostgreSQL's COPY writes it in its text format, closed
-// by a line `\.` and a line of JSON with its count and SHA-256; at last a line that says that it is whole. `zcat` shows all of it.
-// Hides how a stream is divided into these parts. Neither side holds more than a piece of a table in memory.
+// The format of a backup: gzip of lines of text. A header in JSON; then each table in COPY's text format, followed by a line `\.` and a
+// line of JSON with its count and SHA-256; finally a line that marks the backup as complete. `zcat` shows all of it. Reading and writing
+// hold only a piece of a table in memory.
 import { z } from 'zod';
 
-/** Raised with every change that an earlier version cannot read. */
+/** Increased with every change that an earlier version cannot read. */
 export const formatVersion = 1;
 
 export const headerSchema = z.strictObject({
@@ -12,9 +12,9 @@ export const headerSchema = z.strictObject({
   /** The version of the program that made it. Messages name it and the migrations. */
   almanac: z.string().regex(/^[\w.+-]{1,64}$/),
   made_at: z.iso.datetime(),
-  /** Those that the database had; only one that has the same can take it. */
+  /** The migrations of the database; only a database with the same ones accepts the backup. */
   migrations: z.array(z.strictObject({ name: z.string().regex(/^\w{1,128}$/), checksum: z.string() })),
-  /** In the order in which they follow. */
+  /** In file order. */
   tables: z.array(z.strictObject({ table: z.string(), columns: z.array(z.string()) })),
   /** The last value of each sequence. */
   sequences: z.record(z.string(), z.string().regex(/^\d{1,19}$/)),
@@ -28,13 +28,13 @@ export const tableEndSchema = z.strictObject({
   sha256: z.string(),
 });
 
-/** The last line; a backup without it is cut off. */
+/** The last line; a backup without it is truncated. */
 export const endSchema = z.strictObject({ end: z.literal('almanac-backup'), rows: z.int().min(0) });
 
-/** Closes a table; no line of COPY is like it. */
+/** Ends a table; no line of COPY is like it. */
 export const tableEnd = '\\.\n';
 
-/** A backup that cannot be read: damaged, cut off, or something else. */
+/** A backup that cannot be read: damaged, truncated, or not a backup. */
 export class BackupUnreadable extends Error {}
 
 const headerBytesMax = 4 * 1024 * 1024;
@@ -46,7 +46,7 @@ export class BackupReader {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
 
-  /** @param unpacked the bytes behind gzip. */
+  /** @param unpacked the bytes after gzip. */
   constructor(unpacked: AsyncIterable<Buffer>) {
     this.#chunks = unpacked[Symbol.asyncIterator]();
   }
@@ -66,9 +66,9 @@ export class BackupReader {
     return parsed.data;
   }
 
-  /** The rows of the next table, as COPY takes them; the line that closes it is consumed. */
+  /** The rows of the next table, as input of COPY; the line that ends it is consumed. */
   async *rows(table: string): AsyncGenerator<Buffer> {
-    // As if a line had ended before the first one: an empty table is closed at once.
+    // As if a line had ended before the first one, so that an empty table ends at once.
     let isStart = true;
     for (;;) {
       const closesAtOnce = isStart && this.#rest.subarray(0, tableEnd.length).equals(endMark.subarray(1));
@@ -90,7 +90,7 @@ export class BackupReader {
     }
   }
 
-  /** Throws unless nothing follows. */
+  /** Throws if data follow. */
   async finish(): Promise<void> {
     const { done } = await this.#next('its end');
     if (this.#rest.length > 0 || done !== true) throw unreadable('its end');

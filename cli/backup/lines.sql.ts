@@ -1,12 +1,12 @@
-// Before the baseline, a point was named by its series and a number within it (series_no, dims_no). Now each such line has one number of its
-// own (line_no). Hides where the rows of an older backup wait until all of them are read, how they get their numbers, and
-// what else such a backup lacks.
+// Restores backups from before the baseline. They name a point by its series and a number within it (series_no, dims_no); now each such
+// line has a number of its own (line_no). Rows of such a backup are staged until all of them are read, then numbered; missing counts are
+// added.
 import type { Transaction } from '../../kernel/database.ts';
 import { countRows, type Table } from './backup.sql.ts';
 
 const lineNo = 'line_no';
 
-/** The tables that name lines, as a backup of before the baseline has them. Others are returned as they are. */
+/** The tables that name lines, as in a backup from before the baseline. Others are returned unchanged. */
 export function withoutLineNos(tables: readonly Table[]): Table[] {
   return tables.map(({ table, columns }) =>
     columns.includes(lineNo)
@@ -18,12 +18,12 @@ export function withoutLineNos(tables: readonly Table[]): Table[] {
   );
 }
 
-/** Where the rows of the table wait. */
+/** The staging table of the table. */
 const asideOf = (table: string): string => `pg_temp.${table.replace('.', '_')}`;
 
 /**
- * Makes tables for the rows that have no line number yet. They are dropped with the transaction.
- * @returns the table that names lines → the table where its rows wait.
+ * Creates tables for the rows that have no line number yet. They are dropped with the transaction.
+ * @returns the table that names lines → its staging table.
  */
 export async function setAside(
   on: Transaction,
@@ -42,7 +42,7 @@ export async function setAside(
   return new Map(naming.map((table) => [table, asideOf(table)]));
 }
 
-/** Counts the facets of the catalogue, which no backup of before has. */
+/** Counts the facets of the catalogue, which earlier backups do not have. */
 export async function countFacets(on: Transaction): Promise<void> {
   await on.query(
     `update data.search_entries e set geography = s.geography from data.series s
@@ -57,8 +57,9 @@ export async function countFacets(on: Transaction): Promise<void> {
 }
 
 /**
- * Brings the rows that wait into their tables. Lines are numbered series by series, and within a series as they were.
- * @param tables of the database. @returns the first table that lacks rows, as they name no line or one that is there twice; undefined: all have theirs.
+ * Moves the staged rows into their tables. Lines are numbered series by series, and keep their order within a series.
+ * @param tables of the database. @returns the first table that lacks rows, because they name no line or a duplicate one; undefined if none
+ * does.
  */
 export async function numberLines(
   on: Transaction,

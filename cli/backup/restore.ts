@@ -1,4 +1,4 @@
-// Replaces everything that the database holds of Almanac by a backup, in one transaction: it is there whole, or nothing has changed.
+// Replaces the whole database of Almanac by a backup, in one transaction: all of it, or nothing.
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -42,16 +42,16 @@ export interface RestoreSummary {
 }
 
 export interface RestoreOptions {
-  /** Whether what is there may be deleted. */
+  /** Whether existing data may be deleted. */
   replace: boolean;
-  /** Is told how many rows have been read. */
+  /** Receives how many rows have been read. */
   onRows: (rows: number) => void;
 }
 
 /**
  * Restores a backup.
- * @param database by its owner; it has the migrations of this version.
- * @throws BackupUnreadable if the backup is damaged or cut off; Error that says what to do if it does not fit this database, or the database is
+ * @param database as its owner; it has the migrations of this version.
+ * @throws BackupUnreadable if the backup is damaged or truncated; Error with a remedy if it does not fit this database, or the database is
  * not empty or in use. Then nothing has changed.
  */
 export async function restoreBackup(
@@ -61,7 +61,7 @@ export async function restoreBackup(
 ): Promise<RestoreSummary> {
   const unpacked = createGunzip();
   const reading = pipeline(input, unpacked);
-  reading.catch(() => undefined); // whoever reads `unpacked` is told
+  reading.catch(() => undefined); // the reader of `unpacked` gets the error
   const reader = new BackupReader(unpacked as AsyncIterable<Buffer>);
   try {
     const header = await reader.json(headerSchema, 'its header');
@@ -70,7 +70,7 @@ export async function restoreBackup(
     return summary;
   } finally {
     unpacked.destroy(); // which ends the input too
-    await reading.catch(() => undefined); // ended, or told above
+    await reading.catch(() => undefined); // ended, or reported above
   }
 }
 
@@ -106,7 +106,7 @@ async function replaceAll(
   await setSequences(on, header.sequences);
   await emptyJobs(on);
   const load = await beginNewNumbers(on);
-  await requireUnused(on); // whoever has begun to wait for the tables has seen the state of before
+  await requireUnused(on); // a process that now waits for the tables has seen the previous state
   return { tables: header.tables.length, rows, madeAt: header.made_at, load };
 }
 
@@ -146,7 +146,7 @@ async function restoreTable(
   return stored;
 }
 
-/** Whether PostgreSQL refuses what a row holds: data that it cannot read (class 22), or that breaks a constraint (class 23). */
+/** Whether PostgreSQL rejected a row: data that it cannot read (class 22), or that breaks a constraint (class 23). */
 const isOfRow = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && /^2[23]/.test(String(error.code));
 
@@ -157,7 +157,7 @@ const damagedRow = (table: string, error: Error) =>
   );
 
 /**
- * A backup fits a database of exactly its migrations, as the meaning of its columns is only known there, or of exactly the baseline.
+ * A backup fits a database with exactly its migrations, as only these define its columns, or with exactly the baseline.
  * @returns the tables of the database. @throws Error if it does not fit.
  */
 async function requireFit(on: Transaction, header: Header): Promise<Table[]> {
@@ -188,8 +188,8 @@ async function requireFit(on: Transaction, header: Header): Promise<Table[]> {
 }
 
 /**
- * Whether all that was backed up before the baseline has its place. The baseline has more tables, which stay empty, and more columns, which
- * get their defaults; its columns are in another order, and it numbers lines.
+ * Whether all data of a backup from before the baseline has a place. The baseline has more tables, which stay empty, and more columns,
+ * which get their defaults; its columns are in another order, and it numbers lines.
  */
 function isAsBefore(tables: readonly Table[], backedUp: readonly Table[]): boolean {
   const columnsOf = new Map(withoutLineNos(tables).map(({ table, columns }) => [table, new Set(columns)]));
@@ -202,7 +202,7 @@ function isAsBefore(tables: readonly Table[], backedUp: readonly Table[]): boole
 
 const isSet = (names: readonly string[]): boolean => new Set(names).size === names.length;
 
-/** Services hold in memory what they have read. */
+/** Services cache in memory what they have read. */
 async function requireUnused(on: Transaction): Promise<void> {
   const programs = await connectedPrograms(on);
   if (programs.length > 0)

@@ -1,4 +1,4 @@
-// Makes backups in a folder by a schedule, and keeps the newest of them. Hides how their files are named.
+// Makes backups in a folder by a schedule, and keeps the newest of them.
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,10 +11,10 @@ export interface ScheduledBackups {
   schedule: string;
   /** An IANA name. */
   timeZone: string;
-  /** How many files stay. */
+  /** How many files are kept. */
   keep: number;
   clock: Clock;
-  /** Ends the wait for the next one; one that is being made is finished. */
+  /** Ends the wait for the next one; a running backup is finished. */
   signal: AbortSignal;
   /** Makes one; the file appears under its name once it is whole. */
   make(file: string): Promise<void>;
@@ -23,8 +23,8 @@ export interface ScheduledBackups {
 }
 
 /**
- * Makes a backup whenever one is due, until the signal comes. One that was due while nothing ran is made at once, and so is the first.
- * @throws what `make` throws. Whatever starts this again has the backup made at once, for it is still due.
+ * Makes a backup whenever one is due, until the signal is aborted. A backup that was missed is made at once, and so is the first.
+ * @throws what `make` throws. After a restart the backup is still due and made at once.
  */
 export async function keepBackups(options: ScheduledBackups): Promise<void> {
   const { folder, schedule, timeZone, keep, clock, signal, make } = options;
@@ -46,7 +46,7 @@ const nameForm = /^almanac-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z\.gz$/;
 
 const nameAt = (instant: Date) => `almanac-${instant.toISOString().slice(0, 19).replaceAll(':', '')}Z.gz`;
 
-/** Those that a schedule has made, oldest first. Files of other names are somebody else's. */
+/** The files that a schedule has made, oldest first. Files with other names are ignored. */
 function backupsIn(folder: string): { name: string; at: Date }[] {
   return readdirSync(folder)
     .flatMap((name) => {
@@ -56,7 +56,7 @@ function backupsIn(folder: string): { name: string; at: Date }[] {
     .toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-/** What a process that was killed has left: nobody else makes backups there by a schedule. */
+/** Deletes the leftovers of a killed process: only one process makes scheduled backups there. */
 function removeUnfinished(folder: string): void {
   for (const name of readdirSync(folder)) {
     const [, own] = /^\.(almanac-.+)\.unfinished$/.exec(name) ?? [];
@@ -64,7 +64,7 @@ function removeUnfinished(folder: string): void {
   }
 }
 
-/** By the minute: a machine that was suspended, or whose clock was set, is not late for longer. */
+/** Rechecks every minute, in case the machine was suspended or its clock was set. */
 async function pauseUntil(instant: Date, clock: Clock, signal: AbortSignal): Promise<void> {
   for (;;) {
     const leftMs = instant.getTime() - clock.now().getTime();

@@ -77,7 +77,7 @@ function declareCreate(command: Command, terminal: Terminal): void {
     );
 }
 
-/** What decides who gets in: passwords, and whether the account is enabled. */
+/** The changes that decide who can sign in: passwords, and whether the account is enabled. */
 function declareAccess(command: Command, terminal: Terminal): void {
   command
     .command('set-password')
@@ -119,7 +119,7 @@ function declareAccess(command: Command, terminal: Terminal): void {
       .action((account, { json }) => change(terminal, json, (deps) => setStatus(deps, account, status)));
 }
 
-/** Runs the change of one account, and prints what it is then. */
+/** Changes one account, and prints its new state. */
 async function change(
   terminal: Terminal,
   json: true | undefined,

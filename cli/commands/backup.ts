@@ -1,4 +1,4 @@
-// almanac backup: writes everything that the database holds of Almanac to a file or to standard output, once or by a schedule.
+// almanac backup: writes the whole database of Almanac to a file or to standard output, once or by a schedule.
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
@@ -68,10 +68,10 @@ async function backUpBySchedule(
   }
 }
 
-/** @param label what the line begins with. */
+/** @param label the beginning of the line. */
 async function backUp(terminal: Terminal, file: string, asJson: boolean, label = ''): Promise<void> {
   const started = performance.now();
-  // Beside the backup itself, standard output has no place for what is told.
+  // Standard output has the backup, so messages go elsewhere.
   const told = file === '-' ? terminal.stderr : terminal.stdout;
   const progress = createProgress(undefined, terminal.stderr);
   const summary = await withInstallation(terminal.env, ({ databaseUrl }) =>
@@ -90,7 +90,7 @@ async function backUp(terminal: Terminal, file: string, asJson: boolean, label =
   );
 }
 
-/** Writes beside the file first: whoever finds the file finds a whole backup. */
+/** Writes to a temporary file beside the target first, so that the file is always a whole backup. */
 async function toFile(
   database: Database,
   file: string,
@@ -99,7 +99,7 @@ async function toFile(
   const unfinished = path.join(path.dirname(file), `.${path.basename(file)}.unfinished`);
   const opened = await open(unfinished, 'w', 0o600);
   try {
-    // Flushed to the disk before it is closed: after a power failure, too, the name stands for a whole backup.
+    // Flushed to the disk before it is closed: even after a power failure the name refers to a whole backup.
     const summary = await writeBackup(database, opened.createWriteStream({ flush: true }), onRows);
     renameSync(unfinished, file);
     return summary;
@@ -109,7 +109,7 @@ async function toFile(
   }
 }
 
-/** Standard output, which others may still need afterwards. */
+/** Standard output, which stays open for others. */
 function standardOutput({ bytes }: Terminal): Writable {
   if (!(bytes instanceof Writable)) throw new UsageError('- needs a standard output that takes bytes.');
   bytes.once('error', () => undefined); // the reader has gone: the write fails as well, and reports it

@@ -1,4 +1,4 @@
-// The part of `almanac check` about what is watched: clocks, the replica, metrics, traces, and what Redis does when it is full.
+// The part of `almanac check` about monitoring: clocks, the replica, metrics, traces, and Redis's behaviour when it is full.
 import { openRedis, script } from '../../kernel/redis.ts';
 import { readServer, type DatedFigures } from '../../kernel/metrics/database.ts';
 import { readRedisMemory } from '../../kernel/metrics/redis.ts';
@@ -39,7 +39,9 @@ function figuresOf(url: string): Promise<DatedFigures> {
   return withDatabase(url, { command: 'check' }, (database) => readServer((text) => database.query(text)));
 }
 
-/** Metrics are read where they are served now; a port that nobody listens on is for the next start. @throws Error if another program has the port. */
+/**
+ * Metrics are read if they are served now; a port without a listener is for the next start. @throws Error if another program has the port.
+ */
 export async function describeMetrics({ host, port }: NonNullable<Settings['metrics']>): Promise<string> {
   const local = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const url = `http://${local.includes(':') ? `[${local}]` : local}:${port}/metrics`;
@@ -56,7 +58,7 @@ export async function describeMetrics({ host, port }: NonNullable<Settings['metr
   return `${url} serves ${count} metrics of Almanac`;
 }
 
-/** Sends no spans. @throws Error if nobody takes traces there. */
+/** Sends no spans. @throws Error if nothing accepts traces there. */
 export async function describeTraces({ endpoint, ratio }: NonNullable<Settings['tracing']>): Promise<string> {
   const url = new URL(`${endpoint}/v1/traces`);
   const response = await fetch(url, {
@@ -69,13 +71,13 @@ export async function describeTraces({ endpoint, ratio }: NonNullable<Settings['
     throw new Error(`${url.host} does not answer: ${cause}`, { cause: error });
   });
   await response.body?.cancel();
-  // 401 and the like: the exporter has headers of its own, which are not known here.
+  // 401 and similar: the exporter has headers of its own, which are not known here.
   if (response.status === 404 || response.status >= 500)
     throw new Error(`${url.host}${url.pathname} answers ${response.status}: no traces are taken there`);
   return `${url.host} takes ${ratio === 1 ? 'all traces' : `${ratio} of the traces`}`;
 }
 
-/** @throws Error if Redis takes no writes, or removes keys when its memory is full. */
+/** @throws Error if Redis rejects writes, or evicts keys when its memory is full. */
 export async function describeRedis(url: string): Promise<string> {
   const redis = openRedis(url, createLog('check', 'silent'));
   try {

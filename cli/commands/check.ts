@@ -38,7 +38,7 @@ import { counted } from '../../kernel/text/counted.ts';
 
 interface Finding {
   what: string;
-  /** `warning`: it works, and should be otherwise. */
+  /** `warning`: it works, but should be changed. */
   state: 'ok' | 'warning' | 'failed' | 'not configured';
   detail: string;
 }
@@ -127,7 +127,7 @@ async function findAll(env: Environment): Promise<Finding[]> {
   ];
 }
 
-/** @param setting undefined where it is not configured. @param otherwise what holds then. */
+/** @param setting undefined if it is not configured. @param otherwise the effect of that. */
 async function optional<Setting>(
   what: string,
   setting: Setting | undefined,
@@ -187,7 +187,7 @@ async function rolesFinding(env: Environment, database: Finding): Promise<Findin
     : { what, state: 'warning', detail: found.warning };
 }
 
-/** As this user sees a folder, or with this key of a bucket: those of data-api and of the publisher may be others. */
+/** As this user sees a folder, or with this key of a bucket: data-api and the publisher may run as other users. */
 async function describeBulk(place: BulkPlace): Promise<string> {
   const store = await openBulkStore(place);
   const manifest = await store.readManifest();
@@ -196,7 +196,7 @@ async function describeBulk(place: BulkPlace): Promise<string> {
   return `${store.place} has ${files.length} files as of load ${load}, of ${at}`;
 }
 
-/** An embedded database is served only while "almanac start" runs, so that no publisher is at work is no fault there. */
+/** An embedded database is served only while "almanac start" runs, so a missing publisher is not a fault there. */
 async function standingFinding(
   env: Environment,
   database: Finding,
@@ -228,7 +228,7 @@ async function inboxFinding(directory: string | undefined): Promise<Finding> {
   }
 }
 
-/** An embedded database is served only while "almanac start" runs, so what waits in it is no fault. */
+/** An embedded database is served only while "almanac start" runs, so pending work in it is not a fault. */
 async function describeDeliveries(installation: Installation): Promise<string> {
   const [settings, isServed] = [webhookSettings(installation), installation.databaseDirectory === undefined];
   const db = connect(installation.accountsDatabaseUrl);

@@ -1,5 +1,5 @@
-// almanac ingest: loads a file into a dataset. This file has the arguments and the output; the flags that say what the file is, and the entry of
-// almanac.yml that they are, are in ingest/entry/.
+// almanac ingest: loads a file into a dataset. This file has the arguments and the output; ingest/entry/ has the flags that describe the
+// file and form an almanac.yml entry.
 import { statSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { datasetNames, describe } from '../../ingest/datasets/datasets.ts';
@@ -101,7 +101,7 @@ function dueOf({ releaseAt: instant, releaseWith: calendarId, dryRun }: Flags): 
   return calendarId === undefined ? { instant: instant ?? '' } : { calendarId };
 }
 
-/** @param words of the command, for the one that is offered where it fails. @param due undefined: it is loaded at once. */
+/** @param words of the command, for the suggestion if it fails. @param due undefined: it is loaded at once. */
 async function loadFile(
   terminal: Terminal,
   planned: PlannedTable,
@@ -133,7 +133,7 @@ async function loadFile(
   }
 }
 
-/** Adds the whole command that would work, if the failure knows what its own lacks. */
+/** Adds the whole working command, if the failure knows the missing part. */
 function withFix(shown: unknown, error: unknown, words: readonly string[]): unknown {
   if (!(shown instanceof UsageError && error instanceof IngestFailure) || error.fix.length === 0)
     return shown;
@@ -182,7 +182,7 @@ function fileSize(file: string): number | undefined {
 
 function print(terminal: Terminal, summary: LoadSummary, json: boolean, dryRun: boolean): void {
   if (json) {
-    const { rejects: _, ...report } = reportOf(summary); // refused rows are in the report file
+    const { rejects: _, ...report } = reportOf(summary); // rejected rows are in the report file
     return printJson(terminal, { dry_run: dryRun, ...report, rows_per_second: summary.rowsPerSecond });
   }
   for (const note of summary.notes) terminal.stderr.write(`note: ${note}\n`);

@@ -130,7 +130,7 @@ function printAll(
   );
 }
 
-/** What names a key: as given, or its value on standard input. @throws UsageError if there is none. */
+/** The identification of a key: as given, or its value on standard input. @throws UsageError if there is none. */
 async function readKeyRef(terminal: Terminal, given: string): Promise<string> {
   if (given !== '-') return given;
   const value = (await readSecret(terminal, 'API key: ')).trim();

@@ -28,7 +28,7 @@ async function bringUp(terminal: Terminal, asJson: boolean): Promise<void> {
     terminal.env,
     async (installation) => {
       const { migrated, databaseDirectory } = installation;
-      // Those of the embedded database were made when it was opened.
+      // Those of the embedded database were created when it was opened.
       const roles = databaseDirectory === undefined ? await renewRoles(installation) : undefined;
       if (asJson) return printJson(terminal, { migrated, ...toJson(roles) });
       terminal.stdout.write(migrated.length === 0 ? 'up to date\n' : `ran ${migrated.join(', ')}\n`);
@@ -49,7 +49,7 @@ async function waitForOthers(terminal: Terminal, asJson: boolean): Promise<void>
   terminal.stdout.write('up to date\n');
 }
 
-/** @throws Error if a password is set and cannot be given: whoever sets one relies on it. */
+/** @throws Error if a password is configured and cannot be set: the operator relies on it. */
 async function renewRoles({ databaseUrl, settings }: Installation): Promise<RolesReport> {
   const { dataApi, accountsApi, publisher } = settings.databasePasswords;
   const report = await renewServiceRoles(databaseUrl, {
@@ -71,7 +71,7 @@ function toJson(report: RolesReport | undefined): object {
   };
 }
 
-/** What has changed, or is left to do. */
+/** The changes, and the remaining steps. */
 function print({ stdout }: Terminal, { passwordsSet, withoutPassword, obstacle }: RolesReport): void {
   if (obstacle !== undefined) {
     stdout.write(`The roles of the services are as they were: ${obstacle}\n`);

@@ -1,5 +1,5 @@
-// almanac publish: from a folder, files or URLs to series that are served. This file has the arguments, the preview and the questions; what is
-// found in the files, and how it is loaded, is in ingest/plan/.
+// almanac publish: from a folder, files or URLs to served series. This file has the arguments, the preview and the questions; ingest/plan/
+// analyses and loads the files.
 import { metadataNames } from '../../ingest/datasets/metadata.ts';
 import { IngestFailure } from '../../ingest/failure.ts';
 import { planPublishing, type Plan, type PlannedTable } from '../../ingest/plan/plan.ts';
@@ -114,7 +114,7 @@ function factsOf(given: readonly string[]): Record<string, string> {
 interface Run {
   database: Database;
   installation: Installation;
-  /** Files are read in a process of its own, with limits: one that is too much for it stops no other. */
+  /** Files are read in a child process, with limits: a file that exceeds them does not stop the others. */
   tables: TablesApart;
   terminal: Terminal;
   asking: Asking;
@@ -197,7 +197,7 @@ async function publishOne(run: Run, plan: Plan, wish: Wish): Promise<Published> 
   return published;
 }
 
-/** Shows what the run will do. @returns whether somebody at a terminal accepts the guesses, as they are settled then, or nothing will be kept. */
+/** Shows the plan of the run. @returns whether a user at a terminal accepts the guesses as settled, or nothing would be stored. */
 async function shown(run: Run, plan: Plan, { dryRun, json, yes }: Wish): Promise<boolean> {
   const { terminal } = run;
   if (json) return dryRun;
@@ -216,7 +216,7 @@ const inspectedMax = 40;
 /** Facts that change no row. */
 const saysNothingOfRows = /^(?:series\.(?:unit|source|name)|columns\..+\.unit)$/s;
 
-/** What is known of new tables, of edited ones, and of those whose guesses nobody has confirmed in an earlier run: these are read again. */
+/** The tables whose rows are read again: new tables, edited ones, and those whose guesses were not confirmed in an earlier run. */
 async function inspectAll(
   { tables, today }: Run,
   plan: Plan,
@@ -245,7 +245,7 @@ async function inspectOne(tables: TablesApart, table: TableToInspect): Promise<I
   }
 }
 
-/** Asks at the terminal how the guesses are settled, for the facts that are missing, and whether tables with guesses are loaded so. */
+/** Asks at the terminal how to settle the guesses, for the missing facts, and whether to load tables with guesses. */
 async function confirmed(
   { asking, tables, terminal, today }: Run,
   plan: Plan,
@@ -274,7 +274,7 @@ async function confirmed(
   return answer !== null && /^y(?:es)?$/i.test(answer);
 }
 
-/** A wrong call is told as such, wherever it was detected. */
+/** A wrong call is reported as such, wherever it was detected. */
 async function asUsage<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

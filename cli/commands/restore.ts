@@ -1,4 +1,4 @@
-// almanac restore: replaces everything that the database holds of Almanac by what a backup has.
+// almanac restore: replaces the whole database of Almanac by a backup.
 import { open } from 'node:fs/promises';
 import { restoreBackup } from '../backup/restore.ts';
 import { examples, jsonFlag, printJson, type DeclareCommand, type Terminal } from '../command.ts';

@@ -1,4 +1,4 @@
-// almanac sources: the URLs that keep themselves fresh, and what operators do with them. The rules are in ingest/due/sources/.
+// almanac sources: the URLs with a schedule, and the operators' actions on them. The rules are in ingest/due/sources/.
 import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
 import { databaseClock } from '../../ingest/due/releases/release-clock.ts';
 import { createApart } from '../../ingest/due/apart/run-apart.ts';
@@ -106,7 +106,7 @@ async function fetchOne(
   terminal: Terminal,
   { name, json, installation: { settings, databaseUrl } }: Call,
 ): Promise<void> {
-  const log = createLog('sources', 'silent'); // what fails is thrown or printed
+  const log = createLog('sources', 'silent'); // failures are thrown or printed
   const { env } = terminal;
   const limits = settings.fileLimits;
   const apart = createApart<Tasks>({

@@ -1,5 +1,5 @@
-// almanac start: runs all services in this process, or only the named one.
-// Hides the order of starting and of draining: services first, then the database.
+// almanac start: runs all services in this process, or only the named one. Defines the order of starting and of draining: services first,
+// then the database.
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
@@ -54,7 +54,7 @@ const startPublisher = async (options: PublisherOptions) => (await imports.publi
 const serviceLog = (service: string, { logLevel }: Settings): Log =>
   createLog(service, logLevel, standardOutput());
 
-// Any constants of our own; the lock says that a process serves all services from this database.
+// Arbitrary constants; the lock means that a process serves all services from this database.
 const serveLock = [4_115_202, 1];
 
 export const start: DeclareCommand = (command, terminal) => {
@@ -151,7 +151,7 @@ async function serveEverything({ env, stdout, started }: Terminal, signals: Serv
   }
 }
 
-/** Imports all services. Between any two, the rest of the process goes on. */
+/** Imports all services, yielding to the rest of the process between any two. */
 function importAll(): void {
   const inTurn = async () => {
     for (const load of Object.values(imports)) {
@@ -268,7 +268,7 @@ function dataApiOptions(installation: Installation, plans: Plans) {
   };
 }
 
-/** Of a data-api that is a process of its own, where it serves its metrics, and where it sends traces. */
+/** For a data-api that is a process of its own: where it serves its metrics, and where it sends traces. */
 export function ownDataApiOptions(installation: Installation, plans: Plans) {
   const { host, dataApiPort: port, drainDelayMs, serviceTls, metrics, tracing } = installation.settings;
   const certificate = openCertificate(serviceTls);
@@ -278,7 +278,7 @@ export function ownDataApiOptions(installation: Installation, plans: Plans) {
   };
 }
 
-/** Of an accounts-api that is a process of its own, where it serves its metrics, and where it sends traces. */
+/** For an accounts-api that is a process of its own: where it serves its metrics, and where it sends traces. */
 export function ownAccountsOptions(installation: Installation, plans: Plans) {
   const { host, accountsApiPort: port, drainDelayMs, serviceTls, metrics, tracing } = installation.settings;
   const certificate = openCertificate(serviceTls);
@@ -298,7 +298,7 @@ function accountsOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, signIn, redisUrl, stripe, webhooks };
 }
 
-/** Of a worker that is a process of its own, where it serves its metrics, and where it sends traces. */
+/** For a worker that is a process of its own: where it serves its metrics, and where it sends traces. */
 export function ownWorkerOptions(installation: Installation, plans: Plans) {
   return { options: workerOptions(installation, plans), metrics: installation.settings.metrics };
 }
@@ -311,7 +311,10 @@ function workerOptions(installation: Installation, plans: Plans) {
   return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
 }
 
-/** Of a publisher that is a process of its own, where it serves its metrics, and where it sends traces. Without IDENTITY_SECRET it serves no calls. */
+/**
+ * For a publisher that is a process of its own: where it serves its metrics, and where it sends traces. Without IDENTITY_SECRET it serves
+ * no calls.
+ */
 export function ownPublisherOptions(installation: Installation) {
   const { settings } = installation;
   const { host, publisherPort: port, drainDelayMs, serviceTls, metrics, tracing, identitySecret } = settings;
@@ -344,9 +347,9 @@ function publisherOptions({ publisherDatabaseUrl: databaseUrl, settings }: Insta
   return { databaseUrl, schema: knownMigrations(), slowStatementMs, sources, inbox, bulk, readLimits, log };
 }
 
-/** Of a gateway that is a process of its own, and where it sends traces. */
+/** For a gateway that is a process of its own: where it sends traces. */
 export function ownGatewayOptions(settings: Installation['settings'], plans: Plans, stopping: AbortSignal) {
-  // All of them are set but that of the publisher, which may be.
+  // All of them are set except the publisher's, which is optional.
   const { dataApiUrls = [], accountsApiUrls = [], publisherUrls, identitySecret = '' } = settings;
   const options = gatewayOptions(settings, plans, stopping);
   const moreMetrics = diskMetrics(watchedDirectories(settings, undefined), options.log);
@@ -384,7 +387,7 @@ function gatewayOptions(
   };
 }
 
-/** @throws Error if another process serves the same directory: it says at which address. */
+/** @throws Error if another process serves the same directory, with its address. */
 function requireUnserved({ dataDir }: Settings): void {
   const other = servingOf(dataDir);
   if (other === undefined) return;

@@ -1,4 +1,4 @@
-// The part of `almanac ingest` about loads under embargo: hands the file over, and says what was accepted.
+// The part of `almanac ingest` about loads under embargo: submits the file, and prints what was accepted.
 import { acceptUnderEmbargo, type Accepted, type Due } from '../../ingest/due/releases/accept.ts';
 import { reportOf } from '../../ingest/load/report.ts';
 import { isPublisherAlive } from '../../ingest/due/releases/standing.ts';
@@ -13,11 +13,11 @@ import { counted } from '../../kernel/text/counted.ts';
 
 export interface AcceptedHere {
   accepted: Accepted;
-  /** Whether a publisher is at work, which makes releases. */
+  /** Whether a publisher is running, which makes releases. */
   isPublisherAlive: boolean;
 }
 
-/** @throws IngestFailure as `acceptUnderEmbargo` does, and if the file is no text: its bytes are kept until the instant. */
+/** @throws IngestFailure as `acceptUnderEmbargo` does, and if the file is not text: its bytes are stored until the instant. */
 export function acceptInto(
   env: Environment,
   planned: PlannedTable,

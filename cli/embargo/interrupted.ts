@@ -1,4 +1,4 @@
-// What a command says of a release under embargo that has interrupted it.
+// The messages of a command that a release under embargo has interrupted.
 import {
   interruptionText,
   type Interruption,

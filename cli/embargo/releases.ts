@@ -1,4 +1,4 @@
-// almanac releases: the loads under embargo, and what operators do with them. The rules are in ingest/due/releases/.
+// almanac releases: the loads under embargo, and the operators' actions on them. The rules are in ingest/due/releases/.
 import { selectHistory, selectReleases, type Release } from '../../ingest/due/releases/embargo.sql.ts';
 import { cancelRelease, findRelease, releaseNow } from '../../ingest/due/releases/operate.ts';
 import { lateMs } from '../../ingest/due/publishing.ts';
@@ -119,7 +119,7 @@ async function cancel(database: Database, terminal: Terminal, { releaseNo, json 
 }
 
 async function now(database: Database, terminal: Terminal, { releaseNo, json }: Call): Promise<void> {
-  const log = createLog('releases', 'silent'); // what fails is thrown or printed
+  const log = createLog('releases', 'silent'); // failures are thrown or printed
   const never = new AbortController().signal;
   const release = await releaseNow({ database, clock: databaseClock, log }, releaseNo, never);
   if (json) printJson(terminal, releaseReport(release));

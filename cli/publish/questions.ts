@@ -1,5 +1,5 @@
-// Asks whoever sits at a terminal how guesses are to be settled, and for facts that nobody has stated: one question after the other, the same
-// question of several tables once.
+// Asks the user at the terminal how to settle guesses, and for missing facts: one question after the other; tables with the same question
+// share it.
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { TableDescription } from '../../ingest/entry/entry.ts';
 import { nameOf } from '../../ingest/plan/preview-text.ts';
@@ -34,7 +34,7 @@ export function askingAt({ stdin, stderr }: Terminal): Asking {
 interface Question {
   choice: Choice;
   of: { entry: TableDescription; choice: Choice }[];
-  /** For a fact that nobody has stated, not for a guess. */
+  /** For a missing fact, not for a guess. */
   isMissing: boolean;
 }
 
@@ -45,8 +45,8 @@ export interface Settled {
 }
 
 /**
- * Asks about all guesses of the tables that are to be picked, or typed, and then for the facts that are missing. `all` confirms the guesses that
- * are left; `all: PKR` is the answer to this question and to those for the same fact of further columns of the table.
+ * Asks about all guesses of the tables that can be picked or typed, and then for the missing facts. `all` confirms the remaining guesses;
+ * `all: PKR` answers this question and those for the same fact of further columns of the table.
  * @returns the picks that change an entry; null if the input ended.
  */
 export async function askAll(
@@ -130,7 +130,7 @@ function shownOf({ choice: { key, question, options, text }, isMissing: isFact }
   return `${key}: ${question}\n${lines}${how}: `;
 }
 
-/** Null: the input has ended. */
+/** Null at the end of the input. */
 async function answerTo(
   { choice, isMissing: isFact }: Question,
   asking: Asking,
@@ -142,7 +142,7 @@ async function answerTo(
   return text === undefined ? { pick, isOfAll: false } : { pick: { text }, isOfAll: true };
 }
 
-/** Null: the input has ended. */
+/** Null at the end of the input. */
 async function pickOf(choice: Choice, asking: Asking, isFact: boolean): Promise<Pick | null> {
   const { options, text } = choice;
   for (let answer = await asking.ask(''); answer !== null;) {

@@ -1,7 +1,7 @@
-// What `almanac start` prints: the steps of a first start, and where it serves.
+// The output of `almanac start`: the steps of a first start, and the address.
 import type { Output } from '../command.ts';
 
-/** The steps of a first start, which takes some seconds. Called in this order; a start that finds everything there calls neither. */
+/** The steps of a first start, which takes some seconds. Called in this order; later starts call neither. */
 export interface FirstStart {
   database(dataDir: string): void;
   /** @param done files of the demo that are loaded. @param of all. */

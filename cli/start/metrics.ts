@@ -1,4 +1,4 @@
-// /metrics of a service that runs alone: served as long as it runs. In one process the gateway serves those of all.
+// /metrics of a service that runs alone, while it runs. In one process the gateway serves those of all services.
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Settings } from '../../kernel/settings/settings.ts';
 
@@ -35,7 +35,7 @@ export async function withMetrics<Service extends Measured>(
   }
 }
 
-/** The directories whose disk a full process stops at. @param database of the embedded PostgreSQL. */
+/** The directories whose full disk stops a process. @param database of the embedded PostgreSQL. */
 export function watchedDirectories(
   { journalDir }: Settings,
   database: string | undefined,

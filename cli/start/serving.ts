@@ -1,4 +1,4 @@
-// The note that an installation is served: written by `almanac start` into DATA_DIR, for the commands in other terminals.
+// The record of a running installation: written by `almanac start` into DATA_DIR, for commands in other terminals.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ export function noteServing(dataDir: string, { url, pid }: Serving): () => void 
   return () => rmSync(file, { force: true });
 }
 
-/** What serves the installation of this directory; undefined: nothing, or it was killed and could not remove its note. */
+/** The process that serves the installation of this directory; undefined if none runs, or it was killed without removing its note. */
 export function servingOf(dataDir: string): Serving | undefined {
   let text: string;
   try {
@@ -30,7 +30,7 @@ export function servingOf(dataDir: string): Serving | undefined {
   return note !== undefined && isAlive(note.pid) ? note : undefined;
 }
 
-/** A process that was killed while it wrote the note left a part of it. */
+/** A process that was killed while writing leaves a truncated note. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

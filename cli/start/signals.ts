@@ -1,16 +1,16 @@
-// The signals that a running service handles: stop in good order, or read the configuration again.
+// The signals that a running service handles: graceful stop, and reload of the configuration.
 import { isatty } from 'node:tty';
 import type { Log } from '../../kernel/log/log.ts';
 
-/** Reads and checks a configuration. @returns applies it. @throws Error that says what is wrong with it. */
+/** Reads and checks a configuration. @returns applies it. @throws Error with its faults. */
 export type PrepareReload = () => Promise<() => void> | (() => void);
 
 /** The signals of a running service. */
 export interface ServiceSignals {
   /**
-   * Resolves on Ctrl-C or SIGTERM. SIGHUP tells a service to reload its configuration; to a program on a
-   * terminal it says that the terminal is gone, so there it stops the program too. Further signals change nothing: Ctrl-C comes from
-   * the terminal and again from npm, and the embedded PostgreSQL would go on without a process that ended at the second.
+   * Resolves on Ctrl-C or SIGTERM. SIGHUP makes a service reload its configuration; for a program on a terminal it means that the terminal
+   * has closed, so there it also stops the program. Further signals have no effect: Ctrl-C comes from the terminal and again from npm, and
+   * the embedded PostgreSQL would outlive a process that ended at the second.
    */
   stopped: Promise<void>;
   /**

@@ -3,7 +3,7 @@ import type { Log } from '../../kernel/log/log.ts';
 import type { Settings } from '../../kernel/settings/settings.ts';
 import { openTracing, type Tracing } from '../../kernel/tracing/tracing.ts';
 
-/** Starts the service with these options and its tracing. @param settings undefined: it has none. */
+/** Starts the service with these options and its tracing. @param settings undefined: no tracing. */
 export async function startTraced<Options extends { log: Log }, Service extends { close(): Promise<void> }>(
   service: string,
   settings: Settings['tracing'],

@@ -1,10 +1,11 @@
-// The API key with which a visitor sees more than previews. It is kept in memory alone: it ends with the page, and no URL or storage has it.
+// The API key with which a visitor sees more than previews. It is stored only in memory: it ends with the page, and no URL or storage has
+// it.
 import { computed, signal } from '@preact/signals';
 import { createClient } from '../../clients/typescript/client.ts';
 
 const given = signal<string | undefined>(undefined);
 
-/** Undefined: nobody has given one, and previews are shown. */
+/** Undefined: no key was given, and previews are shown. */
 export const accessKey = computed(() => given.value);
 
 /** The client that calls with the key. */
@@ -12,7 +13,7 @@ export const keyedApi = computed(() =>
   given.value === undefined ? undefined : createClient({ apiKey: given.value }),
 );
 
-/** Uses a key from now on, or none. */
+/** Uses a key from now on, or stops using one. */
 export function giveKey(key: string | undefined): void {
   given.value = key;
 }

@@ -1,4 +1,4 @@
-// Whether the plan of the key has the bulk files. Both calls that answer it are free.
+// Whether the plan of the key includes the bulk files. Both calls that determine it are free.
 import { accessKey, keyedApi } from './access-key.ts';
 import { api } from './clients.ts';
 import { shownIn, useLoad } from './load.ts';

@@ -3,13 +3,13 @@ import { createClient } from '../../clients/typescript/client.ts';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { endSession, session } from './session.ts';
 
-// A page says at once what is wrong, and offers to try again.
+// A page reports errors at once, and offers to try again.
 const retry = { retries: 0 };
 
 /** For public endpoints. */
 export const api = createClient({ retry });
 
-/** For endpoints of the account and of sign-in. A session that the API no longer accepts is forgotten, so that the page asks to sign in. */
+/** For endpoints of the account and of sign-in. A session that the API rejects is deleted, so that the page asks to sign in. */
 export const accountApi = createClient({
   retry,
   session: () => session.value?.token,
@@ -30,7 +30,7 @@ async function errorIn(response: Response): Promise<{ code: unknown }> {
   return { code: typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined };
 }
 
-/** The error of a call, for pages that show it; anything else is a fault of the dashboard itself. */
+/** The error of a call, for pages that show it; any other error is a fault of the dashboard itself. */
 export function asAlmanacError(thrown: unknown): AlmanacError {
   if (thrown instanceof AlmanacError) return thrown;
   return new AlmanacError(

@@ -1,5 +1,4 @@
-// Loads what a component shows: the phases of waiting, abort when it is left, and a second try.
-// Hides the times after which a wait is shown, explained and given up.
+// Loads the content of a component: the phases of waiting, abort when the component is left, and a retry.
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { asAlmanacError } from './clients.ts';
@@ -10,7 +9,7 @@ const slowAfterMs = 3_000;
 const givenUpAfterMs = 10_000;
 
 export type Loaded<T> =
-  /** `previous`: what was shown before the inputs changed. */
+  /** `previous`: the content from before the inputs changed. */
   | { phase: 'begun' | 'loading' | 'slow'; previous: T | undefined }
   | { phase: 'ready'; value: T }
   | { phase: 'failed'; error: AlmanacError; previous: T | undefined; retry: () => void };
@@ -61,7 +60,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, inputs: re
   return outcome.phase === 'failed' ? { ...outcome, retry } : outcome;
 }
 
-/** What is ready, or was before the inputs changed; for pages that keep the old content while the new one comes. */
+/** The loaded content, or that from before the inputs changed; for pages that keep the old content while the new one loads. */
 export function shownIn<T>(loaded: Outcome<T> | Loaded<T>): T | undefined {
   return loaded.phase === 'ready' ? loaded.value : loaded.previous;
 }

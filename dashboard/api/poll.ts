@@ -1,11 +1,11 @@
-// Asks again and again while a component is shown, such as for a first call. Hides that a page in the background does not ask, and that a
-// failed question is simply asked again.
+// Polls while a component is shown, for example for a first call. A page in the background does not poll, and a failed request is simply
+// repeated.
 import { useEffect, useState } from 'preact/hooks';
 import { AlmanacError } from '../../clients/typescript/errors.ts';
 
 /**
- * The newest answer; undefined before the first. @param ask null: nothing is asked now. @param everyMs from one answer to the next question.
- * @param inputs compared as by `useEffect`: with others it begins anew.
+ * The newest response; undefined before the first. @param ask null: no polling now. @param everyMs from one response to the next request.
+ * @param inputs compared as by `useEffect`: when they change, polling restarts.
  */
 export function usePoll<T>(
   ask: ((signal: AbortSignal) => Promise<T>) | null,

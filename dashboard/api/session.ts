@@ -1,5 +1,5 @@
-// The session of the signed-in user, kept in sessionStorage: it ends with the last tab, and no URL or cookie has it. Tabs of the dashboard
-// hand it on to each other: a new one is signed in, and signing out in one signs out all. Hides how they talk.
+// The session of the signed-in user, stored in sessionStorage: it ends with the last tab, and no URL or cookie has it. Tabs of the
+// dashboard share it: a new tab is signed in, and signing out in one signs out all.
 import { computed, signal } from '@preact/signals';
 
 export interface Session {
@@ -8,7 +8,7 @@ export interface Session {
   expiresAt: string;
 }
 
-/** What a tab says to all others of its origin. */
+/** A message from a tab to all others of its origin. */
 type Word = { kind: 'who' } | { kind: 'signed-in'; session: unknown } | { kind: 'signed-out'; token: string };
 
 const storedAs = 'almanac.session';
@@ -16,19 +16,19 @@ const current = signal<Session | undefined>(stored());
 const tabs = new BroadcastChannel(storedAs);
 const answeredWithinMs = 150;
 
-/** Undefined: nobody is signed in. */
+/** Undefined if nobody is signed in. */
 export const session = computed(() => current.value);
 
-/** Resolves when another tab has handed on its session, or none has in time; at once in a tab that has one. */
+/** Resolves when another tab has passed on its session, or none has in time; at once in a tab that has a session. */
 export const tabsAsked: Promise<void> = askTabs();
 
-/** Keeps the session of an answer to sign-in. */
+/** Stores the session from a sign-in response. */
 export function beginSession(begun: Session): void {
   keep(begun);
   say({ kind: 'signed-in', session: begun });
 }
 
-/** Forgets the session, in all tabs: ask `POST /auth/logout` before, unless the API has ended it. */
+/** Deletes the session in all tabs: call `POST /auth/logout` before, unless the API has ended it. */
 export function endSession(): void {
   const ended = current.value;
   forget();
@@ -73,7 +73,7 @@ function stored(): Session | undefined {
   return text === null ? undefined : validSession(JSON.parse(text));
 }
 
-/** @returns undefined for what is not a session, or has expired. */
+/** @returns undefined if the value is not a session, or has expired. */
 function validSession(value: unknown): Session | undefined {
   if (typeof value !== 'object' || value === null || !('token' in value) || !('expiresAt' in value)) {
     return undefined;

@@ -1,5 +1,5 @@
-// The guides of docs/ as modules of the dashboard, rendered when it is built: `virtual:guides` lists them, `virtual:guide/api` has one.
-// Hides Markdown. The files are the project's own; raw HTML in them is left out all the same.
+// The guides of docs/ as modules of the dashboard, rendered when it is built: `virtual:guides` lists them, `virtual:guide/api` has one. The
+// files are the project's own; raw HTML in them is dropped all the same.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Marked, type Tokens } from 'marked';
@@ -79,7 +79,7 @@ function textOf(guide: string): string {
   return readFileSync(path.join(docsDirectory, `${guide}.md`), 'utf8');
 }
 
-/** @throws Error if there is none. */
+/** @throws Error if it does not exist. */
 function titleIn(text: string): string {
   const title = /^# (.+)$/m.exec(text)?.[1];
   if (title === undefined) throw new Error('A guide begins with its title: # …');

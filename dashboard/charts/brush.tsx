@@ -1,5 +1,5 @@
-// The window of a chart, chosen on a small chart of all points: drag a handle or the window, or move a handle by keys.
-// Hides pixels: the window is given and taken as positions in the list of dates.
+// The window of a chart, chosen on a small chart of all points: drag a handle or the window, or move a handle by keys. The window is a pair
+// of positions in the list of dates.
 import { useMemo, useRef } from 'preact/hooks';
 import { overviewOf } from '../../domain/chart/overview.ts';
 import { placeOf, type ChartPoint } from '../../domain/chart/line-points.ts';

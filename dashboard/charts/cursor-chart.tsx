@@ -1,5 +1,5 @@
 // A line chart with a cursor: the pointer or the arrow keys move it to the nearest observation, and a box shows all values there.
-// Hides that the picture is text made by domain/chart, and that the cursor is drawn above it.
+// domain/chart makes the picture as text; the cursor is drawn above it.
 import { useMemo, useState } from 'preact/hooks';
 import { layoutSvg } from '../../domain/chart/chart.ts';
 import { findingOf } from '../../domain/chart/finding.ts';

@@ -1,5 +1,4 @@
-// Saves what is on screen as files: the chart in SVG or PNG, and texts.
-// Hides the link that a browser needs for it, and the canvas on which an SVG becomes a PNG.
+// Saves the view on screen as files: the chart in SVG or PNG, and texts.
 import { chartSvg } from '../../domain/chart/chart.ts';
 import type { Chart } from '../../domain/chart/layout.ts';
 

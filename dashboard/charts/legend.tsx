@@ -1,4 +1,4 @@
-// What the colours of a chart mean: a swatch and a name for each; in a chart of lines, each hides its line and shows it again.
+// The legend of a chart: a swatch and a name for each colour; in a line chart, each entry toggles its line.
 import { dashes } from '../../domain/chart/palette.ts';
 
 interface LegendProps {

@@ -8,9 +8,9 @@ interface PictureProps {
   height: number;
   /** Where they are the same object, they are not drawn again. */
   axes: Axes;
-  /** What the values are in, above them. */
+  /** The unit of the values, shown above them. */
   unit?: string;
-  /** The finding, for screen readers; by default they are told it by what is around the picture. */
+  /** The finding, for screen readers; by default the text around the picture has it. */
   label?: string;
   children: ComponentChildren;
 }

@@ -1,19 +1,20 @@
-// What the keyboard moves in a chart: a cursor, a bar, a period, an end of the window. A screen reader says each value as it is reached.
+// A chart element that the keyboard moves: a cursor, a bar, a period, an end of the window. A screen reader announces each value as it is
+// reached.
 import type { HTMLAttributes } from 'preact';
 
 interface SliderProps extends Omit<HTMLAttributes<HTMLDivElement>, 'label'> {
   label: string;
-  /** The position, from 0 to `last`; one beyond it if none is chosen. */
+  /** The position, from 0 to `last`; `last` + 1 if none is chosen. */
   at: number;
   last: number;
-  /** What is there, in words. */
+  /** The value at the position, in words. */
   valueText: string;
   onAt: (at: number) => void;
   /** Escape was pressed. */
   onClear?: () => void;
 }
 
-/** What Page Up and Page Down move by. */
+/** The step of Page Up and Page Down. */
 const pageStep = 12;
 
 export function Slider({ label, at, last, valueText, onAt, onClear, ...rest }: SliderProps) {

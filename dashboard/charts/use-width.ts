@@ -8,7 +8,7 @@ export function useWidth<E extends HTMLElement>(before = 0) {
   useLayoutEffect(() => {
     const element = ref.current;
     if (element === null) return undefined;
-    // An element that is not laid out, as before its styles are there, has none: the last one known stays.
+    // An element without a layout, for example before its styles are loaded, has no width: the last known one stays.
     const measure = () => setWidth((known) => Math.floor(element.clientWidth) || known);
     measure();
     const observer = new ResizeObserver(measure);

@@ -2,7 +2,7 @@
 import { useId } from 'preact/hooks';
 
 interface ChoiceProps<Value extends string> {
-  /** What is chosen, for screen readers. */
+  /** The name of the choice, for screen readers. */
   label: string;
   options: readonly { value: Value; label: string }[];
   value: Value;

@@ -20,7 +20,7 @@ export function CodePanel({ code, copies = code }: CodePanelProps) {
 
 interface CodeTabsProps {
   samples: readonly Sample[];
-  /** Given: who holds the choice, such as the URL. */
+  /** If given: the owner of the choice, such as the URL. */
   selected?: string;
   onSelect?: (language: string) => void;
 }
@@ -41,7 +41,7 @@ export function CodeTabs({ samples, selected, onSelect }: CodeTabsProps) {
   );
 }
 
-/** Strings and comments in their colours; enough for short samples. */
+/** Colours strings and comments; enough for short samples. */
 function coloured(code: string) {
   const parts = code.split(/("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?<=^|\s)(?:#|\/\/|--) .*$)/m);
   return parts.map((part, i) =>

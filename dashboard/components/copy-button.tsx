@@ -1,4 +1,4 @@
-// A button that copies a text, and says that it has.
+// A button that copies a text, and confirms it.
 import { useEffect, useState } from 'preact/hooks';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 
@@ -6,7 +6,7 @@ const saidForMs = 1_500;
 
 interface CopyButtonProps {
   text: string | (() => string);
-  /** What is copied, for screen readers: "Copy the code". */
+  /** The copied object, for screen readers: "Copy the code". */
   label: string;
   /** By default `Copy`. */
   children?: string;
@@ -36,7 +36,7 @@ export function CopyButton({
   );
 }
 
-/** Outside https and this machine, browsers have no clipboard; there the text is copied from a selection. */
+/** Browsers provide a clipboard only on https and localhost; elsewhere the text is copied from a selection. */
 async function copied(text: string): Promise<boolean> {
   if ('clipboard' in navigator) {
     return navigator.clipboard.writeText(text).then(

@@ -4,7 +4,7 @@ import type { ComponentChild } from 'preact';
 export interface Column<Row> {
   label: string;
   cell: (row: Row, index: number) => ComponentChild;
-  /** Numbers stand at the right. */
+  /** Numbers are aligned right. */
   right?: boolean;
   /** The label of the value on a phone; by default `label`. */
   phoneLabel?: (row: Row) => string;
@@ -13,13 +13,13 @@ export interface Column<Row> {
 }
 
 interface DataTableProps<Row> {
-  /** What the table shows, for screen readers. */
+  /** The content of the table, for screen readers. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string;
   dense?: boolean;
-  /** False: it stays a table on a phone, for few short columns. */
+  /** False: it stays a table on a phone, for a few short columns. */
   cards?: boolean;
   selected?: (row: Row) => boolean;
 }

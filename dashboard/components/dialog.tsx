@@ -1,4 +1,4 @@
-// A modal dialog on the browser's own <dialog>, which holds the focus and gives it back.
+// A modal dialog on the browser's own <dialog>, which traps the focus and restores it.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
@@ -6,7 +6,7 @@ interface DialogProps {
   title: string;
   /** Esc, or a click outside. */
   onClose: () => void;
-  /** Esc and clicks outside do nothing, for what must be read first. */
+  /** Esc and clicks outside do nothing, for content that must be read first. */
   locked?: boolean;
   children: ComponentChildren;
 }

@@ -2,7 +2,7 @@
 import { Fragment, type ComponentChild } from 'preact';
 
 interface FactsProps {
-  /** In their order; one whose value is null, undefined or false is left out. The third: its name for tests. */
+  /** In order; a fact whose value is null, undefined or false is omitted. The third element is its name for tests. */
   facts: readonly (readonly [name: string, value: ComponentChild, test?: string])[];
   class?: string;
 }

@@ -1,4 +1,4 @@
-// The icons, drawn in the colour of the text around them; all are decoration, and named by what they stand in.
+// The icons, drawn in the colour of the text around them; all are decorative, and the enclosing element has the name.
 import type { ComponentChildren } from 'preact';
 
 function Icon({ children }: { children: ComponentChildren }) {

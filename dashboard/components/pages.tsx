@@ -1,4 +1,4 @@
-// The ways between the pages of a list.
+// The links between the pages of a list.
 
 interface PagesProps {
   /** How many rows a page has. */
@@ -10,7 +10,7 @@ interface PagesProps {
   onNext: (cursor: string) => void;
 }
 
-/** Pages are found by cursors, so that one leads to the next; the browser's Back leads to the one before. */
+/** Pages use cursors, so each links only to the next; the browser's Back leads to the previous one. */
 export function Pages({ size, isFirst, next, onFirst, onNext }: PagesProps) {
   if (isFirst && next === null) return null;
   return (

@@ -2,10 +2,10 @@
 import type { ComponentProps } from 'preact';
 
 interface PickProps extends Omit<ComponentProps<'select'>, 'label'> {
-  /** What is chosen, for screen readers; absent where a label of the page names it. */
+  /** The name of the choice, for screen readers; absent if a label of the page names it. */
   label?: string;
   options: readonly { value: string; label: string }[];
-  /** Absent in a form, which reads it when it is sent. */
+  /** Absent in a form, which reads the value on submit. */
   onPick?: (value: string) => void;
   small?: boolean;
 }

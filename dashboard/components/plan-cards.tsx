@@ -1,4 +1,4 @@
-// The plans side by side: what each costs and what it has. What can be done with one comes from the page.
+// The plans side by side: the price and content of each. The page provides the actions.
 import type { ComponentChildren } from 'preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
 import { moneyText } from '../text/amounts.ts';
@@ -8,7 +8,7 @@ import '../styles/plans.css';
 export type Plan = AnswerOf<'get', '/v1/plans'>['data'][number];
 export type Interval = 'month' | 'year';
 
-/** Others, of an operator, are shown by their name. */
+/** An operator's other plans are shown by name. */
 const featureTexts: Readonly<Record<string, string>> = {
   vintages: 'Vintages and revisions',
   webhooks: 'Webhooks',
@@ -17,7 +17,7 @@ const featureTexts: Readonly<Record<string, string>> = {
 interface PlanCardsProps {
   plans: readonly Plan[];
   interval: Interval;
-  /** The plan in force. */
+  /** The active plan. */
   mine?: string;
   /** The button or the line below a plan. */
   action: (plan: Plan) => ComponentChildren;
@@ -63,7 +63,7 @@ function Feature({ has, children }: { has: boolean; children: string }) {
   );
 }
 
-/** The price of a plan: for the interval or, if it is not sold for that, its only one; undefined: it is not sold. */
+/** The price of a plan: for the interval or, if it is not sold for that, its only one; undefined if it is not sold. */
 export function priceOf({ prices }: Plan, interval: Interval): Plan['prices'][number] | undefined {
   return prices.find((each) => each.interval === interval) ?? prices[0];
 }

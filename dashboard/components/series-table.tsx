@@ -13,7 +13,7 @@ export type CatalogRow = AnswerOf<'get', '/v1/catalog'>['data'][number];
 interface SeriesTableProps {
   caption: string;
   rows: readonly CatalogRow[];
-  /** Series id → its newest points; a series without any shows none. */
+  /** Series id → its newest points; a series without points has an empty cell. */
   previews: ReadonlyMap<string, readonly PreviewPoint[]>;
 }
 
@@ -72,7 +72,7 @@ export function SeriesTable({ caption, rows, previews }: SeriesTableProps) {
   return <DataTable caption={caption} columns={columns} rows={rows} keyOf={({ id }) => id} />;
 }
 
-/** As many digits for all points of a series as the longest has, so that a change has those of its two values. */
+/** All points of a series get as many digits as the longest has, so that a change has those of its two values. */
 function digitsIn(points: readonly PreviewPoint[]): number {
   return decimalsOf(points.slice(-6).map(({ value }) => value));
 }

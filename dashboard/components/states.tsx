@@ -1,4 +1,4 @@
-// What stands in the place of content that is not there: waiting, slow, failed, empty.
+// Placeholders for missing content: waiting, slow, failed, empty.
 import type { ComponentChild, ComponentChildren } from 'preact';
 import type { AlmanacError } from '../../clients/typescript/errors.ts';
 import type { Loaded } from '../api/load.ts';
@@ -7,12 +7,12 @@ interface WaitingProps<T> {
   for: Loaded<T>;
   /** Of the final size, so that nothing moves; by default three grey lines. */
   skeleton?: ComponentChild;
-  /** What failed, as a heading: "The series could not be loaded". */
+  /** The failure as a heading: "The series could not be loaded". */
   failure?: string;
   children: (value: T) => ComponentChild;
 }
 
-/** The content once it is loaded, before that its skeleton, or what went wrong. What was shown before the inputs changed stays. */
+/** Shows the content once it is loaded, before that its skeleton, or the error. Content from before the inputs changed stays. */
 export function Waiting<T>({ for: loaded, skeleton, failure, children }: WaitingProps<T>) {
   if (loaded.phase === 'failed') {
     return (
@@ -23,7 +23,7 @@ export function Waiting<T>({ for: loaded, skeleton, failure, children }: Waiting
       />
     );
   }
-  // One element for both, so that what is typed, opened and focused in the content stays while it is loaded anew.
+  // One element for both, so that input, open parts and focus in the content survive a reload.
   const known =
     loaded.phase !== 'ready' && loaded.previous !== undefined ? { value: loaded.previous } : loaded;
   if ('value' in known) {
@@ -70,12 +70,12 @@ export function SkeletonRows({ rows, height = 64 }: { rows: number; height?: 45 
 
 interface FailedProps {
   error: AlmanacError;
-  /** Absent: trying again would not help. */
+  /** Absent if a retry would not help. */
   retry?: () => void;
   title?: string;
 }
 
-/** What went wrong, in the API's own words, with what support needs to find it. */
+/** The error in the API's own words, with the details that support needs. */
 export function Failed({ error, retry, title = 'This could not be loaded' }: FailedProps) {
   return (
     <div class="empty" role="alert">
@@ -106,7 +106,7 @@ interface EmptyProps {
   children?: ComponentChildren;
 }
 
-/** That there is nothing, and what to do about it. */
+/** The message for an empty list, with the next step. */
 export function Empty({ title, children }: EmptyProps) {
   return (
     <div class="empty">

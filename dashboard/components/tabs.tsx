@@ -1,4 +1,4 @@
-// Tabs: ← → Home End walk them, and what is selected is shown at once.
+// Tabs: ← → Home End move between them, and the selected one is shown at once.
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
@@ -8,7 +8,7 @@ export interface Tab {
 }
 
 interface TabsProps {
-  /** What the tabs choose among, for screen readers. */
+  /** The name of the tab list, for screen readers. */
   label: string;
   tabs: readonly Tab[];
   selected: string;

@@ -119,7 +119,7 @@ function NoRelease({ month }: { month: string }) {
 
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** A table of weeks. On a phone the list stands in its place: seven columns have no room for names. */
+/** A table of weeks. On a phone a list replaces it: seven columns are too narrow for names. */
 function MonthGrid({ month, releases }: { month: string; releases: readonly Release[] }) {
   const byDay = Map.groupBy(releases, ({ release_date: day }) => day);
   const now = today();

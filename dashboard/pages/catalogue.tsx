@@ -35,7 +35,7 @@ const ordersOf = (params: URLSearchParams) =>
 const usualOrder = (params: URLSearchParams): Order => (hasWords(params) ? 'relevance' : 'id');
 const hasWords = (params: URLSearchParams): boolean => (params.get('q') ?? '').trim() !== '';
 
-/** What the URL says, without what the API would not take. */
+/** The filters of the URL, without values that the API would reject. */
 function queryOf(params: URLSearchParams): Query {
   const given = filterNames.flatMap((name) => {
     const value = params.get(name)?.trim() ?? '';

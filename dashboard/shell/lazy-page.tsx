@@ -4,7 +4,7 @@ import { AlmanacError } from '../../clients/typescript/errors.ts';
 import { useLoad } from '../api/load.ts';
 import { Waiting } from '../components/states.tsx';
 
-/** What a route gives its page: the values of `:id` and the like in its path. */
+/** The properties that a route passes to its page: the path parameters, such as `:id`. */
 export interface PageProps {
   params: Readonly<Record<string, string | undefined>>;
 }
@@ -25,7 +25,7 @@ export function lazyPage(load: () => Promise<ComponentType<PageProps>>): Compone
   };
 }
 
-/** @throws AlmanacError that says what to do: the files of a page have other names after an update. */
+/** @throws AlmanacError with a remedy: the files of a page have other names after an update. */
 function notLoaded(cause: unknown): never {
   const unknown = {
     param: undefined,

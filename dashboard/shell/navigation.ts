@@ -1,10 +1,10 @@
-// What happens at a navigation within the app: the new page begins at its top, and its heading takes the focus.
+// The effects of a navigation within the app: the new page begins at its top, and its heading gets the focus.
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 
 let isPending = false;
 
-/** Whether a page was just reached by a link, and nobody has yet taken the focus for it. */
+/** Whether a page was just reached by a link, and no element has claimed the focus yet. */
 export function takeNavigation(): boolean {
   const taken = isPending;
   isPending = false;

@@ -1,5 +1,4 @@
-// The search box: suggestions of GET /v1/search while typing; ↑ ↓ walk them, Enter opens one, Esc leaves.
-// Hides debouncing, and where a hit that is no series leads.
+// The search box: debounced suggestions of GET /v1/search while typing; ↑ ↓ move between them, Enter opens one, Esc leaves.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { AnswerOf } from '../../clients/typescript/client.ts';
@@ -12,11 +11,11 @@ const askAfterMs = 120;
 const shown = 8;
 
 interface SearchProps {
-  /** The one that `/` focuses, unless another stands in the page's content. */
+  /** The field that `/` focuses, unless the page's content has another. */
   label?: string;
   placeholder?: string;
   large?: boolean;
-  /** Given: series alone are found, and one is taken instead of opened. */
+  /** If given: only series are found, and the chosen one is passed on instead of opened. */
   onPick?: (seriesId: string) => void;
 }
 
@@ -215,7 +214,7 @@ function pageOf({ type, id }: Hit): string {
   return `/docs/reference?${new URLSearchParams({ id }).toString()}#${anchors[type]}`;
 }
 
-/** The text of the API, in which `<mark>` stands around what was found, and characters of HTML are escaped. */
+/** The text of the API, in which `<mark>` encloses matches, and characters of HTML are escaped. */
 function Marked({ text }: { text: string }) {
   const parts = text.split(/<\/?mark>/).map(unescaped);
   return <>{parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}</>;

@@ -1,4 +1,4 @@
-// What surrounds every page: the bar with mark, search and navigation, and the foot.
+// The frame of every page: the bar with mark, search and navigation, and the footer.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';

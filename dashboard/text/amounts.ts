@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** 0.971 → `97.1 %`. What is not nothing is not written as 0. */
+/** 0.971 → `97.1 %`. A small positive share is never written as 0. */
 export function shareText(part: number): string {
   if (part > 0 && part < 0.0005) return 'below 0.1 %';
   return `${(part * 100).toLocaleString('en-GB', { maximumFractionDigits: 1 })} %`;
@@ -27,7 +27,7 @@ const byteUnits = ['kB', 'MB', 'GB'] as const;
 /** `812 bytes`, `3.2 MB`: in powers of 1000, with at most one decimal. */
 export function bytesText(bytes: number): string {
   if (bytes < 1_000) return countText(bytes, 'byte', 'bytes');
-  // What is rounded up to 1000 is one of the next unit.
+  // A value that rounds up to 1000 gets the next unit.
   const [unit, factor] =
     byteUnits.map((name, at) => [name, 1_000 ** (at + 1)] as const).find(([, of]) => bytes / of < 999.95) ??
     (['GB', 1e9] as const);

@@ -1,7 +1,7 @@
 // CSV that the browser writes, in the form of the API's: RFC 4180, formulas defused.
 import { harmless } from '../../kernel/formula.ts';
 
-/** A number is written as it is, a text so that no spreadsheet runs it, and null as an empty cell. */
+/** Numbers are unchanged, text is escaped so that no spreadsheet runs it, and null is an empty cell. */
 export type Cell = string | number | null;
 
 export function csvOfRows(rows: readonly (readonly Cell[])[]): string {

@@ -1,7 +1,7 @@
 // Numbers as people read them: thousands separators, a true minus sign, and as many digits as were published.
 import { nounOf } from '../../kernel/text/counted.ts';
 
-/** `digits`: fixed; absent: those that the number has. */
+/** `digits`: fixed; absent: those of the number. */
 export function numberText(value: number, digits?: number): string {
   const options =
     digits === undefined

@@ -7,7 +7,7 @@ import { fredUnits } from '../../domain/transforms.ts';
 export interface Sample {
   language: string;
   code: string;
-  /** What is copied instead, such as with a key that is not shown. */
+  /** The copied text, if it differs, for example with a key that is not shown. */
   copies?: string | (() => string);
 }
 
@@ -75,7 +75,7 @@ const { meta, data } = await response.json();`,
   ];
 }
 
-/** fredapi, fredr, Excel, DuckDB and Polars. What a tool cannot express is left out, and a comment names it. */
+/** fredapi, fredr, Excel, DuckDB and Polars. A comment names options that a tool cannot express; they are left out. */
 export function toolSamplesOf(call: ViewCall): Sample[] {
   return [
     { language: 'fredapi', code: fredapiCode(call) },
@@ -169,7 +169,7 @@ function fredapiCode(call: ViewCall): string {
     ['observation_start', fred.start],
     ['observation_end', fred.end],
   ]);
-  // fredapi puts the id into the URL as it is.
+  // fredapi puts the id into the URL unchanged.
   const ids = fred.ids.map((id) => JSON.stringify(encodeURIComponent(id)));
   const args = [...days, ...fred.params]
     .map(([name, value]) => `, ${name}=${JSON.stringify(value)}`)

@@ -1,5 +1,4 @@
-// GET and HEAD /v1/bulk/{name}: a bulk file, whole or a range of its bytes, as readers of Parquet ask for it. Hides nothing: the handler reads
-// from the headers to the last byte.
+// GET and HEAD /v1/bulk/{name}: a bulk file, whole or a range of its bytes, as Parquet readers request it.
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
@@ -82,13 +81,16 @@ function aboutOf({ name, sha256, created_at }: KeptFile) {
     etag: `"${sha256}"`,
     'last-modified': new Date(created_at).toUTCString(),
     'accept-ranges': 'bytes',
-    // Data may be taken back: whoever keeps the file asks whether it still is there.
+    // Data may be retracted, so caches revalidate the file before each use.
     'cache-control': 'private, no-cache',
     'content-disposition': `attachment; filename="${name}"`,
   };
 }
 
-/** As fast as the client takes it. @throws Failure `unavailable`, for the log, if the store went away: the connection is cut then. */
+/**
+ * Sends the bytes as fast as the client reads. @throws Failure `unavailable`, for the log, if the store failed: the connection is then
+ * closed.
+ */
 async function send(body: Readable, response: Response): Promise<void> {
   let fault: unknown;
   body.once('error', (error) => (fault = error));
@@ -99,7 +101,7 @@ async function send(body: Readable, response: Response): Promise<void> {
   }
 }
 
-/** Then the pipeline ends the body with this error. */
+/** The pipeline then ends the body with this error. */
 function clientHasLeft(fault: unknown): boolean {
   return fault instanceof Error && 'code' in fault && fault.code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

@@ -1,5 +1,5 @@
-// The bulk files as they may be served now. Hides that the manifest is not asked for by each range, and that no file is served from the moment at
-// which data are taken back until the publisher has removed what may have them.
+// The bulk files that may be served now. Range requests share one read of the manifest. After a retraction begins, no file is served until
+// the publisher has removed those that may contain the retracted data.
 import type { KeptFile, Manifest } from '../../domain/bulk/manifest.ts';
 import { BulkStoreFault, type BulkStore } from '../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../domain/bulk/withdrawals.sql.ts';
@@ -10,7 +10,7 @@ import { rememberedFor } from '../../kernel/time/remembered.ts';
 
 export interface BulkFiles {
   store: BulkStore;
-  /** Of a few seconds ago at most. */
+  /** Cached for a few seconds at most. */
   recent: () => Promise<Manifest | undefined>;
 }
 
@@ -27,9 +27,9 @@ interface Asking {
 }
 
 /**
- * The files that are current; none before the publisher has written the first ones.
- * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `unavailable` for as long as data are being taken back, or the
- * store is at fault.
+ * The current files; none before the publisher has written the first ones.
+ * @throws Failure `plan_required`; `not_found` if this installation has no bulk files; `unavailable` while a retraction is in progress, or
+ * the store is failing.
  */
 export async function readCurrentFiles({ bulk, database }: Asking, call: ServiceCall): Promise<KeptFile[]> {
   const { store } = requireBulk(bulk, call);
@@ -40,7 +40,10 @@ export async function readCurrentFiles({ bulk, database }: Asking, call: Service
   });
 }
 
-/** The file of a name, current or replaced, and its store. @throws Failure as readCurrentFiles; `not_found` too if there is no such file. */
+/**
+ * The file with the name, current or replaced, and its store. @throws Failure as readCurrentFiles; also `not_found` if the file does not
+ * exist.
+ */
 export async function requireFile(
   { bulk, database }: Asking,
   call: ServiceCall,
@@ -80,7 +83,7 @@ function failWithdrawn(): never {
   );
 }
 
-/** @throws Failure `unavailable` if the store is at fault, with its reason for the log; else what the work throws. */
+/** @throws Failure `unavailable` if the store fails, with the reason for the log; otherwise what the work throws. */
 export async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

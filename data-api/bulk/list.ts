@@ -1,4 +1,4 @@
-// GET /v1/bulk: the bulk files, each with its checksum and the state of the data that it has. Hides nothing.
+// GET /v1/bulk: the bulk files, each with its checksum and the data version that it contains.
 import { z } from 'zod';
 import { bulkFileSchema, bulkKinds } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
@@ -43,7 +43,7 @@ export const getBulk = endpoint({
           ...{ id: file.name, ...file },
           url: `${dependencies.publicUrl}/v1/bulk/${file.name}`,
         }));
-      // Files come some time after their load: no gateway may keep this answer until the next one.
+      // Files are written some time after their load, so gateways must not cache this answer until the next load.
       call.changesAt(dependencies.clock.now());
       const newest = Math.max(...files.map(({ created_at }) => Date.parse(created_at)));
       const changedAt = files.length === 0 ? null : new Date(newest);

@@ -1,10 +1,10 @@
-// Which bytes of a file a request asks for: the headers Range and If-Range of RFC 9110. Hides that what is malformed, or names several ranges, is
-// answered with the whole file.
+// Decides which bytes of a file a request gets, by the headers Range and If-Range of RFC 9110. A malformed header, or one with several
+// ranges, gets the whole file.
 
-/** Inclusive; `whole` if the request asks for no range, or for one that may be ignored. */
+/** Inclusive; `whole` if the request has no range, or one that may be ignored. */
 export type Asked = { from: number; to: number } | 'whole' | 'unsatisfiable';
 
-/** The bytes that a GET asks for. @param size of the file, at least 1. */
+/** The bytes that a GET requests. @param size of the file, at least 1. */
 export function askedRange(range: string | undefined, size: number): Asked {
   const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range ?? '') ?? [];
   if (first === '') {
@@ -18,7 +18,7 @@ export function askedRange(range: string | undefined, size: number): Asked {
   return from >= size ? 'unsatisfiable' : { from, to: Math.min(to, size - 1) };
 }
 
-/** Whether a range may be answered as such: without If-Range, or if it names this very file. */
+/** Whether a range may be answered with 206: without If-Range, or if it matches this file. */
 export function isSameFile(
   ifRange: string | undefined,
   { etag, lastModified }: { etag: string; lastModified: string },

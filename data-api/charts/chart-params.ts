@@ -1,4 +1,4 @@
-// The parameters that say how a chart looks; what it shows is said by the parameters of a series.
+// The parameters for the look of a chart; the parameters of a series select its content.
 import { flagParam, integerParam, oneOfParam } from '../../kernel/http/params.ts';
 import { themes } from '../../domain/chart/palette.ts';
 
@@ -23,7 +23,7 @@ export interface Look {
   log: boolean;
 }
 
-/** The look of a query that has more. */
+/** The look parameters of a query that has further ones. */
 export function lookOf({ width, height, theme, log }: Look): Look {
   return { width, height, theme, log };
 }

@@ -1,5 +1,5 @@
-// Draws the chart of a series for a file: its lines, title, unit and caption from the facts of the series.
-// Hides which dimension values name a line, and which the title.
+// Draws the chart of a series for a file: its lines, title, unit and caption from the facts of the series. Also decides which dimension
+// values name a line, and which go into the title.
 import { fail } from '../../kernel/errors.ts';
 import { chartUnit, lineNames, unitBreaks } from '../../domain/chart/captions.ts';
 import { chartSvg } from '../../domain/chart/chart.ts';
@@ -13,7 +13,7 @@ import type { Combination, Series } from '../series/series.sql.ts';
 import type { Computation } from '../series/computed/transformed-points.ts';
 import type { Look } from './chart-params.ts';
 
-/** What of a series is drawn. */
+/** The selection that is drawn. */
 export interface Drawn {
   series: Series;
   lineNos: readonly number[];
@@ -24,7 +24,7 @@ export interface Drawn {
   aggregation?: Aggregation | null;
 }
 
-/** @throws Failure `invalid_parameter` if the chart would have more lines than can be told apart. */
+/** @throws Failure `invalid_parameter` if the chart would have more lines than a reader can distinguish. */
 export function requireFewLines({ id, dimensions }: Series, lineNos: readonly number[]): void {
   if (lineNos.length <= linesMax) return;
   fail(

@@ -1,14 +1,14 @@
-// Limits the drawing of images: one at a time per account, a few in all. A call beyond that is refused; it does not wait. Hides that
-// calls for an image that is being drawn share it.
+// Limits the drawing of images: one at a time per account, a few in all. A call beyond the limit is refused; it does not wait. Calls for an
+// image that is being drawn share it.
 import { fail } from '../../kernel/errors.ts';
 
-/** Of all accounts. A call waits for at most that many images, of up to 0.6 s of CPU each (2026-11-26). */
+/** Across all accounts. A call waits for at most this many images, of up to 0.6 s of CPU each (2026-11-26). */
 export const placesMax = 8;
 
 export interface Places {
   /**
    * Draws an image for an account. @param image.name identifies the image.
-   * @throws Failure `rate_limited` if an image of the account is being drawn, or no place is free; and the errors of `draw`.
+   * @throws Failure `rate_limited` if an image of the account is being drawn, or the limit is reached; and the errors of `draw`.
    */
   drawn(image: { accountId: string | null; name: string }, draw: () => Promise<Buffer>): Promise<Buffer>;
 }

@@ -1,4 +1,4 @@
-// The thread that draws PNGs: one for each message, in their order. It ends with whatever an image throws.
+// The thread that draws PNGs: one per message, in order. An exception in an image ends it.
 import { parentPort } from 'node:worker_threads';
 import type { ResvgRenderOptions } from '@resvg/resvg-js';
 
@@ -10,10 +10,10 @@ export interface ImageOrder {
   options: ResvgRenderOptions;
 }
 
-/** What comes back. */
+/** The result. */
 export interface DrawnImage {
   png: Uint8Array;
-  /** What its pixels take, outside of V8's heap, until V8 collects the image. */
+  /** The memory of its pixels, outside V8's heap, until V8 collects the image. */
   pixelBytes: number;
 }
 

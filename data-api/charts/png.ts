@@ -1,6 +1,5 @@
-// Turns the SVG of a chart into a PNG, in a thread of its own, one at a time.
-// Hides the fonts: resvg draws no text without one, so a sans-serif font of the system is found once, by name. Hides also that the thread
-// is replaced, which frees the pixels that it has drawn.
+// Turns the SVG of a chart into a PNG in a worker thread, one at a time. resvg draws no text without a font, so a sans-serif font of the
+// system is found once, by name. The thread is replaced from time to time, which frees the pixels that it has drawn.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import os from 'node:os';
@@ -46,20 +45,20 @@ function filesIn(folder: string): string[] {
   }
 }
 
-// An image is freed when V8 collects it, and V8 does not know of its pixels, 5 MB for a chart of 800 by 420 at scale 2. At most, a data-api that draws
-// 300 takes 287 to 309 MiB with resvg's own four threads; with threads that end after 32 MiB of pixels 255, after 16 MiB 238 to 242; and 174 if
-// it draws none. To start a thread takes 40 to 80 ms of CPU, to draw such a chart 30 (2026-11-23).
+// An image is freed when V8 collects it, and V8 does not count its pixels, 5 MB for a chart of 800 by 420 at scale 2. The peak memory of a
+// data-api that draws 300 charts is 287 to 309 MiB with resvg's own four threads; 255 with threads that end after 32 MiB of pixels, 238 to
+// 242 after 16 MiB; and 174 if it draws none. Starting a thread takes 40 to 80 ms of CPU, drawing such a chart 30 (2026-11-23).
 const pixelBytesMax = 16 * 1024 * 1024;
 const idleMs = 10_000;
 
-/** The thread of the process, while images are drawn. */
+/** The thread of the process while images are drawn. */
 let thread: Worker | undefined;
 let pixelBytes = 0;
 let idle: NodeJS.Timeout | undefined;
-/** The image that was asked for last. */
+/** The last requested image. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** Draws the image after all that were asked for before, however they ended. */
+/** Draws the image after all that were requested earlier, whether or not those succeeded. */
 function draw(order: ImageOrder): Promise<Buffer> {
   const drawing = last.then(() => drawNow(order));
   last = drawing.then(endIfFull, endThread);
@@ -72,7 +71,7 @@ async function drawNow(order: ImageOrder): Promise<Buffer> {
     resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
   });
   thread.ref();
-  thread.postMessage(order, []); // nothing is handed over
+  thread.postMessage(order, []); // nothing is transferred
   const [drawn] = (await once(thread, 'message')) as [DrawnImage]; // rejects with what the thread has thrown
   pixelBytes += drawn.pixelBytes;
   return Buffer.from(drawn.png.buffer, drawn.png.byteOffset, drawn.png.byteLength);

@@ -1,5 +1,4 @@
 // GET /v1/catalog/{id}/chart.svg: the newest points of a series as a chart, without a key, for pages that embed it.
-// Hides nothing: the handler reads from the parameters to the answer.
 import { askedPreview, newestOf, previewParams } from '../discovery/preview.ts';
 import { endpoint } from '../endpoint.ts';
 import { readNewest } from '../series/points.ts';

@@ -1,5 +1,4 @@
 // GET /v1/series/{id}/chart.svg and chart.png: the points of a series as a chart.
-// Hides nothing: the handler reads from the parameters to the answer.
 import type { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { integerParam } from '../../kernel/http/params.ts';

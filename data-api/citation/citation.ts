@@ -1,12 +1,12 @@
-// Writes a citation of a series: as a sentence, as BibTeX and as CSL-JSON, all of the same facts.
-// Hides the characters that mean something to TeX.
+// Writes a citation of a series: as a sentence, as BibTeX and as CSL-JSON, all from the same facts. Escapes the characters that are special
+// in TeX.
 import { z } from 'zod';
 
-/** What is cited. Days are `YYYY-MM-DD`. */
+/** The cited state. Days are `YYYY-MM-DD`. */
 export interface Cited {
   series: string;
   title: string;
-  /** Null: nobody has stated it. */
+  /** Null if unknown. */
   publisher: string | null;
   /** The day of the newest publication in the cited state; null before the first. */
   publishedOn: string | null;
@@ -15,7 +15,7 @@ export interface Cited {
   version: number;
   url: string;
   accessedOn: string;
-  /** Of the bytes at `url`, in hex. */
+  /** The SHA-256 of the bytes at `url`, in hex. */
   sha256: string;
 }
 
@@ -30,7 +30,7 @@ export function citationText(cited: Cited): string {
 /** An entry for BibTeX and biblatex. Its text is in UTF-8. */
 export function bibtex(cited: Cited): string {
   const { series, title, publisher, version, url, accessedOn, sha256 } = cited;
-  // The inner braces keep the capitals of a title, and a publisher from being read as first and last name.
+  // The inner braces preserve the capitals of a title, and prevent a publisher from being read as first and last name.
   const fields = {
     ...(publisher !== null && { author: `{${texText(publisher)}}` }),
     title: `{${texText(`${title} [${series}]`)}}`,
@@ -95,7 +95,7 @@ function stateText({ vintage, version }: Cited): string {
 }
 
 const texCharacters: Readonly<Record<string, string>> = {
-  // BibTeX counts braces, with a backslash or without: as commands, they need not be in pairs.
+  // BibTeX counts braces, with a backslash or without; as commands, they need not be balanced.
   '{': '{\\textbraceleft}',
   '}': '{\\textbraceright}',
   '\\': '{\\textbackslash}',

@@ -1,5 +1,4 @@
-// GET /v1/series/{id}/cite: how to cite what a URL answers today, with the URL where it stays and the SHA-256 of its bytes.
-// Hides nothing: the handler reads from the parameters to the answer.
+// GET /v1/series/{id}/cite: how to cite the present answer of a URL, with its permanent URL and the SHA-256 of its bytes.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { dateIn, nextDayIn } from '../../kernel/clock.ts';
@@ -86,7 +85,7 @@ export const getCitation = endpoint({
   },
 });
 
-/** The state that is cited. Without a past one it is that of now: the newest vintage, of the newest load. */
+/** The cited state. Without a requested past state it is the present one: the newest vintage, of the newest load. */
 async function pinned(
   dependencies: Dependencies,
   call: ServiceCall,
@@ -99,7 +98,7 @@ async function pinned(
   }
   const { clock, seriesTimeZone } = dependencies;
   const vintage = found.lastUpdated ?? dateIn(seriesTimeZone, clock.now());
-  // By the present id: an id of a merged series would mean that one, as of a day before the merge.
+  // By the present id: an id of a merged series would mean that series, as of a day before the merge.
   const series = {
     ...(await requireSeries(dependencies, call, found.id, vintage)),
     renamedFrom: found.renamedFrom,
@@ -117,7 +116,7 @@ function pinnedQuery(url: string, { selection }: PageQuery): string {
   return query.toString();
 }
 
-/** Of the CSV at the pinned URL, as it is sent without compression. @throws Failure `gone`, as the URL does. */
+/** The hash of the CSV at the pinned URL, as sent without compression. @throws Failure `gone`, as the URL does. */
 async function digestOf(
   { longReads, cursors }: Dependencies,
   pageQuery: PageQuery,

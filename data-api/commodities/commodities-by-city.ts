@@ -1,5 +1,5 @@
-// GET /v1/commodities/by-city: the price of an item in each city, its changes over a week and a year, and its rank.
-// Hides which prices a date selects: per city, the newest in the period that the date stands for.
+// GET /v1/commodities/by-city: the price of an item in each city, its changes over a week and a year, and its rank. A date selects the
+// newest price per city in the period that the date represents.
 import { z } from 'zod';
 import { digits } from '../../kernel/digits.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
@@ -157,7 +157,7 @@ function combinationsOf(
     .map(({ lineNo }) => lineNo);
 }
 
-/** Without `date`, `from` or `to`: the window of the newest date on which any city has a price, as if that date were given. */
+/** Without `date`, `from` or `to`: the window of the newest date on which any city has a price, as if that date were requested. */
 async function newestWindow(database: Queryable, asked: Selection): Promise<Selection> {
   const { dates } = await readFirst(database, asked);
   const newest = dates.reduce((a, b) => (a > b ? a : b), '');
@@ -276,7 +276,7 @@ function byCityCsv(rows: readonly CityPrice[]): string {
   return listCsv(cells, csvColumns);
 }
 
-/** A row as it is sent. */
+/** A row of the answer. */
 function shownRow(row: CityPrice) {
   return {
     ...row,

@@ -1,5 +1,5 @@
-// GET /v1/commodities: the prices of an item in a city, or their national average, as a series; and the public lists.
-// Hides that prices are stored as the series `commodity.<item>`, which is read, transformed and sent like any other.
+// GET /v1/commodities: the prices of an item in a city, or their national average, as a series; and the public lists. Prices are stored as
+// the series `commodity.<item>`, which is read, transformed and sent like any other.
 import { z } from 'zod';
 import { entryOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -19,7 +19,7 @@ import { seriesSchema } from '../series/series-schema.ts';
 
 /** The pseudo-city for the average of all cities. */
 const national = 'national';
-/** The number of the average, which is no stored combination. */
+/** The number of the average, which is not a stored combination. */
 const averageNo = -1;
 
 /** Select prices by type and statistic. */

@@ -1,5 +1,4 @@
-// The statement of the release calendar: the releases in a window.
-// Hides time zones: the day of a release is its local day where it is published.
+// The statement of the release calendar: the releases in a window. The day of a release is its local day where it is published.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -12,7 +11,7 @@ export const releaseStatuses = ['scheduled', 'released', 'delayed', 'cancelled']
 export const importances = ['low', 'medium', 'high'] as const;
 const text = z.string().nullable();
 
-/** A release as it is sent. */
+/** A release of the answer. */
 export const releaseSchema = z.object({
   id: z.string(),
   title: z.string(),
@@ -31,14 +30,14 @@ export const releaseSchema = z.object({
 });
 type Release = z.output<typeof releaseSchema>;
 
-/** A release, and what the source itself states of it; null where that is derived. */
+/** A release with the source's own statements; null where a value is derived. */
 export type StatedRelease = Release & {
   stated_publication: string | null;
   stated_status: string | null;
   stated_time_confirmed: boolean | null;
 };
 
-/** Which releases are asked for. */
+/** The filter of releases. */
 export interface ReleaseFilter {
   /** Publication days, inclusive, each in the release's own time zone. */
   from: string;
@@ -58,7 +57,7 @@ interface ReleaseQuery extends ReleaseFilter {
   sort: 'release_at' | '-release_at';
   /** The page begins after this release: its instant and id. */
   after: readonly [releaseAt: string, id: string] | null;
-  /** Null: all. */
+  /** Null for all. */
   limit: number | null;
   /** Whether the columns of `StatedRelease` are wanted. */
   stated: boolean;

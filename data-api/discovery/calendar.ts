@@ -1,5 +1,4 @@
 // GET /v1/calendar: the release calendar as JSON, CSV or iCalendar.
-// Hides nothing: the handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { dateIn, nextDayIn } from '../../kernel/clock.ts';
 import { countJson, limitDefault, listOf, renderList, rowOf } from '../../kernel/http/list.ts';
@@ -83,8 +82,8 @@ export const getCalendar = endpoint({
 });
 
 /**
- * When the clock changes the answer: a release comes, a day ends where the publisher is or, for iCalendar, in UTC. With a
- * status it may be that of a release which is not in the answer yet: it is valid for no time.
+ * When the clock changes the answer next: a release comes, a day ends where the publisher is or, for iCalendar, in UTC. An answer filtered
+ * by status may miss a release whose status changes at any time, so it is not cacheable.
  */
 function changeOf(
   releases: readonly { release_at: string }[],

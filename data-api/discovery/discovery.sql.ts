@@ -1,5 +1,4 @@
-// The statements of the catalogue.
-// Hides which columns each filter of the catalogue searches.
+// The statements of the catalogue: its filters, orders and counts.
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
@@ -63,7 +62,7 @@ export function catalogWhere(filter: CatalogFilter): Conditions {
     .any(filter.tag, (p) => `${p} = any(tags)`);
 }
 
-/** More categories below one are not looked up one by one: 20 take 3 ms, 60 take 11 (2026-11-28, 200,000 series). */
+/** With more subcategories than this, they are not looked up one by one: 20 take 3 ms, 60 take 11 (2026-11-28, 200,000 series). */
 const categoriesMax = 20;
 
 /** The catalogue below a category, in the order of ids. @param where of the catalogue without the category, which is added to its values. */
@@ -76,7 +75,7 @@ export function belowCategory(category: string, where: Conditions): List {
   return { ...catalogList, parts };
 }
 
-/** The catalogue in the order of relevance. @param where of the catalogue: the values of the order are added to its own. */
+/** The catalogue in order of relevance. @param where of the catalogue; the values of the order are added to its own. */
 export function byRelevance(words: SeriesWords, newest: string | null, where: Conditions): List {
   const relevance = sorted(filled(number(seriesRelevance(words, newest, new Values(where.values)))));
   return { ...catalogList, fields: { ...catalogList.fields, relevance } };
@@ -89,8 +88,8 @@ export const catalogFacets = ['category', 'source', 'frequency', 'geography'] as
 type CatalogFacet = FacetCount<(typeof catalogFacets)[number]>;
 
 /**
- * The number of matching series by category, source, frequency and geography: the most common values. Those of all series are kept by the
- * loads; others are counted, which takes as long as finding the series that match.
+ * The number of matching series by category, source, frequency and geography: the most common values. The loads store the counts for all
+ * series; others are counted, which takes as long as finding the matching series.
  */
 export async function countCatalogFacets(database: Queryable, where: Conditions): Promise<CatalogFacet[]> {
   if (where.sql.length === 0)
@@ -116,7 +115,7 @@ export async function countCatalogFacets(database: Queryable, where: Conditions)
   );
 }
 
-/** The categories that series have; one above them only if a series has it too. */
+/** The categories that series have; a parent category only if a series has it too. */
 export async function listCategories(database: Queryable): Promise<string[]> {
   const rows = await database.query<{ value: string }>(
     `select value from data.facet_counts where facet = 'category'`,
@@ -132,8 +131,9 @@ export function countTags(database: Queryable): Promise<{ name: string; count: n
 }
 
 /**
- * The number of series that match, from the counts that the loads keep; undefined if these do not have it: they have each facet by itself alone.
- * @param where of the filter, with all that the request narrows the list by.
+ * The number of matching series, from the counts that the loads store; undefined if the filter is not a single facet, as only these are
+ * counted.
+ * @param where of the filter, with all other conditions of the request.
  */
 export async function keptCount(
   database: Queryable,
@@ -165,7 +165,7 @@ const relatedMax = 10;
 /** Related series usually have similar ids; this many before and after are compared. */
 const neighbours = 50;
 
-/** Series with a similar id that share the category, a tag, or source and geography; those that share the most first. */
+/** Series with a similar id that share the category, a tag, or source and geography; those with most in common first. */
 export async function findRelated(database: Queryable, seriesNo: number): Promise<RelatedSeries[]> {
   return database.query<RelatedSeries>(
     `with one as materialized (select * from data.series where series_no = $1),

@@ -237,7 +237,7 @@ export const getStatus = endpoint({
       try {
         read = await call.stage('sql', readSources);
       } catch (error) {
-        // The answer reports this state; the log has the cause.
+        // The answer reports the failure; the log has the cause.
         log.error({ err: error }, 'the status could not be read from the database');
         databaseState = 'down';
       }

@@ -1,5 +1,5 @@
-// Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to a URL.
-// Hides folding, escapes and line ends. A release without a known time is an all-day event.
+// Writes releases as an iCalendar file (RFC 5545), for calendars that subscribe to a URL. A release without a known time is an all-day
+// event.
 import { icsProduct, icsProperties } from '../../domain/release-ics.ts';
 import type { StatedRelease } from './calendar.sql.ts';
 
@@ -37,7 +37,7 @@ function eventLines(release: StatedRelease, madeOn: string): string[] {
   ];
 }
 
-/** What only a load of the file reads: see domain/release-ics.ts. */
+/** Properties that only a load of the file reads: see domain/release-ics.ts. */
 function ownLines(release: StatedRelease): string[] {
   const texts: Record<keyof typeof icsProperties, string | null> = {
     source: release.source,

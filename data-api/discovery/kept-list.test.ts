@@ -3,7 +3,7 @@ import type { Database } from '../../kernel/database.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { keptUntilChanged, sharedAmongEndpoints } from './kept-list.ts';
 
-/** A list whose computations are counted; `state` says what the database and the clock answer. */
+/** A list that counts its computations; `state` sets the replies of the database and the clock. */
 function counted(untilMs: (nowMs: number) => number = () => Infinity) {
   const state = { version: 1, nowMs: 1_000, computed: 0, fails: false };
   const database = {

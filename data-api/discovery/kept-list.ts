@@ -1,5 +1,5 @@
-// Lists that fit in memory: computed again only when a load or the clock has changed them, and filtered, ordered and paged there.
-// Hides cursors, and that calls which come meanwhile share one computation.
+// Caches lists that fit in memory: recomputed only when a load or the clock has changed them, and filtered, ordered and paged in memory.
+// Concurrent calls share one computation.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import type { Reply } from '../../kernel/http/answer.ts';
@@ -17,23 +17,23 @@ import {
 } from '../list-params.ts';
 import { findDataState } from '../list.sql.ts';
 
-/** What was computed, and until when it is right unless a load changes it. */
+/** A computed value, and until when it is valid unless a load changes it. */
 export interface Computed<Value> {
   value: Value;
-  /** In ms since 1970; Infinity: the clock does not change it. */
+  /** In ms since 1970; Infinity if the clock does not change it. */
   untilMs: number;
 }
 
 export type Kept<Value> = Computed<Value> & {
-  /** Rises with every load that changed something in its datasets. */
+  /** Increases with every load that changed something in its datasets. */
   version: number;
-  /** When it last rose. */
+  /** When it last increased. */
   changedAt: Date | null;
 };
 
 /**
- * Gives what `compute` does of the present state of the datasets. It is computed again after a load into one of them, and when the
- * clock has changed it: the next call sees either.
+ * Returns the cached result of `compute` for the present state of the datasets. It is recomputed after a load into one of them, and when
+ * the clock has changed it: the next call sees either.
  */
 export function keptUntilChanged<Value>(
   { database, clock }: Pick<Dependencies, 'database' | 'clock'>,
@@ -58,7 +58,7 @@ export function keptUntilChanged<Value>(
   };
 }
 
-/** The same for all endpoints that read from the same server, so that each kept value is computed once. */
+/** Shared by all endpoints that read from the same server, so that each value is computed once. */
 export function sharedAmongEndpoints<Value>(
   make: (dependencies: Dependencies) => Value,
 ): (dependencies: Dependencies) => Value {
@@ -79,7 +79,9 @@ interface KeptListParams<Asked extends Filters> {
   filters: Asked;
 }
 
-/** The parameters of a kept list, whose rows have an id; and the fields with bounds: the numbers and instants that it can be ordered by. */
+/**
+ * The parameters of a cached list, whose rows have an id; and the fields with bounds: the numbers and instants that it can be ordered by.
+ */
 export function keptListParams<Asked extends Filters>({
   shape,
   sorts,
@@ -114,10 +116,10 @@ interface KeptListRequest {
   count_only: boolean;
 }
 
-/** The place of a row in the order: its sort field, then its id. */
+/** The position of a row in the order: its sort field, then its id. */
 type Place = readonly [value: string | number | null, id: string];
 
-/** A page of the rows, or all of them for CSV without a limit; or only their number. @param rows those that pass the filters of the list. */
+/** A page of the rows, all of them for CSV without a limit, or only their number. @param rows those that pass the filters of the list. */
 export function keptListReply(
   { cursors }: Pick<Dependencies, 'cursors'>,
   call: ServiceCall,
@@ -181,7 +183,7 @@ function isWithin(value: string | number | null, { side, value: bound }: Bound):
   return side === 'min' ? order >= 0 : order <= 0;
 }
 
-/** The rows after a place in their order. Nulls come last in either direction, as in every list. */
+/** The rows after a position in their order. Nulls come last in either direction, as in every list. */
 function placedRows(rows: readonly (Row & { id: string })[], sort: string, after: Place | null) {
   const field = sort.replace(/^-/, '');
   const direction = sort.startsWith('-') ? -1 : 1;

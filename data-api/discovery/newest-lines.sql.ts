@@ -1,11 +1,10 @@
-// Which combinations of dimension values of a series are shown where nobody has chosen any: those with the newest values.
-// Hides that the order of a state of a series is kept.
+// The default combinations of dimension values of a series: those with the newest values. The order is cached per state of a series.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Series } from '../series/series.sql.ts';
 
-/** Of one series: the combinations beyond so many keep the order of their first load. */
+/** Per series: combinations beyond this number keep the order of their first load. */
 const linesMax = 1_000;
-/** The points of a line are counted up to so many: lines with more are equal. */
+/** Points of a line are counted up to this number: lines with more are equal. */
 const pointsCounted = 1_000;
 
 const ordered = new WeakMap<Series, readonly number[]>();

@@ -1,5 +1,5 @@
-// GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, without a key, for charts of visitors.
-// Hides how much of a series is shown: PREVIEW_POINTS of each combination of dimension values, of a bounded number of them.
+// GET /v1/catalog/{id}/preview and GET /v1/previews: the newest points of series, without a key, for charts of visitors. A preview has
+// PREVIEW_POINTS of each combination of dimension values, of a bounded number of combinations.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -19,12 +19,12 @@ import { seriesParam } from '../series/series.ts';
 import { newestLines } from './newest-lines.sql.ts';
 import { readNewestOfMany } from './preview.sql.ts';
 
-/** Of `PREVIEW_POINTS`. */
+/** At most `PREVIEW_POINTS`. */
 const previewPointsMax = 1_000;
-/** The most combinations of a preview; with the points of each, what one answer holds in memory. */
+/** The most combinations of a preview; with the points of each, this bounds the memory of an answer. */
 const combinationsMax = 20;
 const idsMax = 50;
-/** Of a series in a list, where it is drawn as a sparkline. */
+/** For a series in a list, where it is drawn as a sparkline. */
 const sparklinePointsMax = 36;
 
 /** @throws Failure `not_found` if the operator has switched previews off. */
@@ -44,7 +44,7 @@ export const previewParams = {
     .describe('Points per combination of dimension values; never more than the operator allows (120).'),
 };
 
-/** What a preview shows: the series, the combinations that match, and how many points of each. @throws Failure `not_found`. */
+/** The content of a preview: the series, the combinations that match, and how many points of each. @throws Failure `not_found`. */
 export async function askedPreview(
   dependencies: Dependencies,
   {

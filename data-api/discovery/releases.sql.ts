@@ -1,5 +1,5 @@
-// The statements about releases: what comes out again and again, of which each entry of the calendar is one date.
-// A release is what has the same source and the same publication, which is the title of the entry unless it is given.
+// The statements about recurring releases; each entry of the calendar is one date of a release. A release is identified by its source and
+// its publication, which is the title of the entry unless it is given.
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import type { Queryable } from '../../kernel/database.ts';
@@ -11,7 +11,7 @@ import type { relatedSchema } from './discovery.sql.ts';
 
 const instant = z.iso.datetime().nullable();
 
-/** A release as it is sent, without its id and that of its source. */
+/** A release of the answer, without its id and that of its source. */
 export const publicationShape = {
   name: z.string(),
   source: z.string(),
@@ -23,7 +23,7 @@ export const publicationShape = {
   next_release_at: instant,
 };
 export interface Publication extends z.output<z.ZodObject<typeof publicationShape>> {
-  /** When the clock changes something of this next; null: never. */
+  /** When the clock changes a value of this next; null for never. */
   changes_at: string | null;
 }
 
@@ -54,10 +54,10 @@ export async function listPublications(database: Queryable, now: Date): Promise<
   );
 }
 
-/** What identifies a release. */
+/** The columns that identify a release. */
 export type PublicationName = Pick<Publication, 'source' | 'name'>;
 
-/** The releases that bring any of the series. */
+/** The releases that contain any of the series. */
 export async function findPublicationsOf(
   database: Queryable,
   seriesIds: readonly string[],
@@ -86,7 +86,7 @@ export async function listSeriesOf(
   );
 }
 
-/** One date of a release, as it is sent: an entry of the calendar. */
+/** One date of a release in the answer: an entry of the calendar. */
 export const releaseDateSchema = releaseSchema.pick({
   id: true,
   release_at: true,
@@ -117,11 +117,11 @@ export async function listDatesOf(
   );
 }
 
-/** The condition that a release brings a series. @param release the parameter of its source and name, an array. */
+/** The condition that a release contains a series. @param release the parameter of its source and name, an array. */
 export const isBroughtBy = (release: string): string =>
   `series_id in (select unnest(series_ids) from data.releases where source = (${release}::text[])[1] and ${name} = (${release}::text[])[2])`;
 
-/** What identifies the state of a series. */
+/** Identifies the state of a series. */
 export interface SeriesState {
   id: string;
   rowVersion: string;
@@ -142,9 +142,9 @@ export async function listSeriesStatesOf(
   );
 }
 
-/** A day on which a release comes out. */
+/** A day on which a release is published. */
 export interface ReleaseDay {
-  /** Of the release. */
+  /** The id of the release. */
   number: number;
   name: string;
   date: string;

@@ -1,5 +1,4 @@
 // GET /v1/releases and /v1/releases/{id}: what publishers release again and again, with its series and dates.
-// Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { nameId } from '../../domain/name-id.ts';
 import { frequencies } from '../../domain/periods.ts';
@@ -37,7 +36,7 @@ export type PublicationRow = z.output<typeof publicationSchema>;
 /** The id of a release. */
 export const releaseIdOf = ({ source, name }: PublicationName): string => nameId(name, source);
 
-/** The releases, kept until the calendar, a deleted or restored series or the clock changes them. */
+/** The releases, cached until the calendar, a deleted or restored series or the clock changes them. */
 export const keptReleases = sharedAmongEndpoints(({ database, clock }) =>
   keptUntilChanged(
     { database, clock },

@@ -6,18 +6,18 @@ import { utc } from '../instants.sql.ts';
 export const sourceStates = ['current', 'due', 'late', 'unscheduled', 'empty'] as const;
 const instant = z.iso.datetime().nullable();
 
-/** How current a source is, as sent. Instants are UTC. */
+/** The freshness of a source in the answer. Instants are UTC. */
 export const currencyShape = {
   /**
-   * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day
-   * and is not loaded · `late`: the same, released earlier · `unscheduled`: the source is not in the calendar, so this is unknown ·
-   * `empty`: nothing was ever loaded.
+   * `current`: everything that the calendar has released is loaded · `due`: something was released within the last day and is not loaded ·
+   * `late`: the same, released earlier · `unscheduled`: the source is not in the calendar, so this is unknown · `empty`: nothing was ever
+   * loaded.
    */
   state: z.enum(sourceStates).describe('Whether the releases of the calendar are loaded.'),
   last_success_at: instant.describe('When the last load with new data ended.'),
   last_data_date: z.iso.date().nullable(),
   series_count: z.int(),
-  /** The last release in the calendar up to now; only those that name series, if any does. */
+  /** The last release in the calendar up to now; only releases that name series, if any do. */
   last_release_at: instant,
   next_release_at: instant,
   /** Whole; 0 if all are loaded; null without a calendar. */
@@ -26,7 +26,7 @@ export const currencyShape = {
 
 export const licenceSchema = z.object({ licence: z.string().nullable(), url: z.url().nullable() });
 
-/** What the series of a source add up to. */
+/** The totals over the series of a source. */
 interface SourceTotals {
   source: string;
   series_count: number;
@@ -36,7 +36,7 @@ interface SourceTotals {
   licences: z.output<typeof licenceSchema>[];
 }
 
-/** Of all sources that series state. It scans every series. */
+/** All sources that series name. It scans every series. */
 export async function readSourceTotals(database: Queryable): Promise<SourceTotals[]> {
   return database.query<SourceTotals>(
     `select source, sum(series_count)::bigint as series_count, max(data_version) as data_version, max(last_date) as last_date,
@@ -52,7 +52,7 @@ export async function readSourceTotals(database: Queryable): Promise<SourceTotal
 export interface SourceState extends z.output<z.ZodObject<typeof currencyShape>> {
   source: string;
   licences: z.output<typeof licenceSchema>[];
-  /** When the clock changes something of this next; null: never. */
+  /** When the clock changes a value of this next; null for never. */
   changes_at: string | null;
 }
 
@@ -103,7 +103,7 @@ export async function listSources(
   );
 }
 
-/** A source that keeps itself fresh, as sent: when it was fetched, and without its URL, which may carry a token. Instants are UTC. */
+/** A scheduled source in the answer: when it was fetched, without its URL, which may contain a token. Instants are UTC. */
 export const fetchedShape = {
   name: z.string(),
   source: z.string().nullable().describe('As in `sources`; null: its file states it.'),

@@ -1,5 +1,4 @@
 // GET /v1/sources and /v1/sources/{id}: who publishes the series, under which licences, and how current they are.
-// Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { nameId } from '../../domain/name-id.ts';
 import { memberOf } from '../../kernel/entries.ts';
@@ -26,7 +25,7 @@ const sourceSchema = z.object({
 });
 export type SourceRow = z.output<typeof sourceSchema>;
 
-/** The sources, kept until a load or the clock changes them: their series are scanned once a load, whatever is asked. */
+/** The sources, cached until a load or the clock changes them: their series are scanned once per load. */
 export const keptSources = sharedAmongEndpoints(({ database, clock }) => {
   const datasets = [...catalogList.datasets, 'calendar'];
   return keptUntilChanged({ database, clock }, datasets, async (now): Promise<Computed<SourceRow[]>> => {

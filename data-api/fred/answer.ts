@@ -1,5 +1,5 @@
-// Answers in the form of FRED: one document with attributes and rows, as XML or JSON, and the parameters and pages of its lists.
-// Hides how a long one is sent in parts.
+// Answers in FRED's format: one document with attributes and rows, as XML or JSON, and the parameters and pages of its lists. Long
+// documents are sent in parts.
 import { z } from 'zod';
 import type { Content, Reply } from '../../kernel/http/answer.ts';
 import { integerParam, oneOfParam } from '../../kernel/http/params.ts';
@@ -65,15 +65,15 @@ export function fredReply(
 
 type Key<Row> = (row: Row) => string | number;
 
-/** What an endpoint shows, and how: releases, sources, tags or series. */
+/** The content and form of an endpoint's answer: releases, sources, tags or series. */
 export interface Kind<Row, Orders extends string = never> {
   /** The name of a row's element; the root is the same with an `s`. */
   item: string;
   schema: z.ZodType;
   shown: (row: Row, realtime: Realtime, publicUrl: string) => Attributes;
-  /** Value of `order_by` → what the rows are compared by. */
+  /** Value of `order_by` → the sort key of the rows. */
   orders: Readonly<Record<Orders, Key<Row>>>;
-  /** What equal rows are ordered by, ascending. */
+  /** The order of equal rows, ascending. */
   last: Key<Row>;
 }
 
@@ -105,7 +105,7 @@ interface PageQuery<Orders extends string> {
 }
 
 interface Rows<Row> {
-  /** Tells the answer from others of the same query. */
+  /** Distinguishes the answer from others of the same query. */
   name: string;
   query: Readonly<Record<string, unknown>> & {
     file_type: FileType;
@@ -117,7 +117,7 @@ interface Rows<Row> {
   rows: readonly Row[];
 }
 
-/** An answer with rows. @param page undefined: with all, as they are ordered. @throws Failure `invalid_parameter`. */
+/** An answer with rows. @param page undefined: all rows, in their order. @throws Failure `invalid_parameter`. */
 export function rowsReply<Row, Orders extends string>(
   dependencies: Dependencies,
   call: ServiceCall,
@@ -149,7 +149,7 @@ export function rowsReply<Row, Orders extends string>(
   });
 }
 
-/** A page of rows in an order. @param orders what the rows are compared by, one after the other; only the first is reversed by `desc`. */
+/** A page of rows in an order. @param orders the sort keys, in order; `desc` reverses only the first. */
 function pagedRows<Row>(
   rows: readonly Row[],
   orders: readonly Key<Row>[],

@@ -1,10 +1,10 @@
-// The statement that lists series for FRED's clients, a page by offset. Hides the columns; what is served is as in the catalogue.
+// The statement that lists series for FRED's clients, a page by offset. Uses the catalogue's columns.
 import type { Queryable } from '../../kernel/database.ts';
 import { catalogList } from '../discovery/discovery.sql.ts';
 import { countRows, type Conditions } from '../list.sql.ts';
 import type { SeriesFacts } from './series-facts.ts';
 
-/** The day of the newest points, as in the catalogue: no other change makes another answer of a list. */
+/** The day of the newest points, as in the catalogue: no other change affects the answer of a list. */
 const changedAt = `(last_updated::timestamp at time zone 'UTC')`;
 
 /** FRED's name of an order → its SQL expression. The orders by real-time period and by popularity are those by id. */
@@ -26,14 +26,14 @@ export const seriesOrders = {
 interface Page {
   /** In SQL, with parameters among the values. */
   order: string;
-  /** Of the conditions, then of the order. */
+  /** Values of the conditions, then of the order. */
   values: readonly unknown[];
   direction: 'asc' | 'desc';
   offset: number;
   limit: number;
 }
 
-/** A page of the series that match, and how many do. Equal ones are by id; those without a value come last. */
+/** A page of the matching series, and their number. Equal ones are by id; those without a value come last. */
 export async function findSeriesPage(
   database: Queryable,
   where: Conditions,

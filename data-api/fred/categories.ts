@@ -1,5 +1,5 @@
-// GET /fred/category, /fred/category/children, /fred/category/series and /fred/series/categories: the tree of categories.
-// Hides that a category is a path, such as `prices/consumer`: its number is made of the path, and what is above it is a category too.
+// GET /fred/category, /fred/category/children, /fred/category/series and /fred/series/categories: the tree of categories. A category is a
+// path, such as `prices/consumer`; its number is derived from the path, and every prefix of it is a category too.
 import { z } from 'zod';
 import { nameId, numberOfNameId } from '../../domain/name-id.ts';
 import type { Dependencies } from '../dependencies.ts';
@@ -18,7 +18,7 @@ interface Category {
   name: string;
   /** '' for the root. */
   path: string;
-  /** The path of the category above. */
+  /** The path of the parent category. */
   above: string;
 }
 
@@ -35,7 +35,7 @@ function categoryOf(path: string): Category {
 
 const root: Category = { id: '', name: 'Categories', path: '', above: '' };
 
-/** Every category of a series, and those above it, by path; not the root. */
+/** Every category of a series, and its ancestors, by path; not the root. */
 function treeOf(paths: readonly string[]): Category[] {
   const all = new Map<string, Category>();
   for (const path of paths) {
@@ -81,7 +81,7 @@ const categoryParams = {
   ...answerParams,
 };
 
-/** @param shown the categories of the answer, of all and the one that was asked for. */
+/** @param shown selects the categories of the answer, from all and the requested one. */
 const categoriesEndpoint = (
   summary: string,
   shown: (categories: readonly Category[], asked: Category) => readonly Category[],

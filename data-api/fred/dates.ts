@@ -1,10 +1,10 @@
-// The dates of FRED: a period is dated to its first day, here to its last; a week and a day are alike in both.
+// The dates of FRED: FRED dates a period to its first day, Almanac to its last; weekly and daily dates are equal in both.
 import { addDays } from '../../kernel/dates.ts';
 import { monthsPerPeriod, periodEnd, type Frequency } from '../../domain/periods.ts';
 import { targetFrequencies } from '../../domain/aggregates.ts';
 import { periodWith } from '../series/computed/aggregation.ts';
 
-/** What dates the periods of a series. */
+/** The facts that determine the dates of a series' periods. */
 export interface Dating {
   frequency: Frequency;
   /** `MM-DD`, for annual periods. */

@@ -1,5 +1,5 @@
-// Finds what an id names: the series of a `series_id`, or the release, source or category of a number. Hides that a series with dimensions
-// has an id in FRED's form for each combination of their values, DEMO.FX~EUR~buy, in the order of its dimensions; and where numbers come from.
+// Resolves ids: the series of a `series_id`, or the release, source or category of a number. A series with dimensions has an id in FRED's
+// form for each combination of their values, DEMO.FX~EUR~buy, in the order of its dimensions.
 import { numberOfNameId } from '../../domain/name-id.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { integerParam } from '../../kernel/http/params.ts';
@@ -18,13 +18,13 @@ export const seriesIdParam = z
 /** A series, or one combination of its dimension values. */
 export interface FredSeries {
   series: Series;
-  /** By which it was found. */
+  /** The id by which it was found. */
   askedId: string;
-  /** The values in the id, joined by `~`; null: none were given. */
+  /** The values in the id, joined by `~`; null if it has none. */
   values: string | null;
   /** Its id in FRED's form. */
   id: string;
-  /** Null: the series has no points, or several combinations and none was named. */
+  /** Null: the series has no points, or several combinations of which the id names none. */
   lineNo: number | null;
 }
 
@@ -58,7 +58,7 @@ export function lineNoOf(
   return values === null ? lineNo : (valuesOf(series).get(values) ?? null);
 }
 
-/** @throws Failure `invalid_parameter` that names three ids if the series has several combinations and none was named. */
+/** @throws Failure `invalid_parameter` that names three ids if the series has several combinations and the id names none. */
 export function requireCombination({ series, lineNo }: FredSeries): void {
   if (lineNo !== null || series.combinations.length === 0) return;
   fail(
@@ -75,7 +75,7 @@ export function valuesOf({ combinations, dimensions }: Series): ReadonlyMap<stri
   );
 }
 
-/** What a series is in FRED's form: a series for each combination of its dimension values, in the order of these; itself if it has none. */
+/** A series in FRED's form: a series for each combination of its dimension values, in their order; itself if it has no dimensions. */
 export function combinationsOf(series: Series, askedId: string): FredSeries[] {
   const all = [...valuesOf(series)].sort(([a], [b]) => (a < b ? -1 : 1));
   const [only] = all;

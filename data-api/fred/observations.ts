@@ -1,5 +1,5 @@
-// GET /fred/series/observations and /fred/series/vintagedates: the points of a series by real-time period or by vintage.
-// Hides how rows are made of cells: by period of validity, or with a column for each vintage.
+// GET /fred/series/observations and /fred/series/vintagedates: the points of a series by real-time period or by vintage, with a row per
+// period of validity, or a column for each vintage.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
@@ -30,7 +30,7 @@ import { dayBefore, lastDay, realtimeFacts, realtimeOf, type Realtime } from './
 import { readCells, readPointsOf, type CellRow } from './vintage-cells.ts';
 
 const unitNames = ['lin', 'chg', 'ch1', 'pch', 'pc1', 'pca', 'cch', 'cca', 'log'] as const;
-/** FRED's name → the frequency; null: this service does not compute it. */
+/** FRED's name → the frequency; null if this service does not compute it. */
 const frequencyNames = {
   d: 'daily',
   w: 'weekly',
@@ -190,7 +190,7 @@ export function datingOf({ series }: FredSeries, { frequency: asked }: Pick<Quer
   return { frequency, fiscalYearEnd };
 }
 
-/** The same request of /v1/series. */
+/** The same request to /v1/series. */
 export function requestOf(
   {
     observation_start,
@@ -220,7 +220,7 @@ interface Reading extends Asked {
   dating: Dating;
 }
 
-/** The first published value of each date, if it was published in the real-time period. It stays the first until its end. */
+/** The first published value of each date, if it was published in the real-time period; valid until the end of that period. */
 async function firstReleases(
   dependencies: Dependencies,
   call: ServiceCall,
@@ -255,7 +255,7 @@ async function rowsByVintage(
     : dated.flatMap((row) => vintageRow(found.id, row, columns, query.output_type === '3'));
 }
 
-/** The vintages that are read, ascending; the first `hidden` ones are only compared with. */
+/** The vintages that are read, ascending; the first `hidden` ones only serve for comparison. */
 interface Columns {
   days: readonly string[];
   hidden: number;
@@ -279,7 +279,7 @@ async function columnsOf(
   return { days: [former, ...within], hidden: 1 };
 }
 
-/** A row for each value and the days on which it was in force. */
+/** A row for each value and the days on which it was valid. */
 function periodsOf({ date, cells }: CellRow, days: readonly string[], last: string): Row[] {
   const rows: Row[] = [];
   for (let i = 0, next = 0; i < cells.length; i = next) {

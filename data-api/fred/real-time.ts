@@ -1,4 +1,4 @@
-// The real-time period of a request: the days on which what the answer shows was known.
+// The real-time period of a request: the days as of which the data are shown.
 import { addDays } from '../../kernel/dates.ts';
 import { dateIn, nextDayIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -22,8 +22,8 @@ export interface Realtime {
 }
 
 /**
- * The real-time period of a request. Without parameters it is today, or all days. One alone: the other is today, but an end that is past
- * is one day, and `realtime_end=9999-12-31` begins with the first day.
+ * The real-time period of a request. Without parameters it is today, or all days. With one parameter the other is today, but an end in the
+ * past means that one day, and `realtime_end=9999-12-31` begins with the first day.
  * @throws Failure `invalid_parameter` if it begins in the future or after its end.
  */
 export function realtimeOf(

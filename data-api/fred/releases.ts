@@ -1,4 +1,4 @@
-// GET /fred/releases, /fred/release and what is below them, and /fred/series/release: what publishers bring out again and again.
+// GET /fred/releases, /fred/release and the paths below them, and /fred/series/release: recurring releases of publishers.
 import { z } from 'zod';
 import { numberOfNameId } from '../../domain/name-id.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -242,7 +242,7 @@ const dayOrders = { release_date: 'date', release_id: 'number', release_name: 'n
 interface Dates {
   query: DatesQuery & { order_by: keyof typeof dayOrders };
   kept: Kept<unknown>;
-  /** Read after `kept`, so that what is scheduled now was scheduled then too. */
+  /** Read after `kept`, so that every release scheduled now is in it. */
   now: Date;
   releases: readonly PublicationRow[];
   /** The first day, unless the query has one. */
@@ -250,7 +250,7 @@ interface Dates {
   row: (day: ReleaseDay) => Record<string, string | number>;
 }
 
-/** A page of dates. They are read at once, as the clock changes them: the answer is identified by them. */
+/** A page of dates. They are read for each call, as the clock changes them, and identify the answer. */
 async function datesReply(
   { database }: Dependencies,
   call: ServiceCall,

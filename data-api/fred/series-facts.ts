@@ -1,15 +1,15 @@
-// A series as FRED describes it. Hides how our facts are put into FRED's words.
+// A series in FRED's terms.
 import { z } from 'zod';
 import { unitName } from '../../domain/chart/captions.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { fredDate } from './dates.ts';
 import { realtimeFacts, type Realtime } from './real-time.ts';
 
-/** What is shown of a series. */
+/** The facts of a series that are shown. */
 export interface SeriesFacts {
   id: string;
   name: string;
-  /** Null: nobody has stated it. */
+  /** Null if unknown. */
   unit: string | null;
   unitMultiplier: number | null;
   frequency: Frequency;
@@ -18,7 +18,7 @@ export interface SeriesFacts {
   description: string | null;
   firstDate: string | null;
   lastDate: string | null;
-  /** Null: it never had points. */
+  /** Null if it never had points. */
   changedAt: Date | null;
 }
 
@@ -55,7 +55,7 @@ export const seriesSchema = z
 /** `2024-08-29 12:56:03+00` */
 export const instantOf = (at: Date): string => `${at.toISOString().slice(0, 19).replace('T', ' ')}+00`;
 
-/** A series in FRED's words. */
+/** A series in FRED's terms. */
 export function describedSeries(
   series: Pick<SeriesFacts, 'name' | 'unit' | 'unitMultiplier' | 'frequency' | 'seasonalAdjustment'>,
 ) {
@@ -86,7 +86,7 @@ export function seriesRow(series: SeriesFacts, realtime: Realtime): Record<strin
   };
 }
 
-/** FRED's name and short form; what is neither is shown as stated. */
+/** FRED's name and short form; a value that FRED does not have is shown unchanged. */
 export function adjustmentOf(stated: string | null): readonly [name: string, short: string] {
   switch (stated?.toLowerCase()) {
     case undefined:

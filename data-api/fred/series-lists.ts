@@ -1,4 +1,4 @@
-// GET /fred/series/search and /fred/series/updates, and what all lists of series have in common: parameters, filters, orders and pages.
+// GET /fred/series/search and /fred/series/updates, and the common parts of all lists of series: parameters, filters, orders and pages.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { isDate } from '../../kernel/dates.ts';
@@ -41,7 +41,7 @@ const filterParams = {
 type Filters = z.output<z.ZodObject<typeof filterParams>>;
 const pageParams = { limit: limitParam(1_000), offset: offsetParam };
 
-/** The parameters of a list of series, besides what it is a list of. */
+/** The parameters of a list of series, besides those that define the list. */
 export const seriesListParams = {
   ...answerParams,
   order_by: oneOfParam(orderNames)
@@ -64,9 +64,9 @@ const seriessOf = (head: z.ZodRawShape) =>
 export const seriesListSchema = seriessOf({ order_by: z.enum(orderNames) });
 
 interface SeriesList {
-  /** Tells it from other lists of the same query. */
+  /** Distinguishes it from other lists of the same query. */
   name: string;
-  /** The series, besides what the query narrows them to. */
+  /** The series of the list, before the query's filters. */
   where: Conditions;
   query: ListQuery;
   /** The datasets whose loads change it; by default those of the catalogue. */
@@ -98,7 +98,7 @@ interface Page {
   find: () => Found | Promise<Found>;
 }
 
-/** What is read: the series, and their order in SQL with all values. */
+/** The selection of the statement: the series, and their order in SQL with all values. */
 interface Found {
   where: Conditions;
   order: string;
@@ -187,14 +187,14 @@ function withIdLike(text: string): Conditions {
   return catalogWhere({}).and(text.includes('*') ? pattern : `%${pattern}%`, (p) => `series_id ilike ${p}`);
 }
 
-/** FRED's names of seasonal adjustment → what series state. */
+/** FRED's names of seasonal adjustment → the values that series have. */
 const adjustments: Readonly<Record<string, readonly string[]>> = {
   'seasonally adjusted': ['sa', 'seasonally adjusted'],
   'not seasonally adjusted': ['nsa', 'not seasonally adjusted'],
   'seasonally adjusted annual rate': ['saar'],
 };
 
-/** @throws Failure `invalid_parameter` if a filter has no value, or a value no filter. */
+/** @throws Failure `invalid_parameter` if a filter has no value, or a value without a filter. */
 function narrowedBy(
   { filter_variable, filter_value, tag_names, exclude_tag_names }: Filters,
   where: Conditions,

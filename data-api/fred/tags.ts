@@ -21,7 +21,7 @@ import { seriesListParams, seriesListReply, seriesListSchema } from './series-li
 
 type Tag = Awaited<ReturnType<typeof countTags>>[number];
 
-/** A tag has no group but this, and neither notes nor a day of its own. */
+/** The only group of tags; a tag has neither notes nor a day of its own. */
 const group = 'gen';
 
 const nameOf = ({ name }: Tag): string => name;

@@ -1,5 +1,5 @@
-// GET /fred/v2/release/observations: the present points of all series of a release, in pages of so many points.
-// Hides that a page is sent as it is read, and that a series with dimensions is several of FRED's.
+// GET /fred/v2/release/observations: the present points of all series of a release, in pages of a given number of points. A page is sent as
+// it is read; a series with dimensions counts as several of FRED's.
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { isDate } from '../../kernel/dates.ts';
@@ -21,7 +21,7 @@ import { readPointsOf } from './vintage-cells.ts';
 
 const limitMax = 500_000;
 
-/** The place of the first point of a page: `SERIES,DATE`. */
+/** The position of the first point of a page: `SERIES,DATE`. */
 interface Place {
   seriesId: string;
   date: string;
@@ -140,7 +140,7 @@ async function* pageParts(
   yield `${before === ',' ? '' : before}],"has_more":false}\n`;
 }
 
-/** The series from a place on, each read when it is needed. */
+/** The series from a position on, each read on demand. */
 async function* seriesFrom(
   dependencies: Dependencies,
   call: ServiceCall,

@@ -1,5 +1,5 @@
-// The values of a series by vintage: a cell for each date and vintage, of the points as published, aggregated or transformed.
-// Hides that published points of all vintages are one read, while computed ones are read for each vintage as /v1/series does.
+// The values of a series by vintage: a cell for each date and vintage, of the points as published, aggregated or transformed. Published
+// points of all vintages need one read; computed ones are read for each vintage as in /v1/series.
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { computationOf } from '../series/series.ts';

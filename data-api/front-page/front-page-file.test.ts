@@ -14,7 +14,7 @@ writeFileSync(path.join(folder, 'text.png'), 'text');
 writeFileSync(path.join(folder, 'logo.gif'), 'GIF89a');
 writeFileSync(path.join(folder, 'large.svg'), `<svg>${' '.repeat(64 * 1024)}</svg>`);
 
-/** What is loaded of a file with the text. */
+/** The result of loading a file with the text. */
 function loaded(text: string) {
   const file = path.join(folder, 'front-page.yml');
   writeFileSync(file, text);

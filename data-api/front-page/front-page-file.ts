@@ -1,5 +1,4 @@
-// What the operator has configured of the front page, from config/front-page.yml or the file of FRONT_PAGE_FILE.
-// Hides YAML, Markdown, and what a file may be to be shown as the logo.
+// Reads the operator's configuration of the front page, from config/front-page.yml or the file of FRONT_PAGE_FILE, and checks the logo.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,22 +9,22 @@ import { projectRoot } from '../../kernel/project.ts';
 import { htmlOf } from './markdown.ts';
 
 /**
- * The parts of the page that can be left out: the large chart, the figures in short, the chosen series, the newest and the next releases, what
- * the installation holds, and how to call the API.
+ * The sections of the page that can be hidden: the large chart, the key figures, the chosen series, the newest and the next releases, the
+ * holdings of the installation, and how to call the API.
  */
 export const blocks = ['chart', 'figures', 'series', 'newest', 'releases', 'areas', 'calls'] as const;
 
 export interface FrontPage {
-  /** Null: the page has the one of Almanac. */
+  /** Null: the page uses Almanac's. */
   title: string | null;
-  /** Safe to be shown as it is; null as above. */
+  /** Sanitised HTML; null as above. */
   textHtml: string | null;
   logo: Logo | null;
   /** Ids in the order in which they are shown. */
   series: readonly string[];
   seriesTitle: string | null;
   blocks: readonly (typeof blocks)[number][];
-  /** What answers depend on: it changes with the file and the logo. */
+  /** The state that answers depend on: it changes with the file and the logo. */
   edition: string;
 }
 
@@ -58,9 +57,9 @@ const fileSchema = z.strictObject({
 });
 
 /**
- * Reads and checks the file, and the logo that it names beside it.
+ * Reads and checks the file, and the logo that it names.
  * @param file absolute; default: that of the project.
- * @throws Error that names the file and everything that is wrong in it.
+ * @throws Error that names the file and all its faults.
  */
 export function loadFrontPage(file: string = defaultFile): FrontPage {
   const result = fileSchema.safeParse(readYaml(file) ?? {});

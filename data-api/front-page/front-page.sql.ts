@@ -8,8 +8,8 @@ import { Conditions, type List } from '../list.sql.ts';
 import { isStale } from '../search/ranking.sql.ts';
 
 /**
- * Of so many series that were published last, the newest are found by their vintages. No publication with new data comes after the last one, so
- * only a load that revises more series than this, and brings them nothing new, can hide a series.
+ * The newest series are chosen by their vintages from this many that were published last. New data are never published after the last
+ * publication, so a series is missed only if a load revises more series than this without new points for them.
  */
 const candidatesMax = 2_000;
 
@@ -17,9 +17,9 @@ const newDataOn = filled(date('new_data_on'));
 export const newestFields = { ...catalogList.fields, new_data_on: newDataOn };
 
 /**
- * The series whose newest publication with new points is the latest, the latest first. Those whose last observation is old for their frequency
+ * The series whose newest publication with new points is the latest, latest first. Series whose last observation is old for their frequency
  * are left out: old data that was loaded today is not new.
- * @param today against which they are old; null: none is.
+ * @param today the day for judging age; null: no series is old.
  */
 export function readNewestSeries(
   database: Queryable,

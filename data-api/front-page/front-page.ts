@@ -1,5 +1,4 @@
-// GET /v1/front-page: what the front page of the dashboard shows, as the operator has configured it and by the data of now.
-// Hides nothing: the handler reads from the parameters to the answer.
+// GET /v1/front-page: the content of the dashboard's front page, from the operator's configuration and the present data.
 import { z } from 'zod';
 import { oneOf } from '../../kernel/http/list.ts';
 import { keptUntilChanged } from '../discovery/kept-list.ts';

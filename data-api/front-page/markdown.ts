@@ -1,12 +1,11 @@
-// Renders Markdown of the operator as HTML that a page can show: no HTML of its own, no images, links to the web alone.
-// Hides Markdown.
+// Renders the operator's Markdown as safe HTML: no raw HTML, no images, links only to the web, mailboxes and pages of this site.
 import { Marked, type Tokens } from 'marked';
 
 const marked = new Marked({
   renderer: {
     html: () => '',
     image: ({ text }: Tokens.Image) => escaped(text),
-    // The page has one heading of the first level, and its blocks those of the second.
+    // The page has one heading of the first level, and its sections have those of the second.
     heading({ tokens }: Tokens.Heading) {
       return `<p><strong>${this.parser.parseInline(tokens)}</strong></p>\n`;
     },
@@ -20,7 +19,7 @@ const marked = new Marked({
   },
 });
 
-/** The HTML of a text. Its own HTML is left out, an image is its description, and a link that leads nowhere safe is its words. */
+/** The HTML of a text. Raw HTML is dropped, an image becomes its description, and an unsafe link becomes its text. */
 export function htmlOf(markdown: string): string {
   return marked.parse(markdown, { async: false }).trim();
 }

@@ -1,5 +1,5 @@
-// The statements for asset management companies: the list, and the funds that each manages.
-// Hides that the totals of the list are precomputed: each load sums the newest figures of the funds, per currency.
+// The statements for asset management companies: the list, and the funds that each manages. The totals of the list are precomputed: each
+// load sums the newest figures of the funds, per currency.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import type { Row } from '../../kernel/http/list.ts';
@@ -49,13 +49,13 @@ export async function listAmcIds(database: Queryable): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A row of what a company manages; its other members are those of the schema in amcs.ts. */
+/** A row of a company's holdings under management; its other members are those of the schema in amcs.ts. */
 interface ManagedRow extends Row {
   /** Published digits, in the row's currency; null if unknown. */
   aum: string | null;
 }
 
-/** What a company manages, by category and currency; funds whose assets are more than a quarter old are excluded. */
+/** The assets under a company's management, by category and currency; funds whose assets are more than a quarter old are excluded. */
 export async function readCategories(database: Queryable, amcId: string): Promise<ManagedRow[]> {
   return database.query(
     `select f.category, count(*) as funds_count, sum(g.aum) filter (where g.aum_date >= m.aum_date - 92) as aum, f.currency

@@ -1,5 +1,4 @@
-// GET /v1/amcs and /v1/amcs/{amc}: asset management companies and what they manage.
-// Hides nothing: each handler reads from the parameters to the answer.
+// GET /v1/amcs and /v1/amcs/{amc}: asset management companies and the assets that they manage.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';

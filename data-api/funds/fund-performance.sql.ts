@@ -1,5 +1,5 @@
-// The statement that compares a fund with the others of its category.
-// Hides that the returns of the others are precomputed by the loads, each as of the fund's own last NAV.
+// The statement that compares a fund with the others of its category. The loads precompute the returns of the others, each as of the fund's
+// own last NAV.
 import type { Queryable } from '../../kernel/database.ts';
 import { returnPeriods, type ReturnPeriod } from '../../domain/funds/returns.ts';
 

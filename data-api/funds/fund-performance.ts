@@ -1,5 +1,5 @@
-// GET /v1/funds/{id}/returns and /analytics: the returns and risk figures of a fund, computed from its whole history.
-// Hides nothing: each handler reads from the parameters to the answer. The formulas are in domain/funds and docs/funds.md.
+// GET /v1/funds/{id}/returns and /analytics: the returns and risk figures of a fund, computed from its whole history. The formulas are in
+// domain/funds and docs/funds.md.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { dateIn } from '../../kernel/clock.ts';
@@ -262,7 +262,7 @@ export const getFundAnalytics = endpoint({
     },
 });
 
-/** The last day of the figures: the requested one, else that of the newest NAV. @throws Failure if there cannot be any figures for it. */
+/** The last day of the figures: the requested one, else that of the newest NAV. @throws Failure if no figures are possible for it. */
 function lastDayOf(
   { firstNavDate, lastNavDate }: Fund,
   asked: string | undefined,
@@ -295,8 +295,8 @@ async function readAdjusted(database: Queryable, { fundNo }: Fund, asOf: string)
 }
 
 /**
- * The levels of the series asked for, else of the fund's benchmark. The latter may have been deleted or not be loaded yet: it is none then.
- * @throws Failure `invalid_parameter` if the series asked for does not exist.
+ * The levels of the requested series, else of the fund's benchmark. A benchmark that was deleted or is not loaded yet is ignored.
+ * @throws Failure `invalid_parameter` if the requested series does not exist.
  */
 async function readBenchmark(database: Queryable, { benchmarkSeries }: Fund, asked?: string) {
   const seriesId = asked ?? benchmarkSeries;

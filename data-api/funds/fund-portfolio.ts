@@ -1,5 +1,4 @@
-// GET /v1/funds/{id}/portfolio: what a fund held on a day.
-// Hides nothing: the handler reads from the parameters to the answer.
+// GET /v1/funds/{id}/portfolio: the holdings of a fund on a day.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { disclosureScopes } from '../../domain/funds/enums.ts';

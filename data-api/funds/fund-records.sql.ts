@@ -1,5 +1,5 @@
-// The statements for the dated records of funds: NAVs, payouts, expenses, and the histories that returns are computed from.
-// Hides that a history is read from the primary key's index alone, as one text.
+// The statements for the dated records of funds: NAVs, payouts, expenses, and the histories that returns are computed from. A history is
+// read from the primary key's index alone, as one text.
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';
 import type { NavPoint, Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Queryable } from '../../kernel/database.ts';

@@ -1,5 +1,4 @@
 // GET /v1/funds/{id}/nav, /payouts and /expenses: the dated records of a fund.
-// Hides how the rows of a fund and a window are found.
 
 import { adjustNavs } from '../../domain/funds/adjusted-nav.ts';
 import { expensePeriods, payoutTypes } from '../../domain/funds/enums.ts';

@@ -1,5 +1,5 @@
-// The statements for funds: the list, the screener, the profile, and the lookup of a fund by id or code.
-// Hides their tables (migrations/000030_funds.sql). All figures are precomputed; no call computes any.
+// The statements for funds: the list, the screener, the profile, and the lookup of a fund by id or code. All figures are precomputed; no
+// call computes any. The tables are in migrations/000030_funds.sql.
 import { z } from 'zod';
 import { assetClasses, fundStructures, shownFundStatuses } from '../../domain/funds/enums.ts';
 import { returnPeriods, statedBases, type StatedBasis } from '../../domain/funds/returns.ts';
@@ -15,10 +15,10 @@ const from = 'data.fund_figures g join data.funds f using (fund_no) left join da
 
 const lastUpdated = filled(date('greatest(f.updated_on, g.updated_on)'));
 
-/** The status that the source states, else what staleness tells, of `f` and `g`. */
+/** The status that the source states, else the one derived from staleness, of `f` and `g`. */
 export const shownStatus = "coalesce(f.status, case when g.is_stale then 'inactive' end)";
 
-/** Who manages a fund, and what kind it is. */
+/** The manager and type of a fund. */
 const classFields = {
   amc_id: text('f.amc_id'),
   amc_name: text('a.name'),
@@ -192,7 +192,10 @@ export function leaveOutEnded(where: Conditions): void {
   where.sql.push("(f.status is null or f.status in ('active', 'suspended'))");
 }
 
-/** Excludes funds whose last NAV is stale: their figures are of another time than those of their category. @param status only those with it. */
+/**
+ * Excludes funds whose last NAV is stale: their figures are as of another time than those of their category. @param status only funds with
+ * it.
+ */
 export function leaveOutStale(where: Conditions, status?: 'active'): void {
   where.sql.push(
     status === undefined ? 'not g.is_stale' : `not (g.is_stale and coalesce(f.status, '') = '${status}')`,
@@ -208,7 +211,7 @@ export function addRatingBound(where: Conditions, side: 'min' | 'max', rating: s
   );
 }
 
-/** What calls about one fund need to know about it. */
+/** The facts of a fund for calls about one fund. */
 export interface Fund {
   fundNo: number;
   id: string;

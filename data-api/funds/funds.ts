@@ -1,5 +1,4 @@
 // GET /v1/funds, /v1/funds/screener and /v1/funds/{id}.
-// Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';

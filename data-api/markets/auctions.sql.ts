@@ -1,4 +1,4 @@
-// The list of auctions, with changes from the previous one. Hides their table (migrations/000021_auctions.sql).
+// The list of auctions, with changes from the previous one. Its table is in migrations/000021_auctions.sql.
 import { auctionFormats, auctionInstruments, auctionStatuses } from '../../domain/markets.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
 import { Conditions, type List } from '../list.sql.ts';

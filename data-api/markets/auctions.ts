@@ -1,4 +1,4 @@
-// GET /v1/fixed-income/auctions. Hides nothing: the handler reads from the parameters to the answer.
+// GET /v1/fixed-income/auctions: auction results.
 import { fail } from '../../kernel/errors.ts';
 import {
   auctionFormats,

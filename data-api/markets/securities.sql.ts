@@ -1,5 +1,5 @@
-// The statements for debt securities: the lists of securities, prices and trades, and the lookup of a security.
-// Hides their tables (migrations/000020_securities.sql), and that every filter of trades has an index.
+// The statements for debt securities: the lists of securities, prices and trades, and the lookup of a security. Every filter of trades has
+// an index. The tables are in migrations/000020_securities.sql.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { securityCode, securityStatuses, securityTypes } from '../../domain/markets.ts';

@@ -1,5 +1,4 @@
 // GET /v1/securities, /v1/securities/{code}/prices and /v1/securities/trades.
-// Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -104,7 +103,7 @@ export const getSecurityPrices = endpoint({
     },
 });
 
-/** Stays text: an amount may have more digits than a number holds. */
+/** Stays text: an amount may have more digits than a number can represent. */
 const amountParam = z
   .string()
   .regex(/^\d{1,18}(?:\.\d{1,9})?$/, 'must be an amount such as 1000000')
@@ -131,7 +130,7 @@ export const getSecurityTrades = endpoint({
     },
 });
 
-/** The codes of securities by their names; a name that none has stays. */
+/** The codes of securities by their names; an unknown name is returned unchanged. */
 async function codesOf({ database }: Dependencies, names: readonly string[]): Promise<string[]> {
   const codes: string[] = [];
   for (const name of names) codes.push((await findSecurityCode(database, name)) ?? name);

@@ -1,5 +1,5 @@
-// The lists of external trade: rows as published, and their sums over partners, commodities and periods.
-// Hides which rows may be added up: a table holds totals as well as their parts, codes of several lengths, months and years.
+// The lists of external trade: rows as published, and their sums over partners, commodities and periods. Decides which rows may be added: a
+// table has totals as well as their parts, codes of several lengths, months and years.
 import { addMonths, withinCalendar } from '../../kernel/dates.ts';
 import { tradeBases, tradeClassifications, tradeFlows } from '../../domain/markets.ts';
 import { boolean, date, filled, number, sorted, text, word } from '../list-fields.ts';
@@ -109,10 +109,10 @@ export function tradeWhere(filter: TradeFilter): Conditions {
     .equals('currency', filter.currency, 't.currency');
 }
 
-/** How periods are added up; `whole` is all that were asked for. */
+/** How periods are added up; `whole` is the whole requested window. */
 export type PeriodGroup = 'period' | 'quarter' | 'year' | 'fiscal_year' | 'whole';
 
-/** What is summed, and what is kept separate. */
+/** The groups of a sum. */
 interface SumsAsked {
   filter: TradeFilter & { from: string };
   keepsPartners: boolean;
@@ -203,7 +203,7 @@ function nearness({ keepsPartners, keepsCommodities, level }: SumsAsked): string
   return keepsPartners ? `${partners}, ${levels}` : `${levels}, ${partners}`;
 }
 
-/** What names the group of a period, in SQL. @param date any day of the same month. */
+/** The label of the group of a period, in SQL. @param date any day of the same month. */
 function groupName({ periods, fiscalYearEnd }: SumsAsked, period: string, date: string): string {
   const digits = (sql: string) => `lpad((${sql})::text, 4, '0')`;
   const fiscalYear = fiscalYearOf(fiscalYearEnd, period, date);
@@ -237,12 +237,12 @@ function groupEnd({ periods, fiscalYearEnd }: SumsAsked): string {
 /** A year is part of no quarter, and of no fiscal year that is not the calendar year. */
 const hasMonthsOnly = ({ periods }: SumsAsked) => periods === 'quarter' || periods === 'fiscal_year';
 
-/** What identifies a flow of a reporter in one kind of periods, beside the period. */
+/** The columns that identify a flow of a reporter in one kind of periods, besides the period. */
 const flowColumns = ['reporter', 'flow', 'classification', 'basis', 'currency', 'frequency'] as const;
 
 /**
- * The groups of the periods of the window that have been published: `span` names one as it is shown, `ends` is its last day. A
- * balance has the periods that have both flows: without one of them it would equal the other.
+ * The groups of the periods of the window that have been published: `span` is the label of one, `ends` its last day. A balance has only the
+ * periods that have both flows: otherwise it would equal the other flow.
  */
 function publishedPeriods(asked: SumsAsked, from: string, to: string | undefined): string {
   const { isBalance, periods } = asked;
@@ -291,7 +291,7 @@ function sumsStatement(asked: SumsAsked, selected: Conditions): string {
     ...(keepsCommodities && level !== undefined ? [`t.level >= ${level}`] : []),
     ...(hasMonthsOnly(asked) ? [`t.frequency = 'M'`] : []),
   ].join(' and ');
-  // In a case, as a join of millions of rows with a few periods is planned as a loop over these.
+  // As a subquery in a case expression: a join of millions of rows with a few periods is planned as a loop over these.
   const isPublished = (ofFlow: string, period: string) => `case when exists (select from data.trade_totals x
         where (x.reporter, x.flow, x.classification, x.basis, x.currency, x.period)
           = (t.reporter, ${ofFlow}, t.classification, t.basis, t.currency, ${period})) then true end`;
@@ -307,7 +307,7 @@ function sumsStatement(asked: SumsAsked, selected: Conditions): string {
     `(${columns.map((column) => `${a}.${column}`).join(', ')}) = (${columns.map((column) => `${b}.${column}`).join(', ')})`;
   const grouped = `group by ${key.map((_, i) => i + 1).join(', ')}`;
   const later = periodMoved('t.period', 1);
-  // Full joins, which are never planned as loops: PostgreSQL takes a few sums for granted, and there may be hundreds of thousands.
+  // Full joins, which are never planned as loops: PostgreSQL estimates few sums, and there may be hundreds of thousands.
   return `
     with ${publishedPeriods(asked, from, to)}, sums as (
       select ${groups('t.period')}, ${addedUp(asked)}, sum(${value}) as value
@@ -325,7 +325,7 @@ function sumsStatement(asked: SumsAsked, selected: Conditions): string {
     where (s.name is null) is not true and (p.name is null) is not true`;
 }
 
-/** What a sum shows of the rows `t` that are in it, beside its value. */
+/** The columns of a sum from its rows `t`, besides its value. */
 function addedUp({ isBalance, keepsPartners, level }: SumsAsked): string {
   const same = (column: string) =>
     `case when count(distinct t.${column}) = 1 and count(t.${column}) = count(*)`;

@@ -1,5 +1,4 @@
-// GET /v1/trade: external trade as published, summed, or as a balance.
-// Hides nothing: the handler reads from the parameters to the answer; trade.sql.ts decides which rows may be added up.
+// GET /v1/trade: external trade as published, summed, or as a balance. trade.sql.ts decides which rows may be added up.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import {
@@ -38,7 +37,7 @@ const commodityParam = z
     'A code with its leading zeros, or `TOTAL`; with `level` or `aggregate_by` all codes that begin with it.',
   );
 
-/** What `aggregate_by` may name of time; at most one of them. */
+/** The time units of `aggregate_by`; at most one of them. */
 const periodGroups = ['period', 'quarter', 'year', 'fiscal_year'] as const;
 
 /** The last days of the months of a common year, `MM-DD`: the form of `fiscal_year_end` of a series. */
@@ -71,7 +70,7 @@ const filters = {
   currency: currencyParam,
 };
 
-/** What a sum is of: several would be added to each other, or be compared at different levels. */
+/** The required filters of a sum: without one value each, different kinds would be added together or compared at different levels. */
 const oneForSums = ['partner', 'commodity', 'level'] as const;
 
 export const getTrade = endpoint({
@@ -136,7 +135,7 @@ export const getTrade = endpoint({
     },
 });
 
-/** @throws Failure `invalid_parameter` for what sums cannot be chosen or ordered by. */
+/** @throws Failure `invalid_parameter` for parameters that sums cannot be filtered or ordered by. */
 function requireSummable(
   query: { sort: string } & {
     readonly [Name in (typeof oneForSums)[number]]?: readonly unknown[] | undefined;

@@ -6,7 +6,7 @@ export interface DatasetLoads {
   loads: number;
   /** The number of the newest. */
   newest: number;
-  /** Of the newest, by the clock of the database. */
+  /** When the newest was loaded, by the clock of the database. */
   age_seconds: number;
 }
 

@@ -1,4 +1,4 @@
-// How the data stands, for /metrics: the loads of each dataset, and the age of the newest.
+// The state of the data for /metrics: the loads of each dataset, and the age of the newest.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures } from '../../kernel/metrics/figures.ts';

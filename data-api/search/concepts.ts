@@ -1,24 +1,23 @@
-// What a query asks for: concepts, each a word or a term of several words, with what means the same.
-// Hides which words say little.
+// The concepts of a query, each a word or a term of several words, with its synonyms; common words count little.
 import { tellingWords, wordsOf, type Vocabulary } from './vocabulary.ts';
 
 export interface Concept {
   /** As typed, without accents. */
   text: string;
-  /** Its own words; several if a word was misspelt and several are near. */
+  /** Its own words; several if a word was misspelt and several words are near. */
   own: readonly string[];
-  /** Terms that mean the same. */
+  /** Synonymous terms. */
   synonyms: readonly string[];
-  /** Its words, if it has several; whether each says enough to be searched for by itself. */
+  /** Its words, if it has several; whether each is specific enough to be searched for by itself. */
   parts: readonly { word: string; isTelling: boolean }[];
-  /** How much an entry with it is worth. */
+  /** The weight of an entry that has it. */
   weight: number;
 }
 
 /** Misspelt word → the words that may be meant, the likeliest first. */
 export type Corrections = Readonly<Record<string, readonly string[]>>;
 
-/** Words that very many names have, by which alone nobody searches. */
+/** Words in very many names, which are too common to search for alone. */
 const weakWords = new Set(
   `rate rates index indices indexes price prices level levels total data series statistic statistics number numbers value values
   change changes growth average mean annual yearly monthly quarterly weekly daily percent percentage year years month months week
@@ -27,9 +26,9 @@ const weakWords = new Set(
 );
 const weightOfWord = (word: string): number => (weakWords.has(word) || /^\p{N}+$/u.test(word) ? 1 : 3);
 
-/** How much a word is worth; the words of a concept add up. */
+/** The weight of a word; the words of a concept add up. */
 export const fullWeight = 3;
-/** Entries are compared by so many concepts; the others of a longer query only count where all words match. */
+/** Entries are compared by this many concepts; further ones of a longer query count only where all words match. */
 const comparedMax = 10;
 
 /** The concepts of a query in order. */
@@ -68,7 +67,7 @@ function conceptOf(words: readonly string[], terms: readonly string[], correctio
 
 const isTelling = (word: string): boolean => weightOfWord(word) === fullWeight;
 
-/** The concepts that entries are compared by: the first of those that say most, in the order of the query. */
+/** The concepts that entries are compared by: the first of the most specific ones, in query order. */
 export function comparedConcepts(concepts: readonly Concept[]): readonly Concept[] {
   if (concepts.length <= comparedMax) return concepts;
   const heaviest = new Set(concepts.toSorted((a, b) => b.weight - a.weight).slice(0, comparedMax));

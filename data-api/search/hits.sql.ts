@@ -1,14 +1,14 @@
-// The statements of search: ranked matches and facet counts.
-// Hides its tables (migrations/000006_discovery.sql), and that no query looks at more than a few thousand entries.
+// The statements of search: ranked matches and facet counts. No query reads more than a few thousand entries. The tables are in
+// migrations/000006_discovery.sql.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import type { AskedWords } from './queries.sql.ts';
 import { beginsWith, comparison, finerRank, alike, isStale, popularIds, Values } from './ranking.sql.ts';
 
 /**
- * How an entry matches, best first: by its whole id or name, by whole words with which one begins, by every word in id and name, by
- * synonyms of the words there, by every word in all its metadata, by every word with the last one as a prefix (in id and name, in all
- * metadata), by synonyms in all metadata, and by some of the words.
+ * How an entry matches, best first: by its whole id or name; by whole words at the beginning of one; by every word in id and name; by
+ * synonyms of the words there; by every word in all its metadata; by every word with the last one as a prefix (in id and name, then in all
+ * metadata); by synonyms in all metadata; and by some of the words.
  */
 export const matchKinds = [
   'id',
@@ -30,9 +30,9 @@ const beginningsMax = 500;
 /** At most this many whole-word matches are ranked: the first that the index returns. */
 const rankedMax = 1_000;
 /**
- * Common words are found fastest by scanning entries; the index would first list all of them.
- * A sample of the table decides: if one in so many matches, at most so many entries are scanned before the index is used.
- * Measured 2026-11-20 with a million entries and two words that an eighth of them have: 13 ms of server CPU instead of 50 ms.
+ * Common words are found fastest by scanning entries; the index would first list all of them. A sample of the table decides: if one in so
+ * many matches, at most so many entries are scanned before the index is used. Measured 2026-11-20 with a million entries and two words that
+ * an eighth of them have: 13 ms of server CPU instead of 50 ms.
  */
 const samplePct = 0.1;
 const commonRatio = 25;
@@ -57,11 +57,11 @@ export interface SearchQuery {
   filter: SearchFilter;
   /** If fewer entries have all words, those that have some are searched for as well. */
   fewest: number;
-  /** The day of the newest load, by which series are stale or not; null before the first load. */
+  /** The day of the newest load, as of which series are stale or not; null before the first load. */
   newest: string | null;
 }
 
-/** The place of a hit in the order: two ranks, then the number of the entry. */
+/** The position of a hit in the order: two ranks, then the number of the entry. */
 export type HitPlace = readonly [rank: number, finerRank: number, entryNo: number];
 
 export const searchTypes = ['series', 'fund', 'amc', 'security', 'commodity'] as const;
@@ -93,9 +93,9 @@ export const hitSchema = z.object({
 export interface SearchHit extends Omit<z.output<typeof hitSchema>, 'match' | 'score' | 'matched'> {
   /** A position in `matchKinds`. */
   match: number;
-  /** How much of what is asked for it has: from 0 to 1000. */
+  /** How much of the query it has: from 0 to 1000. */
   covered: number;
-  /** For each word or term that is compared, whether the entry has it. */
+  /** For each compared word or term, whether the entry has it. */
   found: boolean[];
   rank: number;
   finerRank: number;
@@ -113,7 +113,7 @@ const escaped = (text: string) =>
   `replace(replace(replace(${text}, '&', '&amp;'), '<', '&lt;'), '>', '&gt;')`;
 const marks = 'StartSel=<mark>, StopSel=</mark>';
 
-/** A page of hits, best first (or newest first). @param after the place of the last hit of the previous page. */
+/** A page of hits, best first (or newest first). @param after the position of the last hit of the previous page. */
 export async function findHits(
   database: Queryable,
   query: SearchQuery,
@@ -167,19 +167,19 @@ export async function countFacets(
   );
 }
 
-/** What all parts of a statement use. */
+/** The values that all parts of a statement use. */
 interface Parts {
   v: Values;
   text: string;
   lexemes: string;
   passes: string;
-  /** What is ranked by, of each entry that is found: read where the row is at hand. */
+  /** The ranking columns of each found entry, read while the row is at hand. */
   facts: string;
 }
 
 /**
- * The CTEs up to `ranked`: what is found, in the order of relevance, finer. Statements without a name are planned for their values:
- * common and rare words need different plans.
+ * The CTEs up to `ranked`: the found entries, in order of relevance. Statements without a name are planned for their values: common and
+ * rare words need different plans.
  */
 function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): string {
   const { type, frequency, source, category } = filter;
@@ -222,7 +222,7 @@ function hitsSql({ q, words, filter, fewest, newest }: SearchQuery, v: Values): 
 const below = (parameter: string) =>
   `(category = ${parameter} or starts_with(category, ${parameter} || '/'))`;
 
-/** Entries that match as a whole: by beginnings, by all words, by synonyms, and with the last word as a prefix. */
+/** Entries that match the whole query: by beginnings, by all words, by synonyms, and with the last word as a prefix. */
 function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts): string {
   const [own, any] = [v.query(words.own), v.query(words.any)];
   const begins = (column: 'id_text' | 'name_text', whole: number, beginning: number) => `
@@ -266,15 +266,15 @@ function wholeSql(words: AskedWords, { v, text, lexemes, passes, facts }: Parts)
 }
 
 /**
- * Entries that have some of what is asked for, where few have all: first those that lack one thing, then those that have one, then
- * those that have a word of a term.
+ * Entries that match a part of the query, if few match all of it: first those that lack one concept, then those that have one, then those
+ * that have a word of a term.
  */
 function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }: Parts): string {
   const matching = (query: string) => `words @@ (${query} && ${lexemes})`;
   const isFew = (...ctes: string[]) =>
     `not exists (select from begins where match < 2) and ${['whole', ...ctes].map((name) => `(select count(*) from ${name})`).join(' + ')} < ${fewest}`;
   const heaviest = Math.max(0, ...compared.map(({ weight }) => weight));
-  /** Those with the query: of a common one, the first that a scan meets. */
+  /** The entries that match the query; of a common one, the first that a scan finds. */
   const having = (query: string, isFewSql: string, common?: string) => {
     const limit = `limit ${someMax}`;
     const byIndex = `(select ${facts} from data.search_entries
@@ -312,18 +312,18 @@ function someSql({ compared }: AskedWords, fewest: number, { v, lexemes, facts }
   )`;
 }
 
-/** Of a word in a tsquery or tsvector of PostgreSQL. */
+/** The limits of a word in a tsquery or tsvector of PostgreSQL. */
 const lexemeBytesMax = 2_046;
 
 /** The filters as a tsquery. */
 function filterLexemes({ type, frequency, source, category }: SearchFilter): string {
-  // No entry has a longer one, nor one without a value.
+  // No entry has a longer value, nor an empty one.
   const lexeme = (name: string, value: string): string => {
     const word = `${name}:${value}`;
     const possible = Buffer.byteLength(word) > lexemeBytesMax ? `${name}:` : word;
     return `'${possible.replaceAll(/['\\]/g, '$&$&')}'`;
   };
-  // Without a value, the beginning would be that of every category.
+  // An empty value would be a prefix of every category.
   const under = (value: string): string[] =>
     Buffer.byteLength(`category:${value}/`) > lexemeBytesMax ? [] : [`${lexeme('category', `${value}/`)}:*`];
   const either = (lexemes: readonly string[]) =>

@@ -1,4 +1,4 @@
-// The statements that prepare a search: the tsqueries of its words, and what a misspelt word may mean.
+// The statements that prepare a search: the tsqueries of its words, and corrections of misspelt words.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { comparedConcepts, fullWeight, type Concept } from './concepts.ts';
@@ -14,18 +14,18 @@ interface Compared {
   text: string;
 }
 
-/** What is searched for, as texts of tsqueries. */
+/** The search conditions, as texts of tsqueries. */
 export interface AskedWords {
   /** All words as typed or corrected. */
   own: string;
   /** All words, each as typed or by a synonym. */
   any: string;
-  /** The same as `any` with the beginning of the last word; null if that is too short or a term is complete. */
+  /** Like `any`, with the last word as a prefix; null if that is too short or a term is complete. */
   begun: string | null;
   compared: readonly Compared[];
-  /** Any of the words that say much. */
+  /** Any of the specific words. */
   telling: string;
-  /** The words as typed, without those that say nothing. */
+  /** The words as typed, without stop words. */
   typed: string;
   /** Any of the words, for marking them. */
   marked: string;
@@ -78,7 +78,7 @@ export async function askedWords(
   };
 }
 
-/** A word that no entry has: without one, a query would match every entry of its filters. */
+/** A word that no entry has: an empty query would match every entry of its filters. */
 const nothing = "'~'";
 
 const allOf = (queries: readonly string[]): string => joined(queries, ' & ');
@@ -114,8 +114,8 @@ export async function hasEntry(database: Queryable, matching: string): Promise<b
 }
 
 /**
- * What misspelt words may mean: all known words that differ by one letter, else the few that share the most letters. A word that is
- * known, has a digit, is short or is like none is not in the answer.
+ * Corrections of misspelt words: all known words that differ by one letter, else the few that share the most letters. A word that is known,
+ * has a digit, is short or resembles no other has no correction.
  */
 export async function findCorrections(
   database: Queryable,

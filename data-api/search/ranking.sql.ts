@@ -1,4 +1,4 @@
-// How much of a query an entry has, in SQL. Hides how the words of a term count where the term itself is missing.
+// SQL that computes how much of a query an entry has. Words of a term count a little where the whole term is missing.
 import type { AskedWords } from './queries.sql.ts';
 
 /** Collects the values of a statement. */
@@ -26,7 +26,7 @@ export class Values {
 }
 
 interface Comparison {
-  /** The weight of what the entry has, an integer. */
+  /** The weight of the concepts that the entry has, an integer. */
   covered: string;
   /** The weight of all. */
   total: number;
@@ -39,7 +39,7 @@ export function comparison(compared: AskedWords['compared'], v: Values, words: s
   const has = (query: string) => (query === '' ? 'false' : `${words} @@ ${v.query(query)}`);
   const covered = compared.map(({ weight, any, parts }) => {
     const partly = parts.map(
-      // Less than a telling word by itself.
+      // Less than a specific word by itself.
       ({ query, isTelling }) => `(${has(query)})::integer * ${isTelling ? 2 : 1}`,
     );
     return `case when ${has(any)} then ${weight} else least(${[...partly, '0'].join(' + ')}, ${weight - 1}) end`;
@@ -59,13 +59,13 @@ export const popularIds = `
   select unnest(series_ids) from (
     select series_ids from data.releases where importance = 'high' order by release_at desc limit 2000) important`;
 
-/** Whether a series has had no observation for long, seen from a day; false if that is null. @param day an expression of a date. */
+/** Whether a series has had no observation for long, as of a day; false if that is null. @param day an expression of a date. */
 export function isStale(series: string, day: string): string {
   const days = `case ${series}.frequency when 'daily' then 60 when 'weekly' then 120 when 'monthly' then 270 when 'quarterly' then 500 else 1300 end`;
   return `coalesce(${series}.last_date < ${day} - (${days}), ${day} is not null)`;
 }
 
-/** From 0 to 2: whether the metadata have the words one after the other, and id and name have them with the endings that were typed. */
+/** From 0 to 2: whether the metadata have the words in sequence, and id and name have them with the typed endings. */
 export function alike({ typed }: AskedWords, v: Values): string {
   const text = `data.search_text(${v.of(typed)})`;
   return `(words @@ phraseto_tsquery('data.english', ${text}))::integer + (words @@ plainto_tsquery('pg_catalog.simple', ${text}))::integer`;
@@ -76,8 +76,8 @@ export const beginsWith = (column: string, text: string): string =>
   `starts_with(${column}, ${text}) and split_part(substr(${column}, length(${text}) + 1), ' ', 1) in ('', 's')`;
 
 /**
- * The order within a kind of match, an integer: names that have more come first, then series of important releases, then those that are
- * not stale, then those that have the words as they were typed, then short names.
+ * The order within a kind of match, an integer: names that have more of the query come first, then series of important releases, then those
+ * that are not stale, then those that have the words as typed, then short names.
  * @param named how much of the query the name has, from 0 to 1000.
  */
 export function finerRank({
@@ -92,7 +92,7 @@ export function finerRank({
 }
 
 /**
- * How relevant a row of data.series is to a query, an integer: the smaller, the more. The same order as that of search.
+ * The relevance of a row of data.series for a query, an integer; smaller is more relevant. The same order as that of search.
  * @param newest the day of the newest load; null before the first load.
  */
 export function seriesRelevance(

@@ -1,5 +1,4 @@
-// GET /v1/search: finds everything by id, name or words, and tolerates typing errors.
-// Hides nothing: the handler reads from the parameters to the answer; search.sql.ts decides what matches.
+// GET /v1/search: finds everything by id, name or words, and tolerates typing errors. hits.sql.ts decides what matches.
 import { z } from 'zod';
 import { entryAt } from '../../kernel/entries.ts';
 import {
@@ -34,7 +33,7 @@ import {
 import { dayOf, searched } from './state.ts';
 import { tellingWords, wordsOf, type Vocabulary } from './vocabulary.ts';
 
-/** match → score; only the order means something. Of some words, it is the greatest. */
+/** match → score; only the order has a meaning. A match of some words has the greatest. */
 const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
   id: 1,
   name: 0.95,
@@ -52,10 +51,10 @@ const scores: Readonly<Record<(typeof matchKinds)[number], number>> = {
 /** If fewer entries have all words, those that have some follow them; in an order by date, only if none has all. */
 const fewest = { relevance: 10, updated: 1 } as const;
 
-/** What a cursor holds: what misspelt words mean, and the place of the last hit. */
+/** The content of a cursor: the corrections of misspelt words, and the position of the last hit. */
 type Opened = [corrections: string, number, number, number];
 
-/** Where no entry has all words, the query is tried again with what misspelt words may mean: `meta.corrected`. */
+/** If no entry has all words, the query is repeated with the corrections of misspelt words: `meta.corrected`. */
 export const getSearch = endpoint({
   summary: 'Full-text search by id, name and words; knows synonyms, and tolerates typing errors.',
   query: {
@@ -156,10 +155,10 @@ interface Found {
   corrections: Corrections;
 }
 
-/** How much of what is asked for the best hit has: from 0 to 1000. */
+/** How much of the query the best hit has: from 0 to 1000. */
 const coveredBy = ({ hits }: Found): number => Math.max(0, ...hits.map(({ covered }) => covered));
 
-/** What the unknown words of a query may mean. Terms of the vocabulary are known. */
+/** The corrections of the unknown words of a query. Terms of the vocabulary are known. */
 async function correctionsOf(
   q: string,
   vocabulary: Vocabulary,
@@ -175,7 +174,7 @@ async function correctionsOf(
   return Object.fromEntries(entries.filter(([, meant]) => meant.length > 0));
 }
 
-/** The query with the likeliest word in place of each that was corrected; null if none was. */
+/** The query with each corrected word replaced by the likeliest correction; null if there is none. */
 function correctedText(q: string, corrections: Corrections): string | null {
   if (Object.keys(corrections).length === 0) return null;
   return wordsOf(q)
@@ -192,7 +191,7 @@ function toResult(hit: SearchHit, concepts: readonly Concept[], { words }: Searc
   return { ...entry, match: kind, score, matched, highlight, excerpt };
 }
 
-/** The words or terms that were found; of a term that was not, the words that were. */
+/** The words or terms that were found; of a term that was not found, those of its words that were. */
 function foundWords(compared: SearchQuery['words']['compared'], found: readonly boolean[]): string[] {
   let at = 0;
   return compared.flatMap(({ text, parts }) => {

@@ -1,4 +1,4 @@
-// What the catalogue takes from search: which series have the words of a query, and how relevant each is.
+// The part of search that the catalogue uses: which series have the words of a query, and how relevant each is.
 import type { Queryable } from '../../kernel/database.ts';
 import { conceptsOf } from './concepts.ts';
 import { askedWords, hasEntry, type AskedWords } from './queries.sql.ts';
@@ -8,11 +8,11 @@ export interface SeriesWords {
   /** As typed. */
   q: string;
   words: AskedWords;
-  /** The tsquery that a series has to match. */
+  /** The tsquery that a series must match. */
   matching: string;
 }
 
-/** All words have to match, by themselves or by a synonym, the last one as a prefix too; where no series has all, some. */
+/** All words must match, by themselves or by a synonym, the last one also as a prefix; if no series has all, some. */
 export async function seriesWords(
   database: Queryable,
   vocabulary: Vocabulary,

@@ -1,4 +1,4 @@
-// What the answers of search depend on.
+// The state that the answers of search depend on.
 import type { DataState } from '../list.sql.ts';
 
 /** The datasets whose loads change the search entries, or their order. */
@@ -15,6 +15,6 @@ export const searched = [
   'calendar',
 ];
 
-/** The day of the newest load, against which series are stale; null before the first. */
+/** The day of the newest load, as of which series are stale; null before the first. */
 export const dayOf = ({ changedAt }: DataState): string | null =>
   changedAt?.toISOString().slice(0, 10) ?? null;

@@ -1,5 +1,4 @@
-// The terms that search knows: synonyms, and terms in other languages, from config/ and from a file of the operator.
-// Hides how words are compared with them.
+// The terms that search knows: synonyms, and terms in other languages, from config/ and from the operator's file.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
@@ -7,13 +6,13 @@ import { z } from 'zod';
 import { projectRoot } from '../../kernel/project.ts';
 
 export interface Vocabulary {
-  /** The longest term that the words from there begin with, in any order of its words: how many words, and every term that means the same. */
+  /** The longest term that begins at a position, with its words in any order: how many words it has, and every synonymous term. */
   termAt(words: readonly string[], from: number): { count: number; terms: readonly string[] } | undefined;
   /** Whether the word is part of a term. */
   has(word: string): boolean;
   /** The words of terms that differ from it by one letter added, left out, replaced, or exchanged with the next. */
   near(word: string): readonly string[];
-  /** The text of the files: what answers depend on. */
+  /** The text of the files: answers depend on it. */
   text: string;
 }
 
@@ -51,7 +50,7 @@ function parsed<Schema extends z.ZodType>(schema: Schema, text: string, file: st
   return result.data;
 }
 
-/** @param groups of terms, each of one or more words, that mean the same. */
+/** @param groups of synonymous terms, each of one or more words. */
 export function createVocabulary(
   groups: readonly (readonly string[])[],
   translations: Translations = {},
@@ -83,7 +82,7 @@ export function createVocabulary(
   };
 }
 
-/** As data.search_text takes a text apart: lower case, no accents, words of letters and digits. */
+/** Splits text as data.search_text does: lower case, no accents, words of letters and digits. */
 export function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
@@ -93,7 +92,7 @@ export function wordsOf(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Words that say nothing of what is meant, in English and the languages of the translations. */
+/** Stop words, in English and the languages of the translations. */
 const emptyWords = new Set(
   `a an the of in for to by on at and or with from per as is are was what how much many show me us's vs versus between
   der die das den dem des und fur fuer im am von vom zu zum zur bei
@@ -106,7 +105,7 @@ const emptyWords = new Set(
   och av for pa`.split(/\s+/),
 );
 
-/** The words that are searched for: without those that say nothing, unless there are no others. */
+/** The words that are searched for: without stop words, unless there are no others. */
 export function tellingWords(words: readonly string[]): readonly string[] {
   const telling = words.filter((word) => !emptyWords.has(word));
   return telling.length === 0 ? words : telling;
@@ -117,7 +116,7 @@ function keyOf(words: readonly string[]): string {
   return tellingWords(words).map(stemOf).toSorted().join(' ');
 }
 
-/** Letters of their own as they are written without them. */
+/** Letters that are distinct characters, and their spelling in plain Latin letters. */
 const folded = (word: string): string => word.replaceAll('ß', 'ss').replaceAll('ł', 'l');
 
 function stemOf(typed: string): string {

@@ -1,4 +1,4 @@
-// Reads the filter `dims=side:buy,city:Lahore|Karachi` as combinations of dimension values. Hides how these are found.
+// Reads the filter `dims=side:buy,city:Lahore|Karachi` as combinations of dimension values.
 import { readDims } from '../../domain/dims-text.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nearestHint, nearestName } from '../../kernel/http/params.ts';

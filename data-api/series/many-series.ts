@@ -72,7 +72,7 @@ export const querySeries = endpoint({
   caching: 'none',
 });
 
-/** What is asked of several series. */
+/** The request about several series. */
 interface AskedSeries {
   found: readonly Series[];
   pageQueries: readonly PageQuery[];
@@ -83,7 +83,7 @@ interface AskedSeries {
 const lastModifiedOf = (found: readonly Series[]): Date =>
   new Date(Math.max(...found.map((series) => series.changedAt.getTime())));
 
-/** The envelope of each series. Those of more than a URL can name are sent as they are read. */
+/** The envelope of each series. More series than a URL can name are sent as they are read. */
 function envelopesReply(
   dependencies: Dependencies,
   call: ServiceCall,

@@ -1,4 +1,4 @@
-// Points as columns, and what is done with columns alike: select, reverse, append.
+// Points as columns, and the operations on all columns: select, reverse, append.
 import { entryAt } from '../../kernel/entries.ts';
 
 /** Points as columns of equal length, in order of date, then lineNo. */

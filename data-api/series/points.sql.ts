@@ -1,5 +1,5 @@
-// The statements that read the points of a series, as of a load and a vintage.
-// Hides the storage model (migrations/000001_series.sql) and how a read is pinned to one version of the data.
+// The statements that read the points of a series, as of a load and a vintage, pinned to one version of the data. The storage model is in
+// migrations/000001_series.sql.
 import { entryAt } from '../../kernel/entries.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { rowVersion } from './series.sql.ts';
@@ -163,7 +163,9 @@ function isPageAsOf({ reading, lineNos, cut }: PointsQuery): boolean {
   return reading === 'as_of' && lineNos.length === 1 && cut === 'complete_dates';
 }
 
-/** name → text. The client compares the text of a statement with that of its name at each call: the same string compares at once. */
+/**
+ * name → text. The client compares the text of a statement with that of its name at each call: identical string objects compare at once.
+ */
 const texts = new Map<string, string>();
 
 function textOf(name: string, query: PointsQuery): string {

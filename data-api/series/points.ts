@@ -1,5 +1,5 @@
-// Reads the points of a series in order, in blocks of whole dates, all of one version of the data.
-// Hides that a load may commit between two blocks: every block is pinned, and no connection is held between them.
+// Reads the points of a series in order, in blocks of whole dates, all of one version of the data. A load may commit between two blocks:
+// every block is pinned, and no connection is held between them.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -27,16 +27,16 @@ export interface Selection {
   hasDetails?: boolean;
   /** The load that the points are read as of; the same for every page of a page query. */
   version: number;
-  /** The facts of the series may have changed since they were read: each statement that reads points then says so. */
+  /** The cached facts of the series may be stale: each statement that reads points then checks them. */
   isUnchecked?: boolean;
-  /** The points are computed from those stored, of another frequency; `from` and `to` are those of the computed ones. */
+  /** The points are computed from stored points of another frequency; `from` and `to` are those of the computed ones. */
   aggregation?: Aggregation | null;
 }
 
-/** Thrown by a read of an unchecked selection: the call begins again with the current facts. */
+/** Thrown by a read of an unchecked selection: the call restarts with the current facts. */
 export class FactsChanged extends Error {}
 
-/** A load has rewritten the history of the series since the call began. A call that named no state starts again. */
+/** A load has rewritten the history of the series since the call began. A call without a requested state restarts. */
 export class HistoryRewritten extends Failure {
   constructor() {
     super(
@@ -46,12 +46,12 @@ export class HistoryRewritten extends Failure {
   }
 }
 
-/** The approximate number of points in a block of a streamed answer: what such an answer holds in memory. */
+/** The approximate number of points in a block of a streamed answer, which bounds its memory. */
 export const blockPoints = 5_000;
 
 /**
  * The points of a selection, block by block; a block has whole dates.
- * @param pointsWanted how many the caller can use: determines the size of the blocks, but is no limit.
+ * @param pointsWanted how many the caller can use: it determines the size of the blocks, but is no limit.
  */
 export async function* readBlocks(
   database: Queryable,
@@ -73,7 +73,7 @@ export async function* readBlocks(
   }
   let { from, to } = selection;
   for (let blockNo = 1; from <= to; blockNo += 1) {
-    // What is wanted is in the first two blocks, unless many points have no value: then in many more.
+    // The wanted points are in the first two blocks, unless many points have no value: then in many more.
     const points = blockNo > 2 ? blockPoints : Math.min(pointsWanted, blockPoints);
     const perCombinationMax = Math.ceil(points / selection.lineNos.length) + 1;
     const row = await readPinned(database, { ...selection, from, to }, perCombinationMax, 'complete_dates');
@@ -85,7 +85,7 @@ export async function* readBlocks(
   }
 }
 
-/** The points of an aggregated selection: the stored ones are read a little beyond it, so that its first and last periods are whole. */
+/** The points of an aggregated selection: stored points are read a little beyond it, so that its first and last periods are whole. */
 async function* aggregatedBlocks(
   database: Queryable,
   selection: Selection,
@@ -174,7 +174,7 @@ function averageByDate(points: Points, lineNo: number): Points {
 
 /**
  * One statement if the version is still the newest, and a second, slower one if a load arrived in between.
- * @throws HistoryRewritten if that load did so. FactsChanged.
+ * @throws HistoryRewritten if that load rewrote the history. FactsChanged.
  */
 async function readPinned(
   database: Queryable,

@@ -5,10 +5,10 @@ import { digits } from '../../kernel/digits.ts';
 import { listCsv } from '../../kernel/http/list.ts';
 import { seriesCsv } from './series-envelope.ts';
 
-/** As a reader that takes any line end. */
+/** Splits lines as a reader that accepts any line end. */
 const cells = (csv: string): string[][] => parse(csv, { record_delimiter: ['\r\n', '\n', '\r'] });
 
-/** What a spreadsheet takes for the beginning of a formula. */
+/** The characters with which a formula begins in a spreadsheet. */
 const formulaSigns = ['=', '+', '-', '@', '\t', '\r', '\n'];
 /** Blanks and invisible signs, which a spreadsheet may drop. */
 const blanks = [
@@ -33,7 +33,7 @@ function defused(text: string): string {
   return ['=', '+', '-', '@'].includes(plain) ? `'${text}` : text;
 }
 
-/** Every sign of Unicode that a spreadsheet may take for one that begins a formula. */
+/** Every character of Unicode that a spreadsheet may read as the beginning of a formula. */
 const variants = Array.from({ length: 0x11_0000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code))

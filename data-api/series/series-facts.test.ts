@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Queryable } from '../../kernel/database.ts';
 import { createSeriesFacts } from './series-facts.ts';
 
-/** A database with one series whose row version the test sets; statements answer when the test lets them. */
+/** A database with one series whose row version the test sets; statements answer when the test releases them. */
 function heldDatabase() {
   const statements: { name: string; answer: () => void; fail: () => void }[] = [];
   const state = { rowVersion: '1' };
@@ -23,9 +23,9 @@ function heldDatabase() {
       }),
   };
   const names = () => statements.map(({ name }) => name);
-  // A question is asked at the end of a turn of the event loop: two turns see it asked.
+  // A query is sent at the end of a turn of the event loop; two turns guarantee it.
   const settle = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  /** Answers what is waiting, and all that it leads to. */
+  /** Answers the waiting queries, and all that follow from them. */
   async function run(): Promise<void> {
     await settle();
     for (let next = statements.shift(); next !== undefined; next = statements.shift()) {
@@ -58,7 +58,7 @@ test('a call is answered by a statement that began after it came', async (t) => 
 
   const early = facts.find('A', null);
   await held.settle();
-  const late = facts.find('A', null); // comes while the first question is under way
+  const late = facts.find('A', null); // arrives while the first query is running
   await held.settle();
   t.deepEqual(held.names(), ['series_row_versions']);
   held.statements.shift()?.answer();

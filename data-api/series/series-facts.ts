@@ -1,12 +1,12 @@
-// Caches the facts of series in memory; every call asks the database whether they still hold, here or by the statement that reads.
-// Hides that concurrent calls share one statement. A call waits for a statement that began after the call arrived,
-// so the next call sees a load, in this process as in any other.
+// Caches the facts of series in memory; every call checks with the database that they are current, here or by the statement that reads.
+// Concurrent calls share one statement. A call waits for a statement that began after the call arrived, so the next call sees a load, in
+// this process as in any other.
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../../kernel/database.ts';
 import { findSeries, readRowVersions, type Series } from './series.sql.ts';
 
 export interface SeriesFacts {
-  /** What is in memory of the series, which may have changed since: for a statement that tells whether it still holds. */
+  /** The cached facts of the series, which may be stale: for a statement that checks them. */
   known(id: string, vintage: string | null): Series | undefined;
   /** The current state of the series, or undefined. @param vintage fills the fields about a vintage. */
   find(id: string, vintage: string | null): Promise<Series | undefined>;
@@ -42,7 +42,7 @@ function nameOf(id: string, vintage: string | null): string {
 /** Resolves when all calls received so far have begun, so that one statement serves them. */
 const turnEnd = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Batches lookups of ids: those that arrive while one is under way wait for the next. */
+/** Batches lookups of ids: those that arrive while one is running wait for the next. */
 function createAsker<Answer>(
   ask: (ids: string[]) => Promise<ReadonlyMap<string, Answer>>,
 ): (id: string) => Promise<Answer | undefined> {
@@ -55,7 +55,7 @@ function createAsker<Answer>(
       next = null;
       return ask([...ids]);
     });
-    underWay = answers.catch(() => undefined); // callers see the error; the next lookup is made all the same
+    underWay = answers.catch(() => undefined); // callers see the error; the next lookup runs anyway
     return { ids, answers };
   }
 

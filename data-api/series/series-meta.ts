@@ -16,7 +16,7 @@ export function metaOf(
     vintage: string | null;
     version: number;
     aggregation?: Aggregation | null;
-    /** What the client probably did not mean, in sentences. */
+    /** What the client probably did not intend, in sentences. */
     hints?: readonly string[];
   },
   computation: Computation | null,
@@ -51,12 +51,12 @@ export function metaOf(
   };
 }
 
-/** Told only to those who asked by an earlier id. */
+/** Present only if the request used an earlier id. */
 export function renamedFrom({ renamedFrom: from }: Pick<Series, 'renamedFrom'>): { renamed_from?: string } {
   return from === null ? {} : { renamed_from: from };
 }
 
-/** The facts of a series, as sent. */
+/** The facts of a series in the answer. */
 export function factsOf(series: Series) {
   return {
     ...renamedFrom(series),
@@ -90,7 +90,7 @@ export function factsOf(series: Series) {
   };
 }
 
-/** The series with the breaks, the unit and what it continues, as known then. Breaks are declared in the order of their dates. */
+/** The series with the breaks, the unit and the continuation as known then. Breaks are declared in the order of their dates. */
 export function withBreaksAt(series: Series, vintage: string | null, version: number): Series {
   const isUnknown = ({ declaredOn, loadNo }: { declaredOn: string; loadNo: number }): boolean =>
     loadNo > version || (vintage !== null && declaredOn > vintage);
@@ -107,7 +107,7 @@ export function withBreaksAt(series: Series, vintage: string | null, version: nu
   };
 }
 
-/** The breaks as sent: what changed, from and to. */
+/** The breaks in the answer: the changed fact, from and to. */
 function breakFacts({ breaks, unit, unitMultiplier, frequency, continuation }: Series) {
   const ofUnit = breaks.map((each, i) => {
     const next = breaks[i + 1] ?? { unit, unitMultiplier };
@@ -124,7 +124,7 @@ function breakFacts({ breaks, unit, unitMultiplier, frequency, continuation }: S
   return [...ofUnit, { date, from: { frequency }, to: { frequency: next }, continued_by: id, note }];
 }
 
-/** A mean has decimals of its own; a sum, and what is chosen from the points, has those of the source. */
+/** A mean has decimals of its own; a sum, or a value selected from the points, has those of the source. */
 function aggregationFacts({ source, aggregate }: Aggregation) {
   const own = aggregate === 'avg' ? { decimals: null } : {};
   return { source_frequency: source, aggregate, ...own };

@@ -10,7 +10,7 @@ const facts = (rowVersion: string) =>
 const request = { fields: ['date', 'notes'], from: '0001-01-01', to: '9999-12-31', vintage: null } as unknown as SeriesRequest; // prettier-ignore
 const call = { changesAt: () => undefined };
 
-/** A database into which a load comes before each statement about notes; the facts are those of the last of them. */
+/** A database into which a load commits before each statement about notes; the facts are those of the last load. */
 function loads(...versions: readonly string[]): Dependencies {
   let read = 0;
   return {

@@ -1,5 +1,4 @@
-// Turns a request into the points of one series: the selection, its pages, its newest points.
-// Hides where a page begins and ends; a page never changes a value.
+// Turns a request into the points of one series: the selection, its pages, its newest points. A page never changes a value.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
@@ -27,7 +26,7 @@ import { findMergedSeries, findNeighbourIds, findPointNotes, type Series } from 
 import { isApplicable } from '../../domain/transforms.ts';
 import { transformedBlocks, type Computation } from './computed/transformed-points.ts';
 
-/** The place of a point in the order. */
+/** The position of a point in the order. */
 interface Place {
   date: string;
   lineNo: number;
@@ -43,8 +42,8 @@ export interface PageQuery {
 }
 
 /**
- * The series, with its coming releases: answers name the next one, and change when it comes.
- * By an id of a series that was merged into another, the state before the merge is that of the merged one.
+ * The series, with its coming releases: answers name the next one, and change when it comes. By an id of a series that was merged into
+ * another, the state before the merge is that of the merged one.
  * @throws Failure `not_found`, which suggests the nearest id if there is one; `gone` if the series was deleted.
  */
 export async function requireSeries(
@@ -70,7 +69,7 @@ export async function requireSeries(
   return fail('not_found', `There is no series ${shown}. ${hint}`, { param: 'id' });
 }
 
-/** So many series are looked up at once: more would keep the connections from other calls. */
+/** The maximum number of series looked up at once: more would take the connections from other calls. */
 const atOnce = 100;
 
 /** Looks several series up. @throws Failure as `find` throws it, but of the parameter `ids`. */
@@ -108,7 +107,7 @@ function comingOnly(series: Series, call: Pick<ServiceCall, 'changesAt'>, clock:
   return { ...series, releases };
 }
 
-/** What determines an answer about the present state of a series, for its ETag. Series of one load have the same row version. */
+/** The facts that identify an answer about the present state of a series, for its ETag. Series of one load have the same row version. */
 export const stateOf = ({ seriesNo, renamedFrom, rowVersion, changedAt, releases }: Series): unknown[] => [
   seriesNo,
   renamedFrom,
@@ -133,13 +132,13 @@ export async function withPointNotes(
     series.renamedFrom ?? series.id,
     request.vintage,
     request.version,
-  ); // a load came between the two statements
+  ); // a load committed between the two statements
   return withPointNotes(dependencies, call, current, request);
 }
 
 /**
- * The page query by the facts in memory. The statement that reads its points says whether they still hold, so that a call takes one round
- * trip to PostgreSQL instead of two. Null if no facts are in memory, or if the call would fail by them: then `requireSeries` reads the current ones.
+ * The page query from cached facts. The statement that reads its points checks them, so that a call takes one round trip to PostgreSQL
+ * instead of two. Null if no facts are cached, or if the call would fail with them: then `requireSeries` reads the current ones.
  */
 export function knownPageQuery(
   { seriesFacts, cursors, clock }: Dependencies,
@@ -154,7 +153,7 @@ export function knownPageQuery(
   if (transform !== null && !isApplicable(transform, request.frequency ?? known.frequency)) return null;
   try {
     const { selection, ...pageQuery } = pageQueryOf(comingOnly(known, call, clock), request, cursors);
-    if (selection.lineNos.length === 0) return null; // there is nothing to read that would say so
+    if (selection.lineNos.length === 0) return null; // no statement would run that checks the facts
     return { ...pageQuery, selection: { ...selection, isUnchecked: true } };
   } catch (error) {
     if (error instanceof Failure) return null;
@@ -191,8 +190,8 @@ export function pageQueryOf(found: Series, request: SeriesRequest, cursors: Curs
 }
 
 /**
- * How the points of the series become those of the requested frequency; null if they are of it.
- * @throws Failure `invalid_parameter` if it is higher than that of the series, or its periods are complete at no time.
+ * How points are aggregated to the requested frequency; null if they already have it.
+ * @throws Failure `invalid_parameter` if it is higher than that of the series, or its periods are never complete.
  */
 function aggregationOf(
   { id, frequency: source, fiscalYearEnd, breaks }: Series,
@@ -218,7 +217,7 @@ function aggregationOf(
   return {
     ...{ source, target, aggregate, incomplete, fiscalYearEnd },
     breaks: breaks.map(({ date }) => date),
-    // What is computed from means has ten significant digits only if these have more.
+    // A value computed from means has ten significant digits only if the means have more.
     meanDecimals: transform === null ? 10 : 20,
     sourcePerPeriod: sourcePerPeriod(source, target),
   };
@@ -234,7 +233,7 @@ export async function* pointsOfQuery(
   const ahead = selection.order === 'asc' ? 1 : -1;
   const rest = after === null ? {} : selection.order === 'asc' ? { from: after.date } : { to: after.date };
   for await (const block of blocksOf(database, { ...selection, ...rest }, computation, pointsWanted)) {
-    // Blocks have whole dates: only the date of the place itself can have points that were already sent.
+    // Blocks have whole dates: only the date of the position itself can have points that were already sent.
     yield after === null
       ? block
       : filterPoints(
@@ -284,7 +283,7 @@ export async function readPage(
   };
 }
 
-/** The newest points of each combination, one unless more are wanted, oldest first. @param selection descending. */
+/** The newest points of each combination, one unless more are requested, oldest first. @param selection descending. */
 export async function readLatest(
   database: Queryable,
   selection: Selection,

@@ -1,5 +1,5 @@
-// Parses the parameters of the series endpoints into what a read needs.
-// Hides zod. Every fault is a 400 that names the parameter, or the 403 of a plan without vintages.
+// Parses the parameters of the series endpoints into the input of a read. Every fault is a 400 that names the parameter, or the 403 of a
+// plan without vintages.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -31,9 +31,9 @@ import {
 
 export const limitDefault = 1_000;
 const limitMax = 100_000;
-/** How many series a URL may name. */
+/** The maximum number of series in a URL. */
 export const idsMax = 100;
-/** How many a body may name. */
+/** The maximum number of series in a body. */
 const queriedIdsMax = 1_000;
 const idLengthMax = 128;
 const layouts = ['long', 'wide'] as const;
@@ -62,9 +62,9 @@ export interface SeriesRequest {
   /** The frequency that the points are aggregated to; null: as published. */
   frequency: TargetFrequency | null;
   aggregate: Aggregate;
-  /** Whether periods that are not complete have a value too. */
+  /** Whether incomplete periods have a value too. */
   incomplete: boolean;
-  /** How many of the newest points of each combination are wanted; null: a page. */
+  /** How many of the newest points of each combination are requested; null: a page. */
   last: number | null;
 }
 
@@ -73,7 +73,7 @@ export const dimsParam = repeatableParam(z.string())
   .default([])
   .describe('`side:buy|sell,city:Lahore`: a comma is AND over dimensions, `|` is OR within one. Repeatable.');
 const fredNames = Object.keys(fredUnits).filter((name): name is keyof typeof fredUnits => name in fredUnits);
-/** By its own name or by FRED's. FRED's `lin` means that nothing is transformed. */
+/** By its own name or by FRED's. FRED's `lin` means no transform. */
 export const transformParam = oneOfParam([
   ...transforms,
   ...fredNames.filter((name): name is Exclude<keyof typeof fredUnits, 'log'> => name !== 'log'),
@@ -238,7 +238,7 @@ export function requireFewPoints({
   );
 }
 
-/** @throws Failure `invalid_parameter` for what has no meaning in a table, or only there. */
+/** @throws Failure `invalid_parameter` for parameters that a table does not support, or that only a table supports. */
 export function requireTable(query: ManySeriesQuery): void {
   const { format, layout, limit } = query;
   if (format === 'xlsx') return requireWorkbook(query, layout);
@@ -248,7 +248,7 @@ export function requireTable(query: ManySeriesQuery): void {
   if (layout === 'wide') requireValuesAlone(query, 'layout=long: a wide table');
 }
 
-/** @throws Failure `invalid_parameter` for what a workbook has no place for. @param layout of several series. */
+/** @throws Failure `invalid_parameter` for parameters that a workbook does not support. @param layout of several series. */
 export function requireWorkbook(query: WorkbookQuery, layout?: string): void {
   if (query.format !== 'xlsx') return;
   for (const name of ['limit', 'cursor'] as const)
@@ -283,7 +283,9 @@ export function requireFewNewest(last: number | null, combinations: number): voi
 /** Whether the answer has the notes on its points. They have no vintages, so no URL pins them. */
 export const includesNotes = ({ fields }: SeriesRequest): boolean => fields.includes('notes');
 
-/** The canonical form of all that determines the points and their order: a cursor is valid only for the same, and outlasts a new id. */
+/**
+ * The canonical form of all that determines the points and their order: a cursor is valid only for the same form, and outlasts a rename.
+ */
 export function canonicalRequest(seriesNo: number, request: SeriesRequest): string {
   const { from, to, sort, filter, vintage, release, wanted, transform, base } = request;
   const { frequency, aggregate, incomplete } = request;
@@ -347,7 +349,7 @@ export function toRequest(
   return request;
 }
 
-/** @throws Failure `invalid_parameter` if a parameter means nothing beside the others. */
+/** @throws Failure `invalid_parameter` if a parameter has no effect in combination with the others. */
 function requireTogether({
   frequency,
   aggregate,

@@ -1,4 +1,4 @@
-// The schema of the series envelope, whose text is written without it.
+// The schema of the series envelope; series-envelope.ts writes the text.
 import { z } from 'zod';
 import { frequencies } from '../../domain/periods.ts';
 import { listOf, paginationSchema } from '../../kernel/http/list.ts';

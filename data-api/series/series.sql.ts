@@ -1,5 +1,5 @@
-// The statements about one series besides those of its points: its facts, its versions, its neighbours.
-// Hides the storage model (migrations/000001_series.sql).
+// The statements about one series besides those of its points: its facts, its versions, its neighbours. The storage model is in
+// migrations/000001_series.sql.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { utc } from '../instants.sql.ts';
@@ -25,7 +25,7 @@ export interface Footnote {
 export interface Break {
   /** The first date in the new unit. */
   date: string;
-  /** Null: nobody has stated it. */
+  /** Null if unknown. */
   unit: string | null;
   unitMultiplier: number | null;
   note: string | null;
@@ -34,12 +34,12 @@ export interface Break {
   loadNo: number;
 }
 
-/** A date from which a series goes on as another one, of another frequency. */
+/** A date from which a series continues as another one, of another frequency. */
 export interface Continuation {
   date: string;
   /** The present id of the other series. */
   id: string;
-  /** That of the other series. */
+  /** The frequency of the other series. */
   frequency: Frequency;
   note: string | null;
   /** Vintages of earlier days, and earlier loads, do not have it. */
@@ -47,21 +47,23 @@ export interface Continuation {
   loadNo: number;
 }
 
-/** What a call needs to know about a series before it reads points. */
+/** The facts of a series that a call needs before it reads points. */
 export interface Series {
   seriesNo: number;
   id: string;
-  /** The earlier id that was asked for; null if it was the present one. */
+  /** The earlier id in the request; null if it used the present one. */
   renamedFrom: string | null;
-  /** The id asked for was that of a series which was merged into this one: as of earlier days, and pinned to earlier loads, it still is. */
+  /**
+   * The requested id belonged to a series that was merged into this one: as of earlier days, and pinned to earlier loads, it still does.
+   */
   merged: { seriesNo: number; on: string; loadNo: number } | null;
-  /** The day since when it is served to nobody; null for all others. */
+  /** The day since which it is not served; null for series that are. */
   deletedOn: string | null;
   name: string;
-  /** Null: nobody has stated it. */
+  /** Null if unknown. */
   unit: string | null;
   frequency: Frequency;
-  /** Null: nobody has stated it. */
+  /** Null if unknown. */
   source: string | null;
   description: string | null;
   geography: string | null;
@@ -75,13 +77,13 @@ export interface Series {
   tags: string[];
   category: string | null;
   methodologyUrl: string | null;
-  /** Those on the series; see `findPointNotes` for those on its points. */
+  /** The notes on the series; see `findPointNotes` for those on its points. */
   footnotes: Footnote[];
-  /** Those of its unit, by date. */
+  /** The breaks of its unit, by date. */
   breaks: Break[];
-  /** Null if it goes on as no other series. */
+  /** Null if it continues as no other series. */
   continuation: Continuation | null;
-  /** The series that go on as this one, by id. */
+  /** The series that continue as this one, by id. */
   continues: Pick<Continuation, 'id' | 'declaredOn' | 'loadNo'>[];
   dimensions: string[];
   firstDate: string | null;
@@ -121,14 +123,14 @@ const ofVintage = `
 export const presentId = (parameter: string): string =>
   `coalesce((select n.series_id from data.series_aliases a join data.series n using (series_no) where a.alias = ${parameter}), ${parameter})`;
 
-/** The version of a row of data.series, by which an id that is given to another series has another version too. */
+/** The version of a row of data.series; if an id is given to another series, the version also differs. */
 export const rowVersion = (row: string): string => `${row}.series_no || '.' || ${row}.row_version`;
 
 /** Of a row `f`. */
 const footnote = `json_build_object('mark', nullif(f.mark, ''), 'text', f.text, 'dims', f.dims)`;
 
-// Two statements, not one whose second parameter may be null: that would cost less to run when planned for null, so PostgreSQL
-// would plan it anew for each call, which takes four times as long as the statement itself (2026-11-23).
+// Two statements, not one whose second parameter may be null: that would be cheaper when planned for null, so PostgreSQL would plan it anew
+// for each call, which takes four times as long as the statement itself (2026-11-23).
 const seriesSql = (vintageFields: string, isAsked = `s.series_id = ${presentId('$1')}`): string => `
   select s.series_no as "seriesNo", s.series_id as id, nullif($1, s.series_id) as "renamedFrom", s.deleted_on as "deletedOn",
     (select json_build_object('seriesNo', a.merged_from, 'on', a.merged_on, 'loadNo', a.merged_by)
@@ -193,7 +195,7 @@ const mergedNowSql = seriesSql(
 );
 const mergedAtSql = seriesSql(ofVintage, 's.series_no = $3');
 
-/** A series that was merged into another, as it was before. @param id the one asked for, an id that it had. */
+/** A series that was merged into another, in its state before the merge. @param id the requested one, an id that it had. */
 export async function findMergedSeries(
   database: Queryable,
   { id, seriesNo }: { id: string; seriesNo: number },
@@ -206,7 +208,7 @@ export async function findMergedSeries(
   return series;
 }
 
-/** id → rowVersion of the series that exist, by the ids asked for, present or earlier. */
+/** id → rowVersion of the series that exist, by the requested ids, present or earlier. */
 export async function readRowVersions(
   database: Queryable,
   ids: readonly string[],
@@ -219,14 +221,14 @@ export async function readRowVersions(
     'series_row_versions',
   );
   const versions = new Map<string, string>();
-  // The id of a merged series is in both tables: whoever asks for it gets the other series.
+  // The id of a merged series is in both tables: a request for it gets the other series.
   for (const { id, rowVersion, isAlias } of rows)
     if (isAlias || !versions.has(id)) versions.set(id, rowVersion);
   return versions;
 }
 
 /**
- * The notes on points of a window, by date, and the version of the series' row with which they hold; undefined if the series is gone.
+ * The notes on points of a window, by date, and the version of the series' row for which they are valid; undefined if the series is gone.
  */
 export async function findPointNotes(
   database: Queryable,
@@ -260,8 +262,8 @@ export async function findNeighbourIds(database: Queryable, id: string): Promise
 }
 
 /**
- * Whether a load after that version rewrote its history, by an older vintage or by taking back a change within a day: then the
- * state of that version can no longer be read.
+ * Whether a load after that version rewrote the history, by an older vintage or by reverting a change within a day: then the state of that
+ * version can no longer be read.
  */
 export async function isRewrittenSince(
   database: Queryable,

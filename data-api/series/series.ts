@@ -1,5 +1,4 @@
 // GET /v1/series/{id} and /v1/series/{id}/latest: points in pages, or as one stream.
-// Hides nothing: each handler reads from the parameters to the answer.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { memberOf } from '../../kernel/entries.ts';
@@ -63,7 +62,7 @@ export const getSeries = endpoint({
   handler: (dependencies) => async (asked) => {
     requireWorkbook(asked.query);
     const request = toRequest(asked.query, asked.call, dependencies);
-    // A stream is read by several statements, and what has been sent cannot be taken back.
+    // A stream is read by several statements, and sent data cannot be revoked.
     const mayUseKnown = asked.mayUseKnown && !isStream(request);
     const pageQuery = await lookUp(dependencies, { ...asked, mayUseKnown }, request);
     return seriesReply(dependencies, asked, { endpoint: 'series', pageQuery, request });
@@ -76,7 +75,7 @@ interface Page {
   nextCursor: string | null;
 }
 
-/** What the call asks of the series. @throws Failure `not_found`, and those of `pageQueryOf`. */
+/** The read that the call requests. @throws Failure `not_found`, and those of `pageQueryOf`. */
 async function lookUp(
   dependencies: Dependencies,
   { params, call, mayUseKnown }: Omit<Asked<unknown>, 'query'>,
@@ -205,7 +204,7 @@ async function readLatestOf(
   return { computation, points, nextCursor: null };
 }
 
-/** What determines the points of a page query, for its ETag: the query, the page's place, the state of the series. */
+/** The facts that identify the points of a page query, for its ETag: the query, the page's position, the state of the series. */
 export function identityOf({ query, after, selection: { series, version } }: PageQuery): unknown[] {
   return [query, after, ...stateOf(series), version];
 }
@@ -226,7 +225,7 @@ export function validityOf(
   return { lastModified, headers: { 'content-location': pinned.pathname + pinned.search } };
 }
 
-/** About how many stored points an answer is read from. */
+/** The approximate number of stored points that an answer reads. */
 export function pointsOf(
   { selection: { lineNos, aggregation } }: PageQuery,
   { limit = limitDefault, last }: SeriesRequest,
@@ -234,12 +233,12 @@ export function pointsOf(
   return (last === null ? limit : last * lineNos.length) * (aggregation?.sourcePerPeriod ?? 1);
 }
 
-/** Whose connections a read of so many points uses: long ones have a few of their own. */
+/** The pool for a read of so many points: long reads have a few connections of their own. */
 export function readerOf({ database, longReads }: Dependencies, points: number): Queryable {
   return points > blockPoints ? longReads : database;
 }
 
-/** The transform of a request, ready to be computed; null if it asks for none. */
+/** The transform of a request, ready to be computed; null if the request has none. */
 export async function computationOf(
   database: Queryable,
   { selection }: PageQuery,
@@ -250,7 +249,7 @@ export async function computationOf(
   return call.stage('transform', () => prepareTransform(database, selection, transform, base));
 }
 
-/** The selection, with what the client probably did not mean. */
+/** The selection, with warnings about what the client probably did not intend. */
 export const hinted = (selection: Selection, { filter }: SeriesRequest) => ({
   ...selection,
   hints: unknownValues(selection.series, filter),

@@ -1,5 +1,5 @@
-// Several series as one table: long, a line per point, or wide, a column per series, as CSV or as a workbook. Hides that a wide table is put together in windows of
-// time, so that no more than some hundred thousand points are held at once.
+// Several series as one table: long, a line per point, or wide, a column per series, as CSV or as a workbook. A wide table is built in
+// windows of time, so that no more than some hundred thousand points are in memory at once.
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -16,7 +16,7 @@ import type { SeriesRequest } from './series-request.ts';
 import { metaOf } from './series-meta.ts';
 import { columnsMax, type Cell, type Sheet } from '../workbook/workbook.ts';
 
-/** One series of a table: what is asked of it, and its transform. */
+/** One series of a table: its page query and its transform. */
 export interface TableSeries {
   pageQuery: PageQuery;
   computation: Computation | null;
@@ -25,7 +25,7 @@ export interface TableSeries {
 /** Reads the points of a series in blocks, in the order of the request. @param window the dates, both inclusive; null: those of its selection. */
 export type ReadSeries = (series: TableSeries, window: Window | null) => AsyncIterable<Points>;
 
-/** @param last only so many of the newest points of each combination; null: all. */
+/** @param last only this many of the newest points of each combination; null for all. */
 export const readerOfSeries = (database: Queryable, cursors: Cursors, last: number | null): ReadSeries =>
   async function* read({ pageQuery, computation }, window) {
     const selection = { ...pageQuery.selection, ...window }; // with "last" there is one window
@@ -37,7 +37,7 @@ interface Window {
   to: string;
 }
 
-/** About how many points a wide table holds at once. */
+/** The approximate number of points of a wide table in memory. */
 const heldPoints = 200_000;
 
 /**
@@ -65,7 +65,7 @@ export async function* longTable(
 
 /**
  * A line per date, and a column per series, or per combination of dimension values of a series that has dimensions: `DEMO.FX currency:EUR`.
- * A series without a value on a date has an empty cell there. @param last only so many of the newest points of each column; null: all.
+ * A series without a value on a date has an empty cell there. @param last only this many of the newest points of each column; null for all.
  */
 export async function* wideTable(
   all: readonly TableSeries[],
@@ -142,7 +142,7 @@ function windowsOf(all: readonly TableSeries[], last: number | null): Window[] {
   return order === 'desc' ? windows.reverse() : windows;
 }
 
-/** A workbook is put together in memory. */
+/** A workbook is built in memory. */
 const workbookPointsMax = 100_000;
 
 /**
@@ -191,7 +191,7 @@ function refuseSize(what: string): never {
 
 const factNames = ['series', 'name', 'unit', 'frequency', 'source', 'licence', 'vintage', 'version', 'last_updated', 'transform', 'citation_url'] as const; // prettier-ignore
 
-/** A row of facts per series, with where to cite it as it is in the table. */
+/** A row of facts per series, with the citation URL of its data in the table. */
 function factsSheet(all: readonly TableSeries[], publicUrl: string): Sheet {
   const rows = all.map(({ pageQuery: { selection }, computation }) => {
     const { id } = selection.series;

@@ -1,4 +1,4 @@
-// The list of the vintages of a series. Hides that one vintage may consist of several loads.
+// The list of the vintages of a series, each the sum of its loads.
 import { utc } from '../instants.sql.ts';
 import { date, filled, instant, number, sorted } from '../list-fields.ts';
 import type { List } from '../list.sql.ts';

@@ -1,12 +1,12 @@
-// The cells of a triangle: what each point of a series was in each vintage, read in one pass over its revisions.
-// Hides how the pass is divided into statements: none holds a connection while the client reads, and each reads a bounded part.
+// The cells of a triangle: the value of each point of a series in each vintage, read in one pass over its revisions. The pass is divided
+// into bounded statements; no connection is held while the client reads.
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { HistoryRewritten } from '../series/points.ts';
 import { isRewrittenSince, type Series } from '../series/series.sql.ts';
 import { readRevisions, type RevisionsRow } from './revisions.sql.ts';
 
-/** What a triangle is of. */
+/** The selection of a triangle. */
 export interface Triangle {
   series: Series;
   lineNos: readonly number[];
@@ -15,7 +15,7 @@ export interface Triangle {
   to: string;
   /** The days of the vintages shown, ascending. */
   vintages: readonly string[];
-  /** The load that all is read as of. */
+  /** The load as of which everything is read. */
   version: number;
 }
 
@@ -27,11 +27,11 @@ export interface TriangleRow {
   cells: readonly (string | null)[];
 }
 
-/** The approximate number of revisions that are held in memory. */
+/** The approximate number of revisions in memory. */
 const blockRevisions = 5_000;
 const combinationsMax = 50;
 
-/** The rows in order of combination, then date. Points that are in none of the vintages are left out. */
+/** The rows in order of combination, then date. Points that are in none of the vintages are omitted. */
 export async function* triangleRows(database: Queryable, triangle: Triangle): AsyncGenerator<TriangleRow> {
   const { lineNos, vintages } = triangle;
   if (vintages.length === 0) return;
@@ -62,7 +62,7 @@ async function* longCombination(
   triangle: Triangle,
   { lineNo, ...part }: Part,
 ): AsyncGenerator<TriangleRow> {
-  // Several times what a point can have, as its last point is read again.
+  // Several times the maximum for a point, as its last point is read again.
   const perCombinationMax = Math.max(blockRevisions, 4 * (triangle.vintages.length + 2));
   let { revisions, first, end } = part;
   for (;;) {
@@ -86,7 +86,7 @@ interface Revisions {
   supersededOn: readonly string[];
 }
 
-/** @throws HistoryRewritten if a load has done so since. */
+/** @throws HistoryRewritten if a load has rewritten the history since. */
 async function readPart(
   database: Queryable,
   { series: { seriesNo }, to, vintages, version }: Triangle,

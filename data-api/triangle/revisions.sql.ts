@@ -1,5 +1,5 @@
-// The statements of the triangle: the days of the vintages of a series, and every value that its points had in them.
-// Hides how a revision is stored (docs/decisions/0002-vintages.md) and how the reading is pinned to one version of the data.
+// The statements of the triangle: the days of the vintages of a series, and every value that its points had in them, pinned to one version
+// of the data. docs/decisions/0002-vintages.md describes how a revision is stored.
 import type { Queryable } from '../../kernel/database.ts';
 
 /** The days of the vintages that changed something up to a load, ascending. */
@@ -25,7 +25,7 @@ interface RevisionsQuery {
   from: string;
   /** Inclusive. */
   to: string;
-  /** Values that were in force on no day from the first to the last vintage are left out. */
+  /** Values that were valid on no day from the first to the last vintage are omitted. */
   firstVintage: string;
   lastVintage: string;
   version: number;
@@ -33,7 +33,7 @@ interface RevisionsQuery {
   perCombinationMax: number;
 }
 
-/** Revisions as columns of text, ordered as the combinations were given, then by date, then by publication. Null: there are none. */
+/** Revisions as columns of text, in the order of the given combinations, then by date, then by publication. Null if there are none. */
 export interface RevisionsRow {
   /** The data version that the statement saw; null when the series is gone. */
   version: number | null;
@@ -50,8 +50,7 @@ export interface RevisionsRow {
 const ofCombination = `o.line_no = d.line_no and o.date between $3 and $4
   and o.published_on <= $6 and o.load_no <= $7`;
 
-// Live and closed rows stand in an index each, which has them in this order: with a limit of their own, no statement reads on
-// to the end of the series.
+// Live and ended rows each have an index in this order: with a limit for each, no statement reads on to the end of the series.
 const revisionsSql = `
   with read as materialized (
     select d.line_no, d.place, r.* from unnest($2::int[]) with ordinality as d(line_no, place) cross join lateral (

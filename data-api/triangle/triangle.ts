@@ -1,5 +1,5 @@
-// GET /v1/series/{id}/triangle: every vintage of a series in one answer, streamed; and the same of one series without a key.
-// Hides the two layouts: a row per cell, or a row per point with a column per vintage.
+// GET /v1/series/{id}/triangle: every vintage of a series in one answer, streamed; and the same for one series without a key. Two layouts:
+// a row per cell, or a row per point with a column per vintage.
 import type { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';

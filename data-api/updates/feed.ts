@@ -2,7 +2,7 @@
 import { xmlHead, xmlText } from '../../kernel/wire/xml.ts';
 import type { Update } from './updates.sql.ts';
 
-/** So many ids are in the title of an entry; all are in its text. */
+/** The title of an entry names at most this many ids; its text has all. */
 const namedMax = 3;
 
 /** @param updates newest first. @param where.url the path and query of the feed; `publicUrl` is where clients reach it. */

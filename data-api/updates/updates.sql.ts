@@ -1,4 +1,4 @@
-// The statement of the updates. Hides that an answer looks at a bounded number of them, however few of these it has.
+// The statement of the updates. An answer scans a bounded number of them, even if few match.
 import { z } from 'zod';
 import type { Queryable } from '../../kernel/database.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -23,25 +23,25 @@ export interface Update {
 
 export interface Read {
   updates: readonly Update[];
-  /** The place after all that was looked at: nothing between the asked one and this is missing from the answer. */
+  /** The cursor after all scanned updates: no matching update before it is missing from the answer. */
   cursor: string;
   hasMore: boolean;
   oldest: { cursor: string; at: string } | null;
-  /** The place of the newest of all; 0 before the first update. */
+  /** The position of the newest update; 0 before the first. */
   newest: string;
-  /** Whether the update after which it reads is kept. */
+  /** Whether the update after which it reads is still stored. */
   hasPlace: boolean;
 }
 
-/** So many updates are looked at for one answer if only those of some series are asked for: each has up to 250 ids. */
+/** The number of updates scanned for one answer if only those of some series are requested: each has up to 250 ids. */
 const scannedMax = 500;
 
 interface Asked {
   since: Date | undefined;
-  /** The place of the last update that the reader has. */
+  /** The position of the last update that the reader has. */
   after: string | undefined;
   type: readonly string[] | undefined;
-  /** Ids, and beginnings of ids with `*` at the end. */
+  /** Ids, and prefixes of ids with `*` at the end. */
   series: readonly string[] | undefined;
   /** On `data.series`. */
   where: Conditions;
@@ -49,7 +49,7 @@ interface Asked {
   order: 'oldest' | 'newest';
 }
 
-/** A page of updates, with what a reader needs to go on. Of an update, only the ids of series that match. */
+/** A page of updates, with the cursor for the next one. An update lists only the ids of series that match. */
 export async function readUpdates(database: Queryable, asked: Asked): Promise<Read> {
   const { since, after = '0', type, series, where, limit, order } = asked;
   const values: unknown[] = [...where.values];
@@ -94,14 +94,14 @@ export async function readUpdates(database: Queryable, asked: Asked): Promise<Re
   return entryAt(rows, 0);
 }
 
-/** The place of the first update from an instant on. All that follow it are of then or later, unless a clock was set back. */
+/** The position of the first update from an instant on. All later ones are from then or later, unless a clock was set back. */
 const firstSince = (instant: string) =>
   `(select position from data.updates where at >= ${instant} order by at, position limit 1)`;
 
 const isNamed = (asked: string) => `exists (select from unnest(${asked}) asked (id)
   where case when right(asked.id, 1) = '*' then starts_with(named.id, left(asked.id, -1)) else named.id = asked.id end)`;
 
-/** What is scanned, with the ids that pass; without what has none of them. @param passes conditions on `named.id`. */
+/** The scanned updates, with the ids that match; without updates that have none. @param passes conditions on `named.id`. */
 function narrowedSql(passes: readonly string[]): string {
   if (passes.length === 0) return 'select * from scanned';
   return `select * from (

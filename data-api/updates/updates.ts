@@ -117,7 +117,7 @@ export const getUpdates = endpoint({
   },
 });
 
-/** The conditions on series that the query has; none if all pass. */
+/** The query's conditions on series; none if all match. */
 function narrowing(dependencies: Dependencies): (asked: Query) => Promise<Conditions> {
   const releases = keptReleases(dependencies);
   return async ({ source, release, q }) => {
@@ -129,7 +129,7 @@ function narrowing(dependencies: Dependencies): (asked: Query) => Promise<Condit
   };
 }
 
-/** @throws Failure `gone` if the update of the cursor is kept no longer; `invalid_cursor` if there never was one. */
+/** @throws Failure `gone` if the update of the cursor is no longer stored; `invalid_cursor` if it never existed. */
 function requirePlace(cursor: string | undefined, { oldest, newest, hasPlace }: Read): void {
   if (cursor === undefined || cursor === '0' || hasPlace) return;
   const isBefore = oldest !== null && Number(cursor) < Number(oldest.cursor);

@@ -1,4 +1,4 @@
-// Writes a workbook of Excel (.xlsx), in a thread of its own: a large one takes a second. Hides the thread, and that one is written at a time.
+// Writes an Excel workbook (.xlsx), one at a time, in a worker thread: a large one takes a second.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-// Bulk files in a bucket of an S3-compatible store. Hides the client, signatures, the upload in parts, and what the errors of a store mean for the settings.
+// Bulk files in a bucket of an S3-compatible store: the client, uploads in parts, and errors of the store in terms of the settings.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { BucketSettings } from '../../kernel/settings/bulk-place.ts';
 import { bulkName, manifestName, manifestText, readManifestText } from './manifest.ts';
 import { BulkStoreFault, requireWhole, type BulkStore, type Whole } from './store.ts';
 
-/** For an answer to begin; its bytes may take longer. */
+/** The timeout until a response begins; its bytes may take longer. */
 const answerWithinMs = 10_000;
 /** Larger files are sent in parts of this size; four are in memory. A file has 10,000 parts at most. */
 const partBytes = 16 * 1024 * 1024;
@@ -79,7 +79,7 @@ export function bucketStore(bucket: BucketSettings): BulkStore {
   };
 }
 
-/** A range even of a whole file would be one that some stores answer as the whole. */
+/** The range of a whole file: some stores would answer it with the whole file. */
 function beginRead(
   client: S3Client,
   key: string,
@@ -90,19 +90,19 @@ function beginRead(
   return client.getPartialObject(key, { offset: from, length: to - from + 1 });
 }
 
-/** Of the object that an answer has, or has a range of. */
+/** The facts of the object in a response, or of the object of a range. */
 function sizeOf({ headers }: Response): number {
   const range = headers.get('content-range');
   return Number(range === null ? headers.get('content-length') : range.split('/')[1]);
 }
 
-/** Asks a second time if the store could not be reached, or was not able to answer. @throws BulkStoreFault. */
+/** Retries once if the store could not be reached, or failed temporarily. @throws BulkStoreFault. */
 async function asked<T>(place: string, work: () => Promise<T>): Promise<T> {
   const deadline = createDeadline(answerWithinMs);
   const once = () => {
     const underWay = work();
     return deadline.wait(underWay).catch((error: unknown) => {
-      underWay.then(dropped, () => undefined); // it may still answer
+      underWay.then(dropped, () => undefined); // it may still respond
       throw error;
     });
   };
@@ -127,7 +127,7 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    // An answer to HEAD has no code.
+    // The response to HEAD has no error code.
     const isAbsent =
       error instanceof S3Errors.ServerError && error.statusCode === 404 && error.code !== 'NoSuchBucket';
     if (isAbsent) return undefined;
@@ -135,7 +135,7 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What an operator does about an error of the store. */
+/** The remedy for an error of the store. */
 const advice: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'It does not know AWS_ACCESS_KEY_ID.',
   SignatureDoesNotMatch: 'AWS_SECRET_ACCESS_KEY is not the secret of AWS_ACCESS_KEY_ID.',
@@ -160,7 +160,7 @@ function faultOf(place: string, error: unknown): BulkStoreFault {
   return new BulkStoreFault(`The ${place} does not answer: ${reason}`, error);
 }
 
-/** The same for all writes, so that each finds what one that was killed has left. */
+/** The same for all writes, so that each finds the leftovers of one that was killed. */
 function workshopOf(place: string): string {
   const id = createHash('sha256').update(place).digest('hex').slice(0, 16);
   return path.join(tmpdir(), `almanac-bulk-${id}`);

@@ -1,14 +1,14 @@
-// Bulk files in a folder, which may be one of several machines. Hides temporary names, and what makes a change survive a loss of power.
+// Bulk files in a folder, which several machines may share. Writes use temporary names and survive a power failure.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { bulkName, manifestName, manifestText, readManifestText } from './manifest.ts';
 import { BulkStoreFault, requireWhole, type BulkStore } from './store.ts';
 
-/** In the folder of the files, so that a file which is complete need only be renamed. */
+/** Within the folder of the files, so that a complete file need only be renamed. */
 const workshopName = '.unfinished';
 const readAtOnce = 256 * 1024;
 
-/** @param directory absolute; made by the first write. */
+/** @param directory absolute; created by the first write. */
 export function folderStore(directory: string): BulkStore {
   const at = (name: string) => path.join(directory, name);
   const orFault = async <T>(work: Promise<T>): Promise<T> =>
@@ -42,7 +42,7 @@ export function folderStore(directory: string): BulkStore {
         await handle.close();
         throw error;
       }
-      // What is open is read to its end, also if it is removed meanwhile.
+      // An open file can be read to its end, even if it is removed meanwhile.
       return handle.createReadStream({ start: from, end: to, highWaterMark: readAtOnce });
     },
   };
@@ -84,7 +84,7 @@ async function replace(directory: string, text: string): Promise<void> {
   await sync(directory);
 }
 
-/** Makes the names in a directory survive a loss of power. */
+/** Makes the names in a directory survive a power failure. */
 async function sync(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {

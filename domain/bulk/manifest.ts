@@ -1,5 +1,5 @@
-// The manifest of the bulk files: what their store has, which files are current, and which are only kept for readers that have begun with
-// them. The publisher replaces it, data-api reads it. Hides its form as text.
+// The manifest of the bulk files: the files of the store, which of them are current, and which are only kept for readers that have begun to
+// read them. The publisher replaces it, data-api reads it.
 import { z } from 'zod';
 
 export const bulkKinds = ['current', 'vintages'] as const;
@@ -8,10 +8,10 @@ export type BulkKind = (typeof bulkKinds)[number];
 /** The types of columns, by their names in SQL. */
 export const bulkTypes = ['VARCHAR', 'DATE', 'DOUBLE', 'BIGINT'] as const;
 
-/** The name of a file: whose points, which of them, and the load that it is as of. It is given once. */
+/** The name of a file: its scope, its kind, and the load as of which it was written. Names are never reused. */
 export const bulkName = /^[a-z0-9-]{1,80}\.(?:current|vintages)\.\d{1,15}(?:-\d{1,6})?\.parquet$/;
 
-/** A file, as the API shows it. */
+/** A file in the API's form. */
 export const bulkFileSchema = z.object({
   name: z.string().regex(bulkName),
   dataset: z.literal('observations'),
@@ -31,7 +31,7 @@ export const bulkFileSchema = z.object({
 });
 export type BulkFile = z.output<typeof bulkFileSchema>;
 
-/** A file with the state of the series that it was written from: it is written again only if that has changed. */
+/** A file with the state of the series from which it was written: it is rewritten only if that state has changed. */
 const keptFileSchema = bulkFileSchema.extend({ state: z.string() });
 export type KeptFile = z.output<typeof keptFileSchema>;
 
@@ -45,7 +45,7 @@ const manifestSchema = z.object({
 });
 export type Manifest = z.output<typeof manifestSchema>;
 
-/** An instant as it is shown: in UTC, to the second. */
+/** An instant in the API's form: in UTC, to the second. */
 export const instantOf = (at: Date): string => at.toISOString().replace(/\.\d+Z$/, 'Z');
 
 export const manifestName = 'manifest.json';

@@ -1,28 +1,31 @@
-// Where bulk files are kept: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
+// The store of the bulk files: a folder, or a bucket of an S3-compatible store. Writers and readers use only this interface.
 import type { Readable } from 'node:stream';
 import type { Manifest } from './manifest.ts';
 
-/** All methods but `place`: @throws BulkStoreFault while the store does not answer, refuses, or has something else than it should. */
+/** All methods but `place`: @throws BulkStoreFault if the store does not respond, refuses, or has unexpected content. */
 export interface BulkStore {
-  /** Where it is, for messages; without a secret. */
+  /** Its location, for messages; without a secret. */
   readonly place: string;
   /** @returns undefined before the first files are written. */
   readManifest(): Promise<Manifest | undefined>;
-  /** Replaces it: a reader sees the old one or the new one, also after a loss of power, and each file that was put before is there. */
+  /**
+   * Replaces the manifest atomically: a reader sees the old one or the new one, also after a power failure, and every file that was stored
+   * before exists.
+   */
   replaceManifest(manifest: Manifest): Promise<void>;
   /** Prepares a write; only one runs at a time. @returns an absolute, empty folder for the files that are being written. */
   openWorkshop(): Promise<string>;
-  /** Takes a file from the workshop, where it is gone then. No manifest may have its name. */
+  /** Moves a file from the workshop into the store. No manifest may have its name. */
   put(name: string, file: string): Promise<void>;
-  /** The names of all files, also of those that no manifest has. */
+  /** The names of all files, including those that no manifest has. */
   list(): Promise<string[]>;
-  /** Removes a file, if it is there. */
+  /** Removes a file, if it exists. */
   remove(name: string): Promise<void>;
-  /** Whether the file is there. @throws BulkStoreFault if it is not whole. */
+  /** Whether the file exists. @throws BulkStoreFault if it is not complete. */
   head(file: Whole): Promise<boolean>;
   /**
-   * Some of its bytes, as fast as they are taken. What was begun is read to its end, also if the file is removed meanwhile, where the store does
-   * so. @param range inclusive. @returns undefined: there is no such file. The stream fails with a BulkStoreFault.
+   * Some of its bytes, at the reader's pace. A read that has begun continues to the end, even if the file is removed meanwhile, if the
+   * store supports that. @param range inclusive. @returns undefined if the file does not exist. The stream fails with a BulkStoreFault.
    */
   read(file: Whole, range: { from: number; to: number }): Promise<Readable | undefined>;
 }
@@ -33,7 +36,7 @@ export interface Whole {
   bytes: number;
 }
 
-/** The store of the bulk files is at fault, or the settings about it. The message says which, where, and why. */
+/** The store of the bulk files, or its settings, are at fault. The message has the place and the reason. */
 export class BulkStoreFault extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
@@ -41,7 +44,7 @@ export class BulkStoreFault extends Error {
   }
 }
 
-/** @throws BulkStoreFault if the file has another size than the manifest says. */
+/** @throws BulkStoreFault if the size of the file differs from the manifest. */
 export function requireWhole(place: string, { name, bytes }: Whole, found: number): void {
   if (found !== bytes)
     throw new BulkStoreFault(`${name} in ${place} has ${found} bytes instead of ${bytes}.`);

@@ -1,9 +1,9 @@
-// The statement for the newest load by which data were taken back.
+// The statement for the newest load that withdrew data.
 import type { Queryable } from '../../kernel/database.ts';
 
 /**
- * The newest load by which data were taken back that had been public: a retraction, or the deletion of a series. Files that may have them are
- * served to nobody. 0 if no data were withdrawn.
+ * The newest load that withdrew public data: a retraction, or the deletion of a series. Files that may contain the data are not served. 0
+ * if no data were withdrawn.
  */
 export async function readNewestWithdrawal(on: Queryable): Promise<number> {
   const [row] = await on.query<{ load: number }>(

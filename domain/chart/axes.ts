@@ -1,14 +1,14 @@
-// The axes under every chart, as SVG text: a line and a label for each tick of the values, a mark and a label for each tick of the dates.
-// Hides the markup, and that a label at the right edge ends there. Colours are attributes; no style attribute: a strict CSP forbids it.
+// The axes under every chart, as SVG text: a line and a label for each tick of the values, a mark and a label for each tick of the dates. A
+// label at the right edge ends there. Colours are attributes; no style attribute: a strict CSP forbids it.
 import type { Frame } from './layout.ts';
 import type { Palette } from './palette.ts';
 import { escapeXml } from './text.ts';
 import type { DateTick, ValueTick } from './ticks.ts';
 
-/** What axes are drawn of; places are in pixels. */
+/** The input for axes; positions are in pixels. */
 export interface Axes {
   frame: Frame;
-  /** Of the whole picture: no label goes beyond it. */
+  /** The size of the whole picture: no label extends beyond it. */
   width: number;
   valueTicks: readonly ValueTick[];
   dateTicks: readonly DateTick[];
@@ -64,7 +64,7 @@ function dateAxis({ frame, dateTicks, x, width }: Axes, palette: Palette): strin
 export interface TextPlace {
   x: number;
   y: number;
-  /** What it is, for the class name. */
+  /** The kind, for the class name. */
   of: string;
   fill: string;
   anchor?: 'start' | 'middle' | 'end';

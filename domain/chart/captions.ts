@@ -1,9 +1,9 @@
-// The words around a chart: what its unit and its periods are called, and how lines are named by the dimension values in which they differ.
+// The texts around a chart: the names of its unit and periods, and of lines by the dimension values in which they differ.
 import type { Aggregate, TargetFrequency } from '../aggregates.ts';
 import type { Frequency } from '../periods.ts';
 import { unitKept } from '../transforms.ts';
 
-/** What a transform shows; `null` for levels as published. */
+/** The name of a transform; `null` for levels as published. */
 export const transformNames: Readonly<Record<string, string>> = {
   yoy: 'Change on the year',
   mom: 'Change on the month',
@@ -26,7 +26,7 @@ const multiplierNames: Readonly<Record<number, string>> = {
   12: 'trillions',
 };
 
-/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`; empty: nothing is known of it. */
+/** The unit in words, with its multiplier and the transform: `PKR, millions`, `Change on the year, %`; empty if unknown. */
 export function unitName(
   { unit, unitMultiplier }: { unit: string | null; unitMultiplier: number | null },
   transform: string | null,
@@ -72,7 +72,10 @@ export function chartUnit(meta: Parameters<typeof unitAt>[0] & Aggregation, last
   return rest === '' ? name : `${name}, ${rest}`;
 }
 
-/** What a period is of the published points: `Each quarter is the mean of its monthly values.`; null: the points are as published. */
+/**
+ * How a period is computed from the published points: `Each quarter is the mean of its monthly values.`; null if the points are as
+ * published.
+ */
 export function aggregationText({
   frequency,
   source_frequency: source,
@@ -93,14 +96,16 @@ interface UnitBreak {
   from: Unit;
 }
 
-/** The breaks of the unit: one by which a series goes on as another changes none of its own points. */
+/** The breaks of the unit; a continuation as another series changes none of the series' own points. */
 export function unitBreaks<Break extends { date: string }>(
   breaks: readonly Break[],
 ): Exclude<Break, { continued_by: string }>[] {
   return breaks.filter((each): each is Exclude<Break, { continued_by: string }> => !('continued_by' in each));
 }
 
-/** The unit of the newest of the points that are shown: they may end before a break of the series, whose unit is that after it. */
+/**
+ * The unit of the newest of the points that are shown: they may end before a break of the series, whose unit is the one after the break.
+ */
 export function unitAt(
   meta: Unit & {
     transform: string | null;
@@ -119,7 +124,7 @@ type Dims = Readonly<Record<string, string>>;
 /** Dimension → value → its label, for values that have one. */
 type Labels = Readonly<Record<string, Dims>>;
 
-/** The names of lines, and what all of them have in common, which belongs into the title. */
+/** The names of lines, and their common part, which belongs in the title. */
 export function lineNames(lines: readonly Dims[], labels: Labels): { names: string[]; common: string } {
   const [first] = lines;
   if (first === undefined) return { names: [], common: '' };

@@ -1,5 +1,5 @@
-// Writes a line chart as SVG text: the one drawing for pages, files, embeds and PNG. The same chart always gives the same text.
-// Hides the markup. Colours are attributes, for files; a page overrides them by class. No style attribute: a strict CSP forbids it.
+// Writes a line chart as SVG text: the one drawing for pages, files, embeds and PNG. The same chart always gives the same text. Colours are
+// attributes, for files; a page overrides them by class. No style attribute: a strict CSP forbids it.
 import { line as lineOf } from 'd3-shape';
 import { axesSvg, rounded, svgText } from './axes.ts';
 import { findingOf } from './finding.ts';
@@ -88,7 +88,7 @@ function swatch(
   return `<path ${of} d="M${x},${y - 4}h10" stroke="${colour}" stroke-width="2" stroke-dasharray="4 2" fill="none"/>`;
 }
 
-/** Upright where the values go over to another unit. */
+/** A vertical line where the unit of the values changes. */
 function breakMarks({ breaks, frame: { top, bottom }, x }: ChartLayout, { ink3 }: Palette): string {
   return breaks
     .map(

@@ -24,8 +24,8 @@ export function pointAt(
 }
 
 /**
- * Each value as a percentage of that at the base; null if there is no such value, or it is zero. Values beyond a break are null: they are
- * in another unit than the base.
+ * Each value as a percentage of that at the base; null if the base has no value, or it is zero. Values beyond a break are null: they are in
+ * another unit than the base.
  */
 export function rebased(
   points: readonly ChartPoint[],

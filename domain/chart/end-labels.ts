@@ -14,8 +14,8 @@ export interface EndLabel {
 export const labelGap = 16;
 
 /**
- * The labels with their places, from top to bottom. Those for which there is no room are left out, the last lines first.
- * @param top the highest place that a label may have. @param bottom the lowest.
+ * The labels with their positions, from top to bottom. Labels without room are omitted, those of the last lines first.
+ * @param top the highest position of a label. @param bottom the lowest.
  */
 export function placeLabels(ends: readonly Omit<EndLabel, 'y'>[], top: number, bottom: number): EndLabel[] {
   const room = Math.floor((bottom - top) / labelGap) + 1;

@@ -1,4 +1,4 @@
-// The finding of a chart in sentences, for those who do not see it: the span, the latest value, the highest, the lowest.
+// The finding of a chart in sentences, for people who cannot see it: the span, the latest value, the highest, the lowest.
 import { entryAt } from '../../kernel/entries.ts';
 import { segmentNo, type ChartPoint } from './line-points.ts';
 import type { Chart, ChartLine } from './layout.ts';
@@ -31,7 +31,7 @@ export function findingOf({ lines, frequency, unit }: Chart): string {
   return `${opening} Latest: ${shown.map(({ line, points }) => latestOf(line, points, frequency, say)).join('; ')}.`;
 }
 
-/** The points since the last break: they alone can be compared with the latest. */
+/** The points since the last break: only they can be compared with the latest. */
 function lastSegment(points: readonly Valued[], breaks: readonly string[]): Valued[] {
   const newest = entryAt(points, points.length - 1);
   return points.filter(({ date }) => segmentNo(breaks, date) === segmentNo(breaks, newest.date));

@@ -1,5 +1,5 @@
-// Where everything of a line chart stands, in pixels: the frame, the ticks, the lines, their names.
-// Hides the scales. The SVG is written from it (chart.ts), and a page finds the nearest point with it.
+// The layout of a line chart, in pixels: the frame, the ticks, the lines, their names. chart.ts writes the SVG from it, and a page finds
+// the nearest point with it.
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';
@@ -22,7 +22,7 @@ export interface ChartLine {
   name: string;
   /** By date. */
   points: readonly ChartPoint[];
-  /** The position of its colour and dash, see `lineStyle`; by default its own position. */
+  /** The index of its colour and dash, see `lineStyle`; by default its own index. */
   styleNo?: number;
   /** An earlier vintage of another line. */
   isDotted?: boolean;
@@ -32,7 +32,7 @@ export interface ChartLine {
   breaks?: readonly string[];
 }
 
-/** What a chart shows, and how. */
+/** The content and look of a chart. */
 export interface Chart {
   title: string;
   unit: string;
@@ -60,7 +60,7 @@ export interface Frame {
 
 export interface LaidOutLine extends LineStyle {
   line: ChartLine;
-  /** What is drawn: connected points. */
+  /** The drawn parts: connected points. */
   runs: PlacedPoint[][];
   /** The newest point with a value. */
   last: PlacedPoint | undefined;
@@ -77,7 +77,7 @@ export interface ChartLayout {
   breaks: number[];
   lines: LaidOutLine[];
   labels: EndLabel[];
-  /** Names above the frame, where there is no room beside it. */
+  /** Names are above the frame, because there is no room beside it. */
   legend: { lineNo: number; text: string; x: number; y: number }[];
   /** Values at or below zero, which a log scale cannot show. */
   hiddenCount: number;
@@ -89,10 +89,10 @@ export interface ChartLayout {
 
 /** Each line of a chart has a style of its own. */
 export const linesMax = stylesCount;
-/** Far below anything measured: what is smaller counts as zero. */
+/** Far below any measured value: smaller values count as zero. */
 const logLeast = 1e-100;
 const labelWidthMax = 162;
-/** Below this width the names of lines stand above the frame, or in chips on a page. */
+/** Below this width the names of lines are above the frame, or in chips on a page. */
 const labelledWidthMin = 560;
 
 /** The layout of a chart. */
@@ -114,7 +114,7 @@ export function layOut(chart: Chart): ChartLayout {
   const lines = chart.lines.map((line, lineNo) => ({
     line,
     ...lineStyle(line.styleNo ?? lineNo),
-    // Each segment by itself: the points of a column of pixels are connected otherwise.
+    // Each segment separately: the reduction to pixel columns connects points differently.
     runs: entryAt(segments, lineNo).flatMap((segment) => sampled(segment, x)),
     last: entryAt(runs, lineNo).at(-1)?.at(-1),
   }));
@@ -183,7 +183,7 @@ const legendRowHeight = 18;
 
 const plotHeightMin = 60;
 
-/** Only for files and embeds: a page names the lines in its chips. Names for which a low chart has no room are left out. */
+/** Only for files and embeds: a page names the lines in its chips. Names are omitted if a low chart has no room for them. */
 function legendOf(chart: Chart): { rows: number; entries: ChartLayout['legend'] } {
   if (chart.standalone === undefined || chart.lines.length < 2 || hasEndLabels(chart))
     return { rows: 0, entries: [] };
@@ -204,7 +204,7 @@ function legendOf(chart: Chart): { rows: number; entries: ChartLayout['legend'] 
   return { rows: row + 1, entries };
 }
 
-/** The days of the axis: those of the window, or of the points; never none. */
+/** The days of the axis: those of the window, or of the points; never empty. */
 function daysOf({ window, frequency }: Chart, runs: readonly PlacedPoint[][][]): Extent {
   let [low, high] = [Infinity, -Infinity];
   for (const run of runs.flat()) {

@@ -1,5 +1,5 @@
-// Turns the points of a series into the points of a line: placed on the axis of days, in runs without a gap, few per pixel.
-// Hides which two observations are neighbours: a period in between that has no value ends a run, and so does a break of the series.
+// Turns the points of a series into the points of a line: placed on the axis of days, in runs without a gap, few per pixel. A period
+// without a value ends a run, and so does a break of the series.
 import { dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../periods.ts';
@@ -13,13 +13,13 @@ export interface ChartPoint {
 
 /** A point with a value. */
 export interface PlacedPoint {
-  /** The first day of its period, as `dayNumber` counts: a year's value stands at the tick of the year. */
+  /** The first day of its period, as `dayNumber` counts: a year's value is at the tick of the year. */
   day: number;
   value: number;
   date: string;
 }
 
-/** Where the point of a date stands on the axis of days. */
+/** The position of the point of a date on the axis of days. */
 export function placeOf(date: string, frequency: Frequency): number {
   const months = monthsPerPeriod[frequency];
   if (months === undefined) return dayNumber(date);
@@ -28,7 +28,7 @@ export function placeOf(date: string, frequency: Frequency): number {
   return dayNumber(`${date.slice(0, 4)}-${String(first).padStart(2, '0')}-01`);
 }
 
-/** The most days between neighbours: one and a half periods; for days and weeks as transforms have it (docs/transforms.md). */
+/** The maximum number of days between neighbours: one and a half periods; for days and weeks as for transforms (docs/transforms.md). */
 function neighbourDaysMax(frequency: Frequency): number {
   const months = monthsPerPeriod[frequency];
   if (months !== undefined) return months * 30.5 * 1.5;
@@ -37,7 +37,7 @@ function neighbourDaysMax(frequency: Frequency): number {
 
 /**
  * The runs of points that a line connects, in order.
- * @param points by date. @param isShown whether a value can be drawn: one at or below zero has no place on a log scale.
+ * @param points by date. @param isShown whether a value can be drawn: a log scale cannot show values at or below zero.
  */
 export function runsOf(
   points: readonly ChartPoint[],
@@ -75,8 +75,8 @@ export function segmentsOf(points: readonly ChartPoint[], breaks: readonly strin
 const perColumnMax = 4;
 
 /**
- * The runs with at most four points per column of pixels. What is dropped lies between points that are kept in the same column,
- * so the picture is the same.
+ * The runs with at most four points per column of pixels. The dropped points lie between kept ones in the same column, so the picture is
+ * the same.
  */
 export function sampled(runs: readonly PlacedPoint[][], columnOf: (day: number) => number): PlacedPoint[][] {
   const columns: { column: number; points: { point: PlacedPoint; runNo: number }[] }[] = [];

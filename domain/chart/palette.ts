@@ -1,5 +1,5 @@
-// The colours of charts, and the one place where they are written: files, embeds and PNG have them literally, and the style sheet of the
-// dashboard is built with custom properties of the same colours, which `page` names.
+// The colours of charts, defined only here: files, embeds and PNG contain them literally, and the style sheet of the dashboard is built
+// with custom properties of the same colours, which `page` names.
 
 export const themes = ['light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
@@ -14,7 +14,7 @@ export interface Palette {
   ink3: string;
   grid: string;
   axis: string;
-  /** The colours of lines, in order; apart for deuteranopes and protanopes, 3:1 on paper. */
+  /** The colours of lines, in order; distinguishable for deuteranopes and protanopes, 3:1 contrast on paper. */
   series: readonly string[];
 }
 
@@ -58,7 +58,7 @@ export const palettes: Readonly<Record<Theme | 'page', Palette>> = {
   },
 };
 
-/** How lines are drawn, as `stroke-dasharray`; null: through. With the eighth colour the colours begin again, with the next of these. */
+/** The dashes of lines, as `stroke-dasharray`; null: solid. When the colours are used up they start again, with the next dash. */
 export const dashes: readonly (string | null)[] = [null, '7 6'];
 const coloursCount = palettes.page.series.length;
 /** The most lines that have different styles. */

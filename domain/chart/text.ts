@@ -1,5 +1,5 @@
-// The text of a chart: numbers and periods as people read them, how wide a text is, and how it is written in XML.
-// Hides that widths are estimated: no font is at hand where a chart is made.
+// The texts of a chart: numbers and periods for people, estimated widths, and escaping for XML. Widths are estimated because no font is
+// available where a chart is made.
 import { fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Frequency } from '../periods.ts';
@@ -82,7 +82,7 @@ export function escapeXml(text: string): string {
   );
 }
 
-/** About how many pixels a text takes at 12 px; never much less than it does. */
+/** The approximate width of a text in pixels at 12 px; never much less than the actual width. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);

@@ -1,5 +1,5 @@
-// Where an axis has its ticks: values at 1, 2, 2.5 or 5 times a power of ten, dates by month, quarter or years.
-// Hides floating point: ticks are whole multiples of a decimal step, so that 0.3 is never 0.30000000000000004.
+// Chooses the ticks of an axis: values at 1, 2, 2.5 or 5 times a power of ten, dates by month, quarter or years. Ticks are whole multiples
+// of a decimal step, so that 0.3 is never 0.30000000000000004.
 import { dayNumber, fromDayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { axisNumber, dayName, monthName, widthOf } from './text.ts';
@@ -22,7 +22,7 @@ export interface Extent {
 }
 
 const ticksMax = 6;
-/** How much of the range is left free above and below the line. */
+/** The share of the range that is left free above and below the line. */
 const air = 0.05;
 
 /**

@@ -1,5 +1,5 @@
-// The adjusted NAV of a fund: the value of a unit bought at the first NAV when every payout buys more units.
-// Hides how published digits are read, the order of the rows, payouts on days without a NAV, and the search by date.
+// The adjusted NAV of a fund: the value of a unit bought at the first NAV if every payout is reinvested in units. Handles payouts on days
+// without a NAV.
 import { addDays } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 

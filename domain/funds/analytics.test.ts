@@ -21,7 +21,7 @@ const daily: AnalyticsOptions = {
   benchmark: null,
 };
 
-/** What is null when there is nothing to compute from. */
+/** The figures that are null when there is no data to compute them from. */
 const figureNames = [
   'return_annualized_pct',
   'volatility_pct',

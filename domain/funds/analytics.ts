@@ -1,5 +1,5 @@
-// Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate.
-// Hides which NAVs are compared, when a history is too short or too sparse, and which rate applied in each period.
+// Risk and return of a fund over one, three, five years or since inception, against a benchmark and a risk-free rate. Decides which NAVs
+// are compared, when a history is too short or too sparse, and which rate applies in each period.
 import { addDays, addMonths, dayNumber, isWeekend } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { percent } from '../percent.ts';
@@ -26,7 +26,7 @@ export type AnalyticsWindow = (typeof analyticsWindows)[number];
 export const analyticsFrequencies = ['daily', 'monthly'] as const;
 export type AnalyticsFrequency = (typeof analyticsFrequencies)[number];
 
-/** A yearly rate in percent points, in force from its date until the next. */
+/** A yearly rate in percentage points, valid from its date until the next. */
 export interface RatePoint {
   date: string;
   rate_pct: string | null;
@@ -251,9 +251,9 @@ function sharedSample(sample: Sample, options: AnalyticsOptions): { fund: Sample
 }
 
 /**
- * Returns less the rate in force on the first day of each period, (1 + rate)^(1 / periods a year) − 1. A month begins at the end of
- * the month before, whatever the day of its last NAV: rates of a month end are published for that day.
- * Null if the rate is unknown at the start of any period.
+ * Returns less the rate valid on the first day of each period, (1 + rate)^(1 / periods a year) − 1. A month begins at the end of the month
+ * before, whatever the day of its last NAV: rates of a month end are published for that day. Null if the rate is unknown at the start of
+ * any period.
  */
 function lessRiskFree(
   returns: readonly number[],

@@ -1,4 +1,4 @@
-// Every figure of the funds against what test/oracle/funds/expected.py worked out with pandas and numpy.
+// Compares every figure of the funds with those that test/oracle/funds/expected.py computes with pandas and numpy.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';

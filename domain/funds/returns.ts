@@ -1,5 +1,4 @@
-// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads are
-// ignored. Hides which NAV a period starts from and how a return is annualised.
+// Returns of a fund over the usual periods, and of regular instalments into it. Payouts are reinvested, loads are ignored.
 import { addDays, addMonths, dayNumber, isDate } from '../../kernel/dates.ts';
 import { percent } from '../percent.ts';
 import { inceptionNav, navOnOrAfter, navOnOrBefore, type AdjustedNav } from './adjusted-nav.ts';
@@ -39,11 +38,11 @@ export interface ReturnOptions {
   asOf: string;
   /** `auto`: as `by_length`, but on `shortBasis` below one year. */
   basis: StatedBasis | 'auto';
-  /** What `auto` means below one year, see `shortBasisOf`. */
+  /** The meaning of `auto` below one year, see `shortBasisOf`. */
   shortBasis?: 'absolute' | 'annualized_simple';
   /** `MM-DD`, the first day of the fiscal year of `fytd`. Default: of `usualFirstMonth`. */
   fiscalYearStart?: string;
-  /** The inception date; if null (unknown), the first NAV is taken for it. */
+  /** The inception date; if null (unknown), that of the first NAV is used. */
   inception: string | null;
 }
 

@@ -1,4 +1,4 @@
-// The internal rate of return of dated payments. Hides the root search, which is bracketed and cannot diverge.
+// The internal rate of return of dated payments. The root search is bracketed and cannot diverge.
 import { dayNumber } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
 import { percent } from '../percent.ts';

@@ -1,11 +1,11 @@
-// The statements that read what bulk files are made of: one snapshot of all series, their lines, and the rows of lines in the order of
-// their keys. Hides the storage model (migrations/000001_series.sql).
+// The statements that read the content of bulk files: one snapshot of all series, their lines, and the rows of lines in key order. The
+// storage model is in migrations/000001_series.sql.
 import { to as copyTo } from 'pg-copy-streams';
 import type { Queryable, Transaction } from '../../kernel/database.ts';
 
 const bulkLock = 4_207_849_133;
 
-/** Whether this transaction may write files, as one does at a time; until it ends. */
+/** Whether this transaction may write files; one at a time may, until its end. */
 export async function tryLockBulk(on: Transaction): Promise<boolean> {
   const [row] = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
     bulkLock,
@@ -13,7 +13,7 @@ export async function tryLockBulk(on: Transaction): Promise<boolean> {
   return row?.locked === true;
 }
 
-/** Everything that the transaction reads from here on is of one moment. It must be its first statement. */
+/** Makes all later reads of the transaction see one snapshot. It must be its first statement. */
 export async function readOneMoment(on: Transaction): Promise<void> {
   await on.query('set transaction isolation level repeatable read, read only');
 }
@@ -33,20 +33,20 @@ export async function readLoadedAfter(on: Queryable, load: number): Promise<Date
   return row?.at ?? null;
 }
 
-/** What the series of a source have in common, or all series. */
+/** The facts of a scope: the series of a source, or all series. */
 export interface Scope {
-  /** Null: all series. */
+  /** Null for all series. */
   source: string | null;
-  /** Changes with whatever changes one of them. */
+  /** Changes whenever one of them changes. */
   state: string;
   licences: string[];
   dimensions: string[];
 }
 
-// A series that was merged into another is not served by itself.
+// A series that was merged into another is not served on its own.
 const served = `deleted_on is null and not exists (select from data.series_aliases a where a.merged_from = s.series_no and a.series_no <> s.series_no)`;
 
-/** All series that are served, and those of each source, which are named by it. */
+/** All series that are served, and those of each source; a scope is named by its source. */
 export async function readScopes(on: Queryable): Promise<Scope[]> {
   return on.query<Scope>(
     `select source, md5(string_agg(series_no || '.' || row_version || '.' || data_version, ',' order by series_no)) as state,
@@ -64,7 +64,7 @@ export interface Line {
   dims: Readonly<Record<string, string>>;
 }
 
-/** The lines of a scope by id and dimension values, some at a time. */
+/** The lines of a scope by id and dimension values, in batches. */
 export async function* readLines(
   on: Transaction,
   source: string | null,
@@ -90,13 +90,13 @@ const ofLine = `line_no = l.line_no and superseded_on`;
 const columns = 'date, value, status, published_on, superseded_on, load_no, superseded_load_no';
 
 /**
- * The values of lines that were ever in force, in the order of the lines, then by date and publication. Text, in lines of
- * cells divided by tabs: the place of its line from 1 on, date, value, status, published on, superseded on, load, superseded by load. Dates are
- * days since 1970-01-01; `\\N` is null.
+ * All values that lines ever had, in the order of the lines, then by date and publication. Text, in lines of cells separated by tabs: the
+ * position of the line from 1 on, date, value, status, published on, superseded on, load, superseded by load. Dates are days since
+ * 1970-01-01; `\\N` is null.
  */
 export function copyValues(on: Transaction, lines: readonly Line[]): AsyncIterable<string> {
   const numbers = lines.map(({ lineNo }) => lineNo).join();
-  // A nested loop keeps the order of the lines; the reader checks it. Each index has the rows of a line in their order.
+  // A nested loop preserves the order of the lines; the reader checks it. Each index has the rows of a line in order.
   return on.client
     .query(
       copyTo(

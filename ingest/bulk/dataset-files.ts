@@ -1,5 +1,4 @@
-// Writes the two files of a scope in one reading: the newest values, and every value that was ever in force. Hides which columns they have and
-// how rows come from the database.
+// Writes the two files of a scope in one pass: the newest values, and every value that was ever visible.
 import path from 'node:path';
 import { instantOf, type BulkKind, type KeptFile } from '../../domain/bulk/manifest.ts';
 import { nameId } from '../../domain/name-id.ts';
@@ -8,19 +7,19 @@ import { copyValues, readLines, type Line, type Scope } from './bulk.sql.ts';
 import { createParquetFile, type Cell, type Column, type ParquetFile } from './parquet-file.ts';
 
 export interface FilesWish {
-  /** Where the files are made, under their names. */
+  /** The folder of the new files. */
   workshop: string;
   scope: Scope;
   /** The load of the snapshot, which names the files. */
   load: number;
   createdAt: Date;
-  /** Whether a name is taken: names are given once. */
+  /** Whether a name is already used: names are never reused. */
   isTaken: (name: string) => boolean;
 }
 
 const linesAtOnce = 2_000;
 
-/** @throws Error if the rows do not come in the order of their keys; then no file is left. */
+/** @throws Error if the rows are not in key order; then no file remains. */
 export async function writeFiles(on: Transaction, wish: FilesWish): Promise<KeptFile[]> {
   const files = [newFile('current', wish), newFile('vintages', wish)] as const;
   const [current, vintages] = files;
@@ -53,7 +52,7 @@ const ofVintage: readonly Column[] = [
   { name: 'superseded_load', type: 'BIGINT', ...optional },
 ];
 
-/** A dimension is a column by its name; where another column has that, whatever the case, `dim_` precedes it. */
+/** A dimension is a column by its name; if another column has that name in any case, it gets the prefix `dim_`. */
 export function dimensionColumns(dimensions: readonly string[]): string[] {
   const taken = new Set(['series', ...[...ofPoint, ...ofVintage].map(({ name }) => name)]);
   return dimensions.map((dimension) => {
@@ -116,7 +115,7 @@ function freeName(stem: string, isTaken: (name: string) => boolean): string {
 const msOfDay = 86_400_000;
 const dateOf = (days: number) => new Date(days * msOfDay).toISOString().slice(0, 10);
 
-/** Hands on the rows of some lines, each with whether its value is in force. */
+/** Passes on the rows of some lines, each with whether its value is current. */
 async function addLines(
   on: Transaction,
   lines: readonly Line[],
@@ -157,10 +156,10 @@ async function addLines(
     }
 }
 
-/** As COPY has null. */
+/** COPY's notation of null. */
 const nothing = '\\N';
 
-/** A text as COPY has it: control characters and `\` are written as two signs. */
+/** Text in COPY's format: control characters and `\` are escaped by two characters. */
 function textOf(cell: string): string | null {
   if (cell === nothing) return null;
   if (!cell.includes('\\')) return cell;
@@ -169,7 +168,7 @@ function textOf(cell: string): string | null {
 
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-/** Texts to their numbers: of the loads of a file there are few. */
+/** Interned load numbers: a file has few distinct loads. */
 function rememberedBigints(): (text: string) => bigint {
   const known = new Map<string, bigint>();
   return (text) => {
@@ -179,7 +178,7 @@ function rememberedBigints(): (text: string) => bigint {
   };
 }
 
-/** The texts, divided at the ends of lines; without the last line end. */
+/** The text split at line ends; without the last line end. */
 async function* wholeLines(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let held = '';
   for await (const text of texts) {

@@ -1,17 +1,17 @@
-// Writes a Parquet file row by row, in row groups, with memory that does not grow with the file. Hides the checksum and the library.
+// Writes a Parquet file row by row, in row groups, with memory that does not grow with the file, and computes its checksum.
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import zlib from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 
-/** The types by their names in SQL. A DATE is written as days since 1970-01-01. */
+/** The types by their SQL names. A DATE is written as days since 1970-01-01. */
 export interface Column {
   name: string;
   type: 'VARCHAR' | 'DATE' | 'DOUBLE' | 'BIGINT';
   isRequired: boolean;
-  /** Its values are few, or follow each other: each is stored once in a row group. */
+  /** For few or consecutive distinct values: a row group stores each once. */
   isRepetitive?: boolean;
-  /** Readers have no use for its least and greatest value. */
+  /** Omits the statistics: readers have no use for its minimum and maximum. */
   isUnordered?: boolean;
 }
 
@@ -20,16 +20,16 @@ export type Cell = string | number | bigint | null;
 export interface ParquetFile {
   /** @param cells in the order of the columns. */
   add(cells: readonly Cell[]): void;
-  /** Writes the rest; the file survives a loss of power then, if its name does. */
+  /** Writes the rest and flushes it: the file survives a power failure if its name does. */
   finish(): { bytes: number; sha256: string; rows: number };
   /** Removes what was written. */
   abandon(): void;
 }
 
-/** The first row group is small: a preview needs no more. */
+/** The first row group is small, enough for a preview. */
 const firstGroupRows = 1_000;
 const groupRows = 100_000;
-/** A row group is held as arrays: of a wide table it has fewer rows. */
+/** A row group is buffered as arrays: for a wide table it has fewer rows. */
 const groupCells = 1_000_000;
 const chunkBytes = 1 << 20;
 // Of 1, 3 and 9, the lowest is 2 % larger and takes the least time.
@@ -37,7 +37,7 @@ const compression = { params: { [zlib.constants.ZSTD_c_compressionLevel]: 1 } };
 
 /**
  * Begins a file. @param target its absolute path.
- * @param metadata pairs that the file carries.
+ * @param metadata key-value pairs stored in the file.
  */
 export function createParquetFile(
   target: string,

@@ -1,5 +1,5 @@
-// Brings the bulk files to the state of the data: writes those whose series have changed, replaces the manifest, and removes old files. What is
-// not public cannot be in a file, for it is read as readers see the data. Hides how a process that is killed in between leaves nothing.
+// Brings the bulk files up to date: writes those whose series have changed, replaces the manifest, and removes old files. Files have only
+// public data, because they are read as readers see the data. A process that is killed meanwhile leaves no inconsistent state.
 import path from 'node:path';
 import { instantOf, type KeptFile, type Manifest } from '../../domain/bulk/manifest.ts';
 import { openBulkStore } from '../../domain/bulk/open-store.ts';
@@ -13,19 +13,19 @@ import { writeFiles } from './dataset-files.ts';
 
 export interface BulkSettings {
   place: BulkPlace;
-  /** For how many days a file is kept once a newer one has replaced it. */
+  /** The number of days for which a replaced file is kept. */
   keepDays: number;
 }
 
-/** Files of the form before this are written again. */
+/** Files of earlier formats are rewritten. */
 const form = 1;
 const msOfDay = 86_400_000;
-/** Of a scope and kind: a source that is loaded every minute must not fill the disk. */
+/** Per scope and kind: a source that is loaded every minute must not fill the disk. */
 const retiredMax = 10;
 
 /**
- * @returns how many files were written; undefined: another process writes.
- * @throws BulkStoreFault; an error of the database. The files of before are served then.
+ * @returns how many files were written; undefined if another process is writing.
+ * @throws BulkStoreFault; an error of the database. The previous files are served then.
  */
 export async function writeBulk(
   database: Pick<Database, 'transaction'>,
@@ -37,7 +37,7 @@ export async function writeBulk(
     await readOneMoment(on);
     if (!(await tryLockBulk(on))) return undefined;
     const workshop = await store.openWorkshop();
-    // After the lock: what others have written meanwhile is in the manifest, and in the snapshot that the lock began.
+    // After the lock: the manifest and the snapshot, which begins with the lock, include the work of other processes.
     const before = await store.readManifest();
     const load = await readNewestLoad(on);
     if (before !== undefined && before.load > load) return 0; // its snapshot is newer than this one
@@ -47,7 +47,7 @@ export async function writeBulk(
     const withdrawn = await readNewestWithdrawal(on);
     const kept = retire(before, plan.replaced, { now, keepDays, withdrawn });
     if (withdrawn > (before?.load ?? 0) && plan.replaced.length > 0) {
-      // At once: what was taken back is gone before the new files are written.
+      // At once: retracted data are removed before the new files are written.
       await replace(on, store, { load, created_at: instantOf(now), files: plan.unchanged, retired: kept });
     }
     const written = await writeAll(on, { store, workshop, load, now, before }, plan.toWrite);
@@ -62,7 +62,7 @@ function byScope(a: KeptFile, b: KeptFile): number {
   return a.kind < b.kind ? -1 : 1;
 }
 
-/** Which files stay as they are, which are replaced or no longer have series, and which scopes are to be written. */
+/** Which files stay, which are replaced or no longer have series, and which scopes are to be written. */
 function planOf(before: Manifest | undefined, scopes: readonly Scope[]) {
   const files = before?.files ?? [];
   const states = new Map(scopes.map(({ source, state }) => [source, state]));
@@ -76,7 +76,7 @@ function planOf(before: Manifest | undefined, scopes: readonly Scope[]) {
   };
 }
 
-/** The retired files that are still kept, with those that are replaced now. Of what was changed by a withdrawal, none is. */
+/** The retired files that are still kept, including those replaced now. Files changed by a withdrawal are not kept. */
 function retire(
   before: Manifest | undefined,
   replaced: readonly KeptFile[],
@@ -124,9 +124,9 @@ async function writeAll(
   return written;
 }
 
-/** Replaces the manifest, then removes the files that it does not name, those that a killed process has left included. */
+/** Replaces the manifest, then removes the files that it does not name, including those of a killed process. */
 async function replace(on: Transaction, store: BulkStore, manifest: Manifest): Promise<void> {
-  await readNewestLoad(on); // the lock is lost with the connection, and another process writes then
+  await readNewestLoad(on); // if the connection and its lock are lost, another process writes
   await store.replaceManifest(manifest);
   const named = new Set([...manifest.files, ...manifest.retired].map(({ name }) => name));
   for (const name of await store.list()) if (!named.has(name)) await store.remove(name);

@@ -1,15 +1,15 @@
-// Classifies a cell without its table: a number in some form, a bound, a mark in the place of a number, or a word.
+// Classifies a cell without its table: a number in some form, a bound, a mark in place of a number, or a word.
 import { groupBlanks } from './numbers.ts';
 
 /** The parts of a number of any form. */
 export interface NumberCell {
   kind: 'number';
-  /** The digits with their marks and their own sign, as written. */
+  /** The digits with their separators and their own sign, as written. */
   core: string;
   /** Signs beside the digits, such as `%`, `$`, `p` and `~`. */
   signs: string[];
   negative: 'parentheses' | 'trailing' | null;
-  /** `K`, `mn` and their like behind the digits; null: none. */
+  /** `K`, `mn` and the like behind the digits; null for none. */
   multiple: string | null;
 }
 
@@ -20,14 +20,17 @@ const bound: Cell = { kind: 'bound' };
 const mark: Cell = { kind: 'mark' };
 const word: Cell = { kind: 'word' };
 
-/** Signs and codes of currencies that stand beside amounts; a longer one before that with which it begins. */
+/** Signs and codes of currencies beside amounts; longer ones first. */
 export const currencySigns: readonly string[] = [
   'US$', 'A$', 'C$', 'HK$', 'NZ$', 'S$', 'R$', 'NT$', 'Mex$', '$', '€', '£', '¥', '₹', '₽', '₩', '₺', '₴', '₦', '₱', '฿', '₫', '₪', '₸', '₼', '₾', 'Rs.', 'Rs',
   'INR', 'PKR', 'USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'BRL', 'AUD', 'CAD', 'SEK', 'NOK', 'DKK', 'PLN', 'CZK', 'HUF', 'RON', 'BGN', 'TRY', 'RUB', 'UAH',
   'IDR', 'MYR', 'MXN', 'ZAR', 'EGP', 'NGN', 'KES', 'KRW', 'Kč', 'zł', 'Ft', 'kr.', 'kr', 'lei', 'лв.', 'лв', 'руб.', 'руб',
 ]; // prettier-ignore
 const currency = `(?:${currencySigns.map((each) => RegExp.escape(each)).join('|')})`;
-/** In the place of a number: most mean that it is missing, suppressed, not yet known or not applicable. The examples are for docs/recognised.md. */
+/**
+ * Marks in place of a number: most mean that it is missing, suppressed, not yet known or not applicable. The examples are for
+ * docs/recognised.md.
+ */
 const marks: readonly (readonly [examples: readonly string[], expression: string])[] = [
   [['n.a.', 'NA', 'NaN'], String.raw`n\.?\s?a\.?n?\.?`],
   [['n/a', 'N/E'], String.raw`n\.?[/\\]\.?[a-z]\.?`],
@@ -47,7 +50,7 @@ const marks: readonly (readonly [examples: readonly string[], expression: string
 ]; // prettier-ignore
 const markText = new RegExp(`^(?:${marks.map(([, expression]) => expression).join('|')})$`, 'i');
 export const markExamples: readonly string[] = marks.flatMap(([examples]) => examples);
-/** Less than, at least: a bound is no value. */
+/** Less than, at least: a bound is not a value. */
 const bounds = ['<', '>', '≤', '≥', '<=', '>=', 'under ', 'less than ', 'fewer than ', 'over ', 'more than '];
 const boundText = new RegExp(String.raw`^(?:${bounds.join('|')})\s?\d[\d.,]*\s?%?$`, 'i');
 export const boundExamples: readonly string[] = bounds.map((each) => `${each}5`);
@@ -69,7 +72,7 @@ const multipleExpression = new RegExp(`^${multipleText}$`);
 const keptMax = 200_000;
 const kept = new Map<string, Cell>();
 
-/** What the text of a cell may be. */
+/** The possible meanings of the text of a cell. */
 export function cellOf(text: string): Cell {
   // Most cells are plain numbers, and a lookup costs more than this test.
   if (/^-?\d{1,15}(?:\.\d{1,12})?$/.test(text))
@@ -125,7 +128,7 @@ function examined(text: string): Cell {
   };
 }
 
-/** `: c` and `.. p`: a mark of a missing number with the status of it. */
+/** `: c` and `.. p`: a mark of a missing number with its status. */
 const flaggedMark = (text: string): boolean => /^(?:[:.…–-]+)\s+[a-z]{1,3}$/i.test(text);
 
 export const isNumberText = (text: string): boolean => cellOf(text).kind === 'number';

@@ -1,5 +1,5 @@
-// Parses a cell of a file by the type of its column into what PostgreSQL takes, or refuses it with what was expected.
-// Numbers and dates are parsed by values.ts and dates.ts, as the options of the load say.
+// Parses a cell of a file by the type of its column into PostgreSQL's format, or rejects it with the expected form. values.ts and dates.ts
+// parse numbers and dates by the options of the load.
 import { codeShapes, partnerCode, securityCode, tenor } from '../../domain/markets.ts';
 import { readDims } from '../../domain/dims-text.ts';
 import { isTimeZone } from '../../kernel/clock.ts';
@@ -50,9 +50,9 @@ export interface Column {
   words?: readonly string[];
   /** The column whose text is used, unchanged, if this one is missing or its cell is empty. */
   copyOf?: string;
-  /** A date or period of what has happened: today's is the last that is possible. */
+  /** A date or period of a past event: today's is the last that is accepted. */
   hasHappened?: boolean;
-  /** What an empty cell, or a file without the column, means. For a part of the key. */
+  /** The meaning of an empty cell, or of a file without the column. For a part of the key. */
   unlessGiven?: string;
   /** For a number: zero or less means missing. */
   zeroIsMissing?: boolean;
@@ -81,7 +81,7 @@ interface Forms {
 }
 
 interface CellType {
-  /** The cell as PostgreSQL reads it; undefined if it is not of the type. */
+  /** The cell in PostgreSQL's format; undefined if it does not match the type. */
   read: (text: string, column: Column, forms: Forms) => string | undefined;
   expected: (column: Column, options: CellOptions) => string;
 }
@@ -107,7 +107,7 @@ const cellTypes: Record<ColumnType, CellType> = {
       dateFormat === undefined ? 'a date, YYYY-MM-DD' : `a day, ${dateFormat}`,
   },
   point_date: {
-    read: (text, _, { dates }) => (dates(text) === null ? undefined : text), // what it is in its series only a query can tell
+    read: (text, _, { dates }) => (dates(text) === null ? undefined : text), // only a query can parse it in its series
     expected: (_, { dateFormat = 'YYYY-MM-DD, YYYY-MM, YYYY-Qn or YYYY' }) =>
       `a day or a period of the series, ${dateFormat}`,
   },
@@ -221,19 +221,19 @@ const cellTypes: Record<ColumnType, CellType> = {
   },
 };
 
-/** Text that is kept as it stands. */
+/** Text that is stored unchanged. */
 function keptIf(fits: (text: string) => boolean, expected: string): CellType {
   return { read: (text) => (fits(text) ? text : undefined), expected: () => expected };
 }
 
-/** A link that people follow: it shows where it leads, and tells no password. */
+/** A link for people: it shows its target, and contains no password. */
 function isHttpsUrl(text: string): boolean {
   if (!/^https:\/\/\S{1,1990}$/.test(text) || !isPrintable(text)) return false;
   const url = URL.parse(text);
   return url !== null && url.username === '' && url.password === '';
 }
 
-/** The values as JSON; undefined where a part has no name, no value or several, or a name comes twice. */
+/** The values as JSON; undefined if a part has no name, no value or several, or a name is repeated. */
 function dimsJson(text: string): string | undefined {
   const parts = readDims(text);
   const named = new Map(parts.map(({ name, values }) => [name, values]));
@@ -242,7 +242,7 @@ function dimsJson(text: string): string | undefined {
   return JSON.stringify(Object.fromEntries([...named].map(([name, [value]]) => [name, value])));
 }
 
-/** A code that is kept in capitals, however it is written. */
+/** A code that is stored in capitals, however it is written. */
 function inCapitals(shape: RegExp, expected: string): CellType {
   return { read: (text) => (shape.test(text) ? text.toUpperCase() : undefined), expected: () => expected };
 }
@@ -250,8 +250,8 @@ function inCapitals(shape: RegExp, expected: string): CellType {
 /** Parses the cells of one file. */
 export interface CellReader {
   /**
-   * A cell as PostgreSQL reads it (a list in its array form), null if it is empty or means missing, undefined if it is not of
-   * the column's type.
+   * A cell in PostgreSQL's format (a list as an array literal), null if it is empty or means missing, undefined if it does not match the
+   * column's type.
    */
   read: (column: Column, text: string) => string | null | undefined;
   /** What a cell of the column must contain, for messages and for --describe. */
@@ -326,7 +326,7 @@ function slugOf(name: string): string | undefined {
   return slug === '' || slug.length > slugLengthMax ? undefined : slug;
 }
 
-/** Whether a name is made only of words for all cities of a country, as `national-average` and `all-markets` are. */
+/** Whether a name consists only of words for all cities of a country, such as `national-average` and `all-markets`. */
 function isOverCities(slug: string): boolean {
   const words = slug.split('-');
   return (

@@ -29,7 +29,7 @@ const dayInText: readonly [expression: RegExp, order: readonly number[]][] = [
 ];
 
 /**
- * The first date in a text, such as a title line or the name of a file: `as on 31-JULY-2014`, `2020-05.csv`. In dates with slashes or points
+ * The first date in a text, such as a title line or the name of a file: `as on 31-JULY-2014`, `2020-05.csv`. In dates with slashes or dots
  * the day comes first. @returns the date as written, and as YYYY-MM-DD or YYYY-MM; null for a text without a date.
  */
 export function dateInText(text: string): { text: string; date: string } | null {
@@ -50,7 +50,7 @@ const saysWhen =
   /\bas (?:on|of|at)\b|\bfor the (?:month|quarter|period|year|day)\b|\bend(?:ed|ing)\b|\bdated?\b/i;
 const titleLengthMax = 100;
 
-/** The date of a table from the lines above it: one after `as on` and the like, else the first in a short line. */
+/** The date of a table from the lines above it: one after `as on` or a similar phrase, else the first in a short line. */
 export function dateAbove(texts: readonly string[]): { text: string; date: string } | null {
   const dated = texts.filter((text) => saysWhen.test(text));
   const short = texts.filter((text) => text.length <= titleLengthMax);

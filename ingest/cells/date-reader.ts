@@ -1,14 +1,14 @@
-// Reads the dates of one table by its entry: in the form that the entry names, or in any form with one meaning.
+// Reads the dates of one table by its entry: in the form that the entry names, or in any unambiguous form.
 import type { Frequency } from '../../domain/periods.ts';
 import { dateReader } from './dates.ts';
 import { numberForms, orderForms, readPlain, type DatedText, type PeriodKind } from './date-texts.ts';
 
 export interface DateStyle {
-  /** One of the named forms, or a pattern as for --date-format; left out: the forms of one meaning. */
+  /** One of the named forms, or a pattern as for --date-format; default: the unambiguous forms. */
   format?: string | undefined;
-  /** Of the names of months; left out: English. */
+  /** The language of month names; default: English. */
   language?: string | undefined;
-  /** Signs behind a date → the status of its points, as `p` in 2023p; null: none. */
+  /** Marks behind a date → the status of its points, such as `p` in 2023p; null: none. */
   marks?: Readonly<Record<string, string | null>> | undefined;
 }
 
@@ -59,13 +59,13 @@ function kindOf({ from, to }: { from: string; to: string }): PeriodKind {
   return ({ 1: 'month', 3: 'quarter', 6: 'half', 12: 'year' } as const)[months] ?? 'years';
 }
 
-/** How often points come whose dates are of the kind. */
+/** The frequency of points with dates of this kind. */
 export const frequencyOfKind: Readonly<Record<PeriodKind, Frequency>> = {
   ...{ day: 'daily', week: 'weekly', month: 'monthly', quarter: 'quarterly', half: 'semiannual' },
   ...{ year: 'annual', 'fiscal year': 'annual', years: 'annual' },
 };
 
-/** The text by which the loader knows the day or period. */
+/** The text from which the loader parses the day or period. */
 export function loadedText({ kind, from, to }: DatedText): string {
   const year = from.slice(0, 4);
   const month = Number(from.slice(5, 7));

@@ -1,5 +1,5 @@
-// What the texts of dates mean: one table of the forms that tables are dated by. Each form has one meaning for a text; where two forms read a
-// text differently, the whole column decides between them (detect/dates.ts), and almanac.yml names the form.
+// The meanings of date texts: one table of the date forms of tables. Each form gives a text one meaning; where two forms read a text
+// differently, the whole column decides between them (detect/dates.ts), and almanac.yml names the form.
 import { addDays, isDate, monthEnd, parsePeriod } from '../../kernel/dates.ts';
 import { foldLetters, monthNamed } from './month-names.ts';
 
@@ -15,7 +15,7 @@ export interface DatedText {
 type Read = (parts: readonly string[], language: string) => DatedText | null;
 
 interface DateTextForm {
-  /** Texts of the form that mean the same, for docs/recognised.md. */
+  /** Equivalent texts of the form, for docs/recognised.md. */
   examples: readonly string[];
   expression: RegExp;
   read: Read;
@@ -23,7 +23,7 @@ interface DateTextForm {
 
 const year = String.raw`(\d{4})`;
 const anyYear = String.raw`(\d{4}|\d{2})`;
-/** A year and the word for it, as `2024. gada` and `2024 m`. */
+/** A year with the word for it, such as `2024. gada` and `2024 m`. */
 const namedYear = String.raw`(\d{4})(?:[\s./:,_'-]*(?:gada|g|m|metu|ev|r|roku|рік|года|год|г|р)(?![\p{L}]))?`;
 /** Between the parts of a period. */
 const gap = String.raw`[\s./:,_'-]*`;
@@ -34,7 +34,7 @@ const word = String.raw`(\p{L}{3,}?(?: \p{L}{3,}?)?)`;
 const rangeSign = String.raw`\s*(?:[-\u2010-\u2015/]|to|bis|a|au|al)\s*`;
 const of = String.raw`(?:(?:de|del|of|van|d)\s+)?`;
 const ordinal = String.raw`(?:st|nd|rd|th|er|e|eme|ere|o|a|ro|do|ο|º|ª)?\.?`;
-/** Quarter, in the languages of offices, folded; T is trimestre, K kvartal. */
+/** Quarter, in the languages of statistical offices, folded; T is trimestre, K kvartal. */
 const quarterLead =
   '(?:quarters?|quartal|quart|qtr|q|trimestres?|trimestru|trimestrul|trimester|trim|raithe|tr|t|kvartal|kvt|kv|k|kwartaal|kwartal|ctvrtleti|stvrtrok|cetrtletje|tromjesecje|tromesecje|negyedev|vuosineljannes|neljannes|vj|ketvirtis|ketv|ceturksnis|cet|ceyrek|c|kuartal|triwulan|τριμηνο|тримесечие|квартал|кв)';
 /** Behind its number also kw, which before one is the German week. */
@@ -83,7 +83,7 @@ const halfOf = (yearText: string, text: string) => {
   const half = quarterNumber(text);
   return half === 1 || half === 2 ? months('half', yearText, half * 6 - 5, 6) : null;
 };
-/** A quarter, half or year by its first and last month. Other ranges, such as moving ones of three months, are no period that is stored. */
+/** A quarter, half or year by its first and last month. Other ranges, such as moving ones of three months, are not stored as periods. */
 function rangeOf(yearText: string, first: number | null, last: number | null): DatedText | null {
   if (first === null || last === null) return null;
   const count = last - first + 1;
@@ -132,7 +132,7 @@ const form = (examples: string | readonly string[], expression: string, read: Re
   read,
 });
 
-/** Forms of one meaning, read from folded text: small letters, no accents, and for names no points. */
+/** Unambiguous forms, read from folded text: lower case, no accents, and for names no dots. */
 const plainForms: readonly DateTextForm[] = [
   form(['2024 Q1', '2024Q1', '2024-T1', '2024K1'], `${year}${gap}${quarterLead}[\\s.]*0?([1-4])`, ([y = '', q = '']) => quarterOf(y, q)),
   form(['Q1 2024', 'Q1-24', 'T1 2024', 'Qtr 1 2024'], `(?:${quarterLead}|r)${joint}0?([1-4])${gap}${anyYear}`, ([q = '', y = '']) => quarterOf(y, q)),
@@ -238,14 +238,14 @@ const yearExamples = ['2024.0', '2024.', '2024 г.', '2024 год'];
 const dayExamples = ['Friday, 5 January 2024', 'Fri, 05 Jan 2024', '5 января 2024 г.'];
 const timeExamples = ['2024-01-05 00:00:00', '2024-01-05T00:00:00Z', '2024-01-05 12:00:00 AM +02:00'];
 
-/** Years that begin in one calendar year and end in the next. What could be a month, such as 2010/11, is none of them. */
+/** Years that begin in one calendar year and end in the next. A text that could be a month, such as 2010/11, is not one of them. */
 const fiscalYears: readonly [example: string, expression: RegExp][] = [
   ['2023/24', /^(\d{4})\/(?!0[1-9]|1[0-2])(\d{2})$/],
   ['2023/2024', /^(\d{4})\s*[/\u2013-]\s*(\d{4})$/],
   ['2023-24', /^(\d{4})-(\d{2})$/],
 ];
 
-/** What the text means by the forms of one meaning; null if no form reads it. */
+/** The meaning of the text in the unambiguous forms; null if no form reads it. */
 export function readPlain(text: string, language: string): DatedText | null {
   const day = withoutMidnight(text);
   const iso = readIso(day);
@@ -303,7 +303,7 @@ const pieceOf: Readonly<Record<string, string>> = {
   W: String.raw`(\d{1,2})`,
 };
 
-/** A form that almanac.yml names under `format` of a date. */
+/** A form that almanac.yml names in `format` of a date. */
 interface NamedForm {
   format: string;
   /** A text of the form, for docs/recognised.md. */
@@ -311,11 +311,11 @@ interface NamedForm {
   read: (text: string) => DatedText | null;
 }
 
-/** Between the first two numbers, and between the others: a date has one sign, and `2023 2/4` is a quarter. */
+/** The separator between the first two numbers, and between the others: a date has one separator, and `2023 2/4` is a quarter. */
 const signBetween = String.raw`\s?([/.:–-]|\s)\s?`;
 const sameSign = String.raw`\s?\2\s?`;
 
-/** The forms of numbers alone, which almanac.yml names; `/` is any sign between the numbers, the same in all of a text. */
+/** The purely numeric forms, which almanac.yml names; `/` represents any separator, the same throughout a text. */
 export const orderForms: readonly NamedForm[] = Object.entries(orders).map(([format, [example, read]]) => {
   const pieces = format.split(/[/–]/).map((part) => pieceOf[part] ?? '');
   const [first = '', ...others] = pieces;
@@ -363,7 +363,7 @@ function decimalQuarter(text: string): DatedText | null {
     : quarterOf(y, String(['0', '25', '5', '75'].indexOf(quarter === '' ? '0' : quarter) + 1));
 }
 
-/** A month as decimals of a year that lost their last nought: 2020.1 is October, 2020.01 January. */
+/** A month as decimals of a year that lost their last zero: 2020.1 is October, 2020.01 January. */
 const monthDecimals = (text: string): DatedText | null => {
   const [, y = '', m = ''] = /^(\d{4})\.(\d{1,2})$/.exec(text) ?? [];
   return y === '' ? null : monthOf(y, Number(m.padEnd(2, '0')));
@@ -382,7 +382,7 @@ export const numberForms: readonly NamedForm[] = [
   { format: 'epoch milliseconds', example: '1704412800000', read: (text) => epochDay(text, 1000) },
 ]; // prettier-ignore
 
-/** Texts of the forms of one meaning: those of a list mean the same. */
+/** Texts of the unambiguous forms: those in one list mean the same. */
 export const plainExamples: readonly (readonly string[])[] = [
   ...isoKinds.map(([example]) => [example]),
   yearExamples,

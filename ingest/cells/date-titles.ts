@@ -1,4 +1,5 @@
-// What titles of columns say of the dates in them: one table of the words for dates, years, months and so on, in the languages of offices.
+// What column titles mean for the dates below them: one table of the words for dates, years, months and so on, in the languages of
+// statistical offices.
 import { foldLetters } from './month-names.ts';
 
 export type TitleKind =
@@ -23,7 +24,7 @@ const wordsOf = (kind: TitleKind): ReadonlySet<string> =>
 const kinds = Object.keys(titleWords) as TitleKind[];
 const wordsOfKind = new Map(kinds.map((kind) => [kind, wordsOf(kind)]));
 const everyWord = new Set(kinds.flatMap((kind) => [...wordsOf(kind)]));
-/** What may be beside those words without another meaning. */
+/** Words that may accompany them without changing the meaning. */
 const besides =
   /^(?:\d{1,2}|of|the|and|ref|reference|observation|obs|calendar|ended|ending|seconds|no|num|number|code|label)$/;
 
@@ -36,7 +37,7 @@ const wordsIn = (title: string): string[] =>
 export const saysOfDates = (kind: TitleKind, title: string): boolean =>
   wordsIn(title).some((word) => wordsOfKind.get(kind)?.has(word) === true);
 
-/** Whether the word alone says that a column has dates. */
+/** Whether the word alone means that a column has dates. */
 export const isDateWord = (word: string): boolean => everyWord.has(foldLetters(word));
 
 const englishWords = new Set(
@@ -46,13 +47,13 @@ const englishWords = new Set(
 );
 const eastAsian = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** Whether the title is a word for dates in a language that usually writes decimals with a comma: not English, nor one of East Asia. */
+/** Whether the title is a word for dates in a language that usually writes decimals with a comma: not English or an East Asian language. */
 export const isTitleOfCommaLanguage = (title: string): boolean => {
   const words = wordsIn(title).filter((word) => everyWord.has(word));
   return words.length > 0 && !eastAsian.test(title) && !words.some((word) => englishWords.has(word));
 };
 
-/** Whether the title says that its column has dates, and nothing else. */
+/** Whether the title means that its column has dates, and nothing else. */
 export function isDateTitle(title: string): boolean {
   if (title === '' || title.length > 60) return false;
   const words = wordsIn(title);

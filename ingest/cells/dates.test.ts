@@ -7,7 +7,7 @@ import { IngestFailure } from '../failure.ts';
 const day = fc.integer({ min: -40_000, max: 40_000 }).map(fromDayNumber);
 const monthShort = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Writes an ISO day by a pattern, the plain way round. */
+/** Writes an ISO day by a pattern, as a reference implementation. */
 function write(date: string, pattern: string): string {
   const [year = '', month = '', dayOfMonth = ''] = date.split('-');
   const name = monthShort[Number(month) - 1] ?? '';

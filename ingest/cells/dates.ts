@@ -41,8 +41,8 @@ const tokens: readonly [token: string, group: string, expression: string][] = [
 ];
 
 /**
- * Forms that are read without a pattern, as each has one meaning, and that name a pattern. A fiscal year has none:
- * `2011/12` could be a month, and is read as one by YYYY/MM only.
+ * Forms that are read without a pattern, because each has one meaning, and that have a pattern too. A fiscal year has no pattern: `2011/12`
+ * could be a month, and only YYYY/MM reads it as one.
  */
 const knownForms: Readonly<Record<string, string>> = {
   '2024M01': 'YYYY[M]MM',
@@ -63,8 +63,9 @@ function readFiscalYear(text: string): ReadDate | null {
 
 /**
  * The reader for a pattern, or by default for ISO 8601: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`, a midnight
- * `2024-03-05T00:00:00`, and the known forms, each of which can be given as the pattern too. A pattern has YYYY, YY (69–99 are 19xx, 00–68 are 20xx), MMMM and MMM (English month names), MM,
- * M, DD, D and Q; text in [brackets] and every other character stands for itself. A pattern without a day is a period.
+ * `2024-03-05T00:00:00`, and the known forms, each of which can also be given as the pattern. A pattern has YYYY, YY (69–99 are 19xx, 00–68
+ * are 20xx), MMMM and MMM (English month names), MM, M, DD, D and Q; text in [brackets] and every other character is literal. A pattern
+ * without a day is a period.
  * @throws IngestFailure if the pattern has no year.
  */
 export function dateReader(pattern?: string): DateReader {
@@ -131,9 +132,8 @@ function rangeOf(parts: Record<string, string | undefined>): DateRange | null {
 }
 
 /**
- * The date of a point: the last day of its period at the series' frequency. Null if the text covers a longer period
- * than the series has (a year in a monthly series, a month in a daily one), part of a year in an annual series, or a fiscal year in a
- * series without one.
+ * The date of a point: the last day of its period at the series' frequency. Null if the text covers a longer period than the series has (a
+ * year in a monthly series, a month in a daily one), part of a year in an annual series, or a fiscal year in a series without one.
  */
 export function pointDate(range: ReadDate, frequency: Frequency, fiscalYearEnd: string): string | null {
   if (range.isFiscalYear === true && (frequency !== 'annual' || fiscalYearEnd === '12-31')) return null;

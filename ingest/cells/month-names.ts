@@ -1,13 +1,13 @@
-// Names of months in the languages of offices, from Node's own tables of languages (ICU): full names, cases, abbreviations, and beginnings of
-// three letters or more that only one month of the language has.
+// Names of months in the languages of statistical offices, from Node's language data (ICU): full names, cases, abbreviations, and prefixes
+// of three letters or more that are unique in the language.
 
-/** The languages that are recognised, by their BCP 47 tags. English first: where several read a text alike, it is the one that is named. */
+/** The recognised languages, by their BCP 47 tags. English first: where several read a text alike, the first is reported. */
 export const languages = [
   'en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'sv', 'da', 'nb', 'nn', 'fi', 'pl', 'cs', 'sk', 'sl', 'hr', 'sr', 'sr-Latn', 'bs', 'mk', 'bg', 'ro',
   'hu', 'et', 'lv', 'lt', 'el', 'ga', 'mt', 'sq', 'is', 'ca', 'gl', 'eu', 'tr', 'az', 'ru', 'uk', 'be', 'kk', 'id', 'ms', 'sw', 'af',
 ] as const; // prettier-ignore
 
-/** Spellings that offices use and the tables lack, by language, with the number of the month. */
+/** Spellings that offices use and ICU lacks, by language, with the number of the month. */
 const furtherNames: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   de: { jänner: 1, jän: 1, feber: 2, mrz: 3, märz: 3 },
   es: { setiembre: 9, set: 9 },
@@ -19,7 +19,7 @@ const furtherNames: Readonly<Record<string, Readonly<Record<string, number>>>> =
 
 const shortestPart = 3;
 
-/** The text in small letters without accents and points: `Févr.` is `fevr`. */
+/** The text in lower case without accents and dots: `Févr.` is `fevr`. */
 export function foldLetters(text: string): string {
   return text
     .normalize('NFKD')

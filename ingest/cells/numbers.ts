@@ -1,4 +1,4 @@
-// How tables write numbers: what a cell means by the style of its table. The digits stay text and never pass through a double.
+// Number formats of tables: the meaning of a cell in the style of its table. The digits stay text and never pass through a double.
 import { scaled } from './values.ts';
 
 /** The number format of a table, as in almanac.yml. */
@@ -7,22 +7,22 @@ export interface NumberStyle {
   thousands?: string | undefined;
   /** Texts that mean missing. */
   missing?: readonly string[] | undefined;
-  /** Signs beside a number, or in its place, → the status that each means; null: none. */
+  /** Marks beside a number, or in its place, → the status that each means; null: none. */
   flags?: Readonly<Record<string, string | null>> | undefined;
   /** Signs after a number → its factor, as K is 1000. */
   multiples?: Readonly<Record<string, string>> | undefined;
-  /** How numbers below zero are written, beside a sign before them: (5) or 5-. */
+  /** Notations of negative numbers besides a leading sign: (5) or 5-. */
   negative?: readonly ('parentheses' | 'trailing')[] | undefined;
 }
 
 export interface NumberRead {
-  /** As PostgreSQL reads it; null: missing. */
+  /** In PostgreSQL's format; null for missing. */
   value: string | null;
   /** '' if the cell has none. */
   status: string;
 }
 
-/** Blanks that divide groups of digits: plain, no-break, figure, thin and narrow no-break. */
+/** Spaces that separate groups of digits: plain, no-break, figure, thin and narrow no-break. */
 export const groupBlanks = '\\u0020\\u00a0\\u2007\\u2009\\u202f';
 const minus = /^[-\u2010-\u2015\u2212\ufe63\uff0d]\s*/;
 const apostrophes = "'\\u2019\\u02bc\\u00b4`";
@@ -37,7 +37,7 @@ export function groupSigns(thousands: string): string {
 export const groupedWhole = (sign: string): string =>
   String.raw`\d{1,3}(?:${sign}\d{3})+|\d{1,2}(?:${sign}\d{2})+${sign}\d{3}`;
 
-/** Texts of numbers by what they have, for docs/recognised.md, which states what each is found to be. */
+/** Texts of numbers by feature, for docs/recognised.md, which lists their detected meaning. */
 export const numberExamples: readonly (readonly [what: string, texts: readonly string[]])[] = [
   ['decimal point or comma', ['1234.5', '1234,5']],
   ['groups of three digits', ['1,234,567.8', '1.234,50', '1 234,5', "1'234.5", '1’234.5', '1_234_567']],
@@ -53,7 +53,7 @@ export const numberExamples: readonly (readonly [what: string, texts: readonly s
   ['letters that may be a unit', ['3 kg']],
 ];
 
-/** @returns what a cell means in the style; undefined if it is neither a number nor a mark of the style. */
+/** @returns the meaning of a cell in the style; undefined if it is neither a number nor a mark of the style. */
 export function numberReader(style: NumberStyle): (text: string) => NumberRead | undefined {
   const { decimal = '.', thousands, flags = {}, multiples = {}, negative = [] } = style;
   const missing = new Set(style.missing ?? []);
@@ -72,7 +72,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     const digits = plain(inside ?? before ?? '');
     return digits === undefined ? signed(text) : `-${digits}`;
   };
-  /** With the minus first, as the signs of a number are within its parentheses, (5 %), or before its minus, 5%-. */
+  /** With the minus first, as marks of a number may be inside its parentheses, (5 %), or before its minus, 5%-. */
   const signedFirst = (text: string): string | undefined => {
     const inside = negative.includes('parentheses') ? /^\(\s*([^-+(].*?)\s*\)$/.exec(text)?.[1] : undefined;
     const before = negative.includes('trailing') ? /^([^-+(].*?)\s*[-\u2212]$/.exec(text)?.[1] : undefined;
@@ -86,7 +86,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
     return scaled(number, multiples[factor]) ?? undefined;
   };
   const unflagged = (text: string): NumberRead | undefined => {
-    if (missing.has(text)) return { value: null, status: '' }; // a number such as -999 may be named, too
+    if (missing.has(text)) return { value: null, status: '' }; // a number such as -999 may be listed, too
     const number = multiplied(text);
     return number === undefined ? undefined : { value: number, status: '' };
   };
@@ -122,7 +122,7 @@ export function numberReader(style: NumberStyle): (text: string) => NumberRead |
   };
 }
 
-/** Digits without a sign, in the style, as PostgreSQL reads them. */
+/** Digits without a sign, in the style, converted to PostgreSQL's format. */
 function plainReader(decimal: string, thousands: string | undefined): (text: string) => string | undefined {
   const mark = RegExp.escape(decimal);
   const fraction = String.raw`(?:${mark}\d*)?(?:[eE][+-]?\d{1,3})?`;

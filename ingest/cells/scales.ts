@@ -1,6 +1,6 @@
-// Scales: words and numbers that say by which power of ten the numbers of a table are to be multiplied. The numbers stay as published.
+// Scales: words and numbers for the power of ten by which the numbers of a table are multiplied. The numbers stay as published.
 
-/** A word, and the power of ten that it says. */
+/** A word, and its power of ten. */
 export const scales: Readonly<Record<string, number>> = {
   unit: 0, units: 0, one: 0, ones: 0, none: 0, tens: 1, hundred: 2, hundreds: 2, thousand: 3, thousands: 3, tausend: 3, milliers: 3, miles: 3, migliaia: 3,
   'hundred thousand': 5, 'hundred thousands': 5, lakh: 5, lakhs: 5, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, mio: 6, mln: 6, mn: 6,
@@ -18,7 +18,7 @@ const scaleWords = Object.keys(scales)
   .filter((word) => (scales[word] ?? 0) > 1)
   .toSorted((a, b) => b.length - a.length)
   .join('|');
-/** In words that say that all numbers are in the scale, and not that something else is so large. */
+/** Phrases which mean that all numbers are in the scale, and not that something else is so large. */
 const stated = new RegExp(
   String.raw`(?:^|[\s(,;\[])(?:in|en|in den|value in|values in|amounts? in|figures in|rs\.? in|usd in|eur in)\s+(?:(?:us|pak|indian)\s+)?(?:[a-z$€£]{1,4}\.?\s+)?(${scaleWords})\b|^[\[(]?(${scaleWords})\s+(?:of\s+)?\S.{0,40}$|[\[(]\s*(?:[a-z$€£.]{0,6}\s*)?(${scaleWords})\s*[\])]|,\s*(${scaleWords})\s*$|^(?:[$€£¥]|[a-z]{2,3}\$?|rs\.?)\s*(${scaleWords})$`,
   'i',
@@ -30,7 +30,7 @@ export const scaleExamples: readonly string[] = [
   'In millions of dollars', 'Value in thousands', 'Rs. in crore', 'billions of euros', 'Exports (million)', 'GDP, billions', 'USD millions', '(000)', "Sales ('000s)",
 ]; // prettier-ignore
 
-/** The scale that lines above a table, or its titles, state. Unsure if they state several. */
+/** The scale stated by the lines above a table, or its titles. Unsure if they state several. */
 export function scaleAbove(
   texts: readonly string[],
 ): { exponent: number; text: string; isSure: boolean } | null {

@@ -10,7 +10,7 @@ export interface ValueOptions {
   missing?: readonly string[];
 }
 
-/** The number as PostgreSQL reads it, with its published digits; null if missing; undefined if it is not a number. */
+/** The number in PostgreSQL's format, with its published digits; null if missing; undefined if it is not a number. */
 export type ValueReader = (text: string) => string | null | undefined;
 
 const plainNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
@@ -34,7 +34,7 @@ export function valueReader(options: ValueOptions = {}): ValueReader {
   return (text) => {
     let number = text;
     if (number === '' || missing?.has(number) === true) return null;
-    // The minus sign that is typeset, U+2212, has no other meaning.
+    // The typographic minus sign, U+2212, has no other meaning.
     if (number.charCodeAt(0) === 0x2212) number = `-${number.slice(1)}`;
     if (group !== null && group.number.test(number)) number = number.replaceAll(group.sign, '');
     if (decimal === ',') {
@@ -66,7 +66,7 @@ function fitsDouble(number: string): boolean {
 export const isFactor = (text: string): boolean =>
   plainNumber.test(text) && Number(text) !== 0 && text.length <= 40;
 
-/** A number that was read, times the factor if there is one; undefined if no double is as large. */
+/** A parsed number, times the factor if there is one; undefined if it exceeds the range of a double. */
 export function scaled(
   number: string | null | undefined,
   factor: string | undefined,
@@ -82,7 +82,7 @@ export function scaledReader(options: ValueOptions, factor: string | undefined):
   return factor === undefined ? read : (text) => scaled(read(text), factor);
 }
 
-/** The product, exact: `1.5` by `1000000` is `1500000`. Zeros that end the decimals are left out. */
+/** The exact product: `1.5` by `1000000` is `1500000`. Trailing zeros of the decimals are dropped. */
 function multiplied(number: string, factor: string): string {
   const [a, b] = [digitsOf(number), digitsOf(factor)];
   const digits = a.digits * b.digits * 10n ** BigInt(Math.max(0, -(a.decimals + b.decimals)));

@@ -1,4 +1,4 @@
-// Matches the header of a file with the columns of a dataset: --map, --set, --ignore, and the names as they are.
+// Matches the header of a file with the columns of a dataset: by --map, --set, --ignore, and by name.
 import type { Column } from '../cells/cells.ts';
 import { IngestFailure, misuse } from '../failure.ts';
 import { shellWord } from './shell-word.ts';
@@ -79,7 +79,7 @@ export interface DatasetCell {
   constant: string;
 }
 
-/** The cells of every row. @throws IngestFailure as `sourceColumns` does, and for a column that the dataset has not. */
+/** The cells of every row. @throws IngestFailure as `sourceColumns` does, and for a column that the dataset does not have. */
 export function datasetCells(
   dataset: Dataset,
   header: readonly string[],

@@ -12,9 +12,9 @@ export interface Dataset {
   /** If rows describe series: the id of the series of row `t`, in SQL. */
   series?: string;
   columns: readonly Column[];
-  /** With --wide: what the titles of the columns name, and what their cells hold; the rows are dated by `date`. */
+  /** With --wide: what the column titles name, and what their cells contain; `date` dates the rows. */
   wide?: { noun: string; column: string; value: string };
-  /** How a row whose key is spelled otherwise is recognised. */
+  /** How a row whose key is spelled differently is recognised. */
   identity?: Identity;
   references?: readonly Reference[];
   /** Further columns with unique values; the key is then a single column. */
@@ -22,9 +22,9 @@ export interface Dataset {
   rules?: readonly Rule[];
   /** Part of the key: a file must have all rows that share it, and those it omits are deleted. */
   whole?: readonly string[];
-  /** Beside `whole`: a row whose cell of this column is empty is not stored. It only states that its key is in the file. */
+  /** With `whole`: a row whose cell of this column is empty is not stored. It only states that its key is in the file. */
   statedBy?: string;
-  /** A table whose loads can be retracted: its rows have numbers, no others name them, and what loads state of them is kept. */
+  /** A table whose loads can be retracted: its rows have numbers, no other rows refer to them, and the statements of loads are recorded. */
   retractable?: true;
   /** The figures of funds depend on its rows. */
   ofFundFigures?: true;
@@ -53,7 +53,7 @@ export interface Reference {
 
 /** A condition on each row. */
 export interface Rule {
-  /** The columns it concerns; if the file lacks one, the rule is not checked. The first one is reported as the wrong one. */
+  /** The columns of the rule; if the file lacks one, the rule is not checked. The first one is reported as wrong. */
   columns: readonly [string, ...string[]];
   /** The rule holds for files that lack this column. */
   without?: string;

@@ -1,5 +1,5 @@
-// The one table of datasets: for each, the columns a file may have, their types, the key, and the target of the rows.
-// Everything that `almanac ingest` knows about a dataset is here; a new dataset is a new row.
+// The table of datasets: for each, the columns a file may have, their types, the key, and the target of the rows. `almanac ingest` knows
+// datasets only from this table; a new dataset is a new row.
 import { plainCells, type Column } from '../cells/cells.ts';
 import { column, day, flag, required, text, word } from './column-types.ts';
 import type { Dataset } from './dataset.ts';
@@ -50,11 +50,11 @@ const cityColumns: readonly Column[] = [
   column('longitude', 'number', 'degrees, east positive', { range: [-180, 180] }),
 ];
 
-/** What every dataset of points has. */
+/** The properties of every dataset of points. */
 const pointDate = required('date', 'date', 'day or period; kept as the last day of the period');
 const pointStatus = text('status', 16, 'observation status, such as E or P');
 
-/** Facts of an item or a city that a price file may hold, used where --create makes one. */
+/** Facts of an item or a city that a price file may have, used where --create creates one. */
 const priceFacts = [...itemColumns, ...cityColumns].filter(
   ({ name }) => !['item_id', 'city_id', 'name', 'active'].includes(name),
 );
@@ -232,13 +232,13 @@ export function datasetNamed(name: string): Dataset {
   return found ?? misuse(`There is no dataset ${name}; there are ${datasetNames.join(', ')}.`);
 }
 
-/** Why --wide is refused for a dataset. */
+/** Why --wide is rejected for a dataset. */
 export function notWide({ name }: Dataset): string {
   const others = datasets.filter(({ wide }) => wide !== undefined).map((dataset) => dataset.name);
   return `--wide: not for ${name}, only for ${['observations', ...others].join(' and ')}.`;
 }
 
-/** What `almanac ingest --describe <dataset>` prints. @throws IngestFailure where there is no such dataset. */
+/** The output of `almanac ingest --describe <dataset>`. @throws IngestFailure if the dataset does not exist. */
 export function describe(dataset: string) {
   const { name, meaning, key, columns, otherColumns } = datasetNamed(dataset);
   return {

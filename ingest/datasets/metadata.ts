@@ -11,7 +11,7 @@ const columns: readonly Column[] = datasetNamed('series').columns.filter(
   (column) => column.name !== 'series_id',
 );
 const required = columns.filter((column) => column.required && column.name !== 'name');
-/** What a typed command is asked for as well; an entry of almanac.yml may lack it where nobody has stated it. */
+/** Facts that a typed command must also give; an entry of almanac.yml may lack them if they are unknown. */
 const askedOfCommands: ReadonlySet<string> = new Set(['unit', 'source']);
 
 /** The names of the columns that describe a series rather than a point. */

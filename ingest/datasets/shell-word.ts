@@ -1,6 +1,6 @@
-// Words of a command that a message proposes, as a shell reads them.
+// Quotes words of a suggested command for a shell.
 
-/** The word as a shell takes it. */
+/** The word, quoted for a shell if needed. */
 export function shellWord(word: string): string {
   return /^[A-Za-z0-9_./:=,@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
-// The demo series that is revised as real statistics are: two years of monthly vintages, each with the months before it corrected.
-// Hides the model: a first print that is too low on average, a second and third, and a benchmark revision every February.
+// The demo series that is revised as real statistics are: two years of monthly vintages, each with corrections of the months before. The
+// model: a first print that is too low on average, a second and third, and a benchmark revision every February.
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { random, type DemoFile } from './demo-file.ts';
@@ -7,7 +7,7 @@ import { random, type DemoFile } from './demo-file.ts';
 export const revisedSeries = 'DEMO.PAYROLLS';
 const firstMonth = '2019-01-31';
 const vintageCount = 24;
-/** How much of the error of a first print is left one and two months later. */
+/** How much of the error of a first print remains one and two months later. */
 const errorLeft = [1, 0.45, 0.15];
 
 /** One file of all vintages. @param lastMonth the newest month of the last one. */

@@ -1,5 +1,5 @@
-// The built-in demo data: files made by a seeded generator of our own, all of it synthetic.
-// Hides the random walks. A value depends only on the seed and its own date, so a later day only adds rows.
+// The built-in demo data: files made by a seeded generator, all of it synthetic. A value depends only on the seed and its own date, so a
+// later day only adds rows.
 import { addDays, addMonths } from '../../kernel/dates.ts';
 import { periodEnd } from '../../domain/periods.ts';
 import { commodityFiles } from './demo-commodities.ts';

@@ -15,8 +15,8 @@ export interface DemoOptions {
 }
 
 /**
- * Loads each file of the demo, up to yesterday by the clock. A caller before whose gateways the data has been requested already waits for
- * `inForce` afterwards. @returns what each load changed, in the order of the files.
+ * Loads each file of the demo, up to yesterday by the clock. If gateways have already requested data, the caller waits for `inForce`
+ * afterwards. @returns the changes of each load, in the order of the files.
  */
 export async function loadDemo(
   database: Database,

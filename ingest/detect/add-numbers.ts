@@ -37,7 +37,7 @@ export function addNumbers(
   };
   if (found.decimal.value === ',' || !found.decimal.isSure) add('decimal', found.decimal);
   add('thousands', found.thousands as Finding<NonNullable<Draft['entry']['thousands']>> | null);
-  // A word that occurs once may be a mistake: the load refuses it, with its line.
+  // A word that occurs once may be a mistake: the load rejects it, with its line.
   const repeated = new Map([...found.words].filter(([, times]) => times > 1));
   add('missing', withWords(found.missing, repeated));
   add('flags', found.flags);
@@ -61,7 +61,7 @@ function hasCommaLanguage(date: Draft['entry']['date']): boolean {
   return titles.some(isTitleOfCommaLanguage);
 }
 
-/** Words in the place of numbers may mean missing; only a person can decide that. */
+/** Words in place of numbers may mean missing; only a person can decide that. */
 function withWords(
   missing: Finding<string[]> | null,
   words: ReadonlyMap<string, number>,

@@ -1,4 +1,4 @@
-// Files of one form: those whose names differ in a date or a number, and whose tables are alike, share an entry. Finds the entry of a file.
+// Files of one form share an entry: their names differ in a date or a number, and their tables are alike. Also finds the entry of a file.
 import { fileNameOf, isUrl, matches } from '../read/file-path.ts';
 import { splitEndings } from '../read/file-kind.ts';
 import { dateInText } from '../cells/date-in-text.ts';
@@ -19,7 +19,7 @@ export interface FoundTable {
   proposal: Proposal;
 }
 
-/** What else is known when tables are grouped. */
+/** Further input for grouping tables. */
 interface Others {
   /** The files that have entries already. */
   described: readonly string[];
@@ -64,7 +64,7 @@ function shared(
   const { path, sheet } = first;
   const pattern = shapeOf(path);
   const members = new Set(group.map((table) => table.path));
-  // A workbook that has entries already may lack the sheet that others have got.
+  // A workbook with entries may lack the sheet that others have.
   const beside = sheet === undefined ? [] : described;
   const isExact = [...all.map((table) => table.path), ...beside].every(
     (each) => members.has(each) || !matches(pattern, each),
@@ -80,7 +80,7 @@ function shared(
     entry,
     inspected: sharedInspection(entry, group, today),
     evidence: {
-      // The first that has a key, as `merged` takes keys that the first file does not need.
+      // The first that has a key, as `merged` adds keys that the first file does not need.
       vintage: 'the names of the files have dates, and their rows have dates of their own',
       ...Object.assign({}, ...group.map((table) => table.proposal.evidence).toReversed()),
       file: `${counted(members.size, 'file')} whose names differ only in ${isDated ? 'a date' : 'a number'}, and whose tables are alike`,
@@ -89,7 +89,7 @@ function shared(
   };
 }
 
-/** The rows of the first file, and the choices of any: options that would take something from a file that it needs are left out. */
+/** The rows of the first file, and the choices of any: options that would remove something a file needs are left out. */
 function sharedInspection(
   entry: TableDescription,
   group: readonly FoundTable[],
@@ -118,7 +118,7 @@ const vintageOfNames: Choice = {
   ],
 };
 
-/** Files of one form whose rows have dates of their own, and whose names have a month: each is a vintage, which somebody has to confirm. */
+/** Files of one form whose rows have their own dates, and whose names have a month: each is a vintage, which a person must confirm. */
 function datedByName(entry: Proposal['entry'], path: string): Proposal['entry'] {
   const { dateInName } = namesIn(fileNameOf(path));
   const isOfRows = entry.date !== undefined && ('column' in entry.date || 'across' in entry.date);
@@ -127,7 +127,7 @@ function datedByName(entry: Proposal['entry'], path: string): Proposal['entry'] 
   return { ...rest, vintage: { in: 'file name' }, guessed: ['vintage', ...guessed] };
 }
 
-/** What may differ between files of one form: an entry for all has what any of them needs. */
+/** The permitted differences between files of one form: an entry for all has what any of them needs. */
 function merged(entries: readonly Proposal['entry'][]): Proposal['entry'] {
   const all = { ...entries[0] };
   const union = (lists: (readonly string[] | undefined)[]) => [
@@ -200,7 +200,7 @@ function signatureOf(table: FoundTable): string {
   return JSON.stringify([table.sheet, rest]);
 }
 
-/** The name with `*` for what tells siblings apart: a date, numbers, a hash; and for the endings that one form may have. */
+/** The name with `*` for the parts that differ between siblings: a date, numbers, a hash; and for the endings that one form may have. */
 export function shapeOf(path: string): string {
   const name = fileNameOf(path);
   const folder = path.slice(0, path.length - name.length);

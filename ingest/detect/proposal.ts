@@ -1,11 +1,11 @@
-// What detection is given and what it proposes: the types that its steps share.
+// The input and output of detection: the types that its steps share.
 import type { StatedFacts } from '../entry/beside/stated-facts.ts';
 import type { TableDescription } from '../entry/entry.ts';
 import type { Inspected } from '../entry/inspected.ts';
 import type { Columns } from './table/columns.ts';
 import type { Layout } from './table/layout.ts';
 
-/** What is known of a table beside its rows. */
+/** The facts of a table besides its rows. */
 export interface About {
   /** The name of the file without folder and endings, and without a date in it. */
   stem: string;
@@ -14,9 +14,9 @@ export interface About {
   sheet: string | undefined;
   /** The name of the folder; that of the publication if the file is an upload. */
   folder: string;
-  /** Facts of new series by the command line. */
+  /** Facts of new series from the command line. */
   facts: Readonly<Record<string, string>>;
-  /** What metadata beside the data state of the table. */
+  /** Facts of the table from metadata beside the data. */
   beside?: StatedFacts | undefined;
   /** YYYY-MM-DD. */
   today: string;
@@ -35,16 +35,16 @@ export interface Proposal {
   columns?: readonly string[];
   /** The title above the data, with which the names of its series begin. */
   title?: string;
-  /** Nothing states the name: it is made of those of the folder and the file. */
+  /** The name is not stated: it is derived from those of the folder and the file. */
   isNameMissing?: true;
   /** Why columns are not loaded, by their titles. */
   ignored?: Readonly<Record<string, string>>;
-  /** Its rows as they will be served, and the choices of its guesses. */
+  /** Its rows as they will be served, and the choices for its guesses. */
   inspected?: Inspected;
 }
 
 export type Entry = Proposal['entry'];
-/** A proposal in the making. */
+/** A proposal under construction. */
 export type Draft = {
   entry: Entry;
   evidence: Record<string, string>;
@@ -56,7 +56,7 @@ export type Draft = {
   ignored?: Record<string, string>;
 };
 
-/** What is known of the table when its series are described. */
+/** The facts of the table when its series are described. */
 export interface Seen {
   layout: Layout;
   columns: Columns;

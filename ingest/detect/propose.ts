@@ -1,5 +1,5 @@
-// From the rows of a table to the entry of almanac.yml that loads it: each part with its evidence, and whether it is a guess.
-// A pure function: it knows the rows, the name of the file, and what the command line says of all new tables.
+// Derives from the rows of a table the almanac.yml entry that loads it: each part with its evidence, and whether it is a guess. A pure
+// function of the rows, the name of the file, and the command line's facts for all new tables.
 import { entryAt } from '../../kernel/entries.ts';
 import { metadataNames } from '../datasets/metadata.ts';
 import { isValueText } from '../cells/cell-forms.ts';
@@ -20,7 +20,7 @@ import { addFacts, addSeries } from './series-facts.ts';
 import type { Sample } from '../read/table-rows.ts';
 import { idPart } from '../entry/templates.ts';
 
-/** @returns an entry with `skip` if the rows are no table that can be loaded. */
+/** @returns an entry with `skip` if the rows are not a table that can be loaded. */
 export function propose(sample: Sample, about: About): Proposal {
   if (sample.fault !== undefined) return skipped(sample.fault);
   const found = detectLayout(sample);
@@ -98,7 +98,7 @@ function addFrequency(
   if (!isSure) guessed.push('series.frequency');
 }
 
-/** The rows that have a point: one with a date, or a number or mark in a column of values if the rows have none. */
+/** The rows that have a point: rows with a date, or, if the rows have no dates, with a number or mark in a column of values. */
 function dated(rows: readonly string[][], { dates }: Layout, { values }: Columns): string[][] {
   if (dates.kind === 'column') return rows.filter((row) => dates.found.read(dateText(row, dates)) !== null);
   return rows.filter((row) => values.some((at) => isValueText(row[at] ?? '')));
@@ -120,7 +120,7 @@ function isContents({ titles }: Layout, { key }: Columns, rows: readonly string[
   return new Set(keys).size === keys.length;
 }
 
-/** Years beside a column that has one of twelve or four texts for each: the months or quarters of them, in words that are not known. */
+/** Years beside a column that has one of twelve or four texts for each: months or quarters, in unknown words. */
 function undividedMonths(
   { dates, titles }: Layout,
   columns: Columns,
@@ -136,7 +136,7 @@ function undividedMonths(
   return `the column ${entryAt(titles, at)} has twelve texts for each year, such as "${distinctIn(rows, at)[0] ?? ''}", which may be its months: give both columns under date, and their language`;
 }
 
-/** That a file is left out is for somebody to confirm: it may be a table that was not understood. */
+/** A person must confirm that a file is left out: it may be a table that was not understood. */
 const skipped = (skip: string): Proposal => ({ entry: { skip, guessed: ['skip'] }, evidence: {}, rows: 0 });
 
 function finished(
@@ -173,7 +173,7 @@ function placesOf(sample: Sample, { headerRows, firstRow }: Layout): Draft {
   return draft;
 }
 
-/** How the dates are written, and what remains a guess. */
+/** Adds how the dates are written, and what remains a guess. */
 function addDateForm({ entry, evidence, guessed }: Draft, { dates }: Layout): void {
   if ((dates.kind !== 'column' && dates.kind !== 'across') || entry.date === undefined) return;
   const { style, isSure, kind } = dates.found;
@@ -230,7 +230,7 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   const title = (at: number) => entryAt(titles, at);
   if (dates.kind !== 'across') {
     const [only = 0, second] = columns.values;
-    // The star takes columns that a later file adds; it is for files whose columns are series.
+    // The star matches columns that a later file adds; it is for files whose columns are series.
     const isWide =
       columns.key === null &&
       columns.dimensions.length === 0 &&
@@ -291,7 +291,7 @@ function addColumns(draft: Draft, { titles, dates }: Layout, columns: Columns): 
   }
 }
 
-/** Values by year that may be of the months of it are a guess: a series of each month would be another one. */
+/** Annual values that may be monthly ones are a guess: each month would be a series of its own. */
 function doubtParts(
   { evidence, guessed }: Draft,
   { dates, titles }: Layout,
@@ -309,7 +309,7 @@ function doubtParts(
   }
 }
 
-/** Years that tables of figures look ahead. */
+/** How many years ahead tables of figures go. */
 const yearsAhead = 10;
 
 /** Years of two digits are of one century, whose limit the dates may cross. */
@@ -335,7 +335,7 @@ function doubtYears(
   if (!guessed.includes('date')) guessed.push('date');
 }
 
-/** Why two tables side by side, each with dates of its own under one title, are not read as one. */
+/** Why two tables side by side, each with its own dates under one title, are not read as one. */
 function besideTable({ dates, titles }: Layout, rows: readonly string[][]): string | null {
   if (dates.kind !== 'column') return null;
   const own = entryAt(dates.columns, 0);
@@ -369,7 +369,7 @@ function doubtDates(
   if (!guessed.includes('dimensions')) guessed.push('dimensions');
 }
 
-/** Whether the texts of the column are dates, and one of them lies outside of the period that its row is of. */
+/** Whether the texts of the column are dates, and one of them lies outside the period of its row. */
 function hasOtherDates(
   rows: readonly string[][],
   at: number,
@@ -387,7 +387,7 @@ function hasOtherDates(
 
 const reserved = new Set([...metadataNames, 'series_id', 'date', 'value', 'status', 'vintage']);
 
-/** The names under which readers select, made of the titles. */
+/** The dimension names for readers, derived from the titles. */
 export function namedDimensions(titles: readonly string[]): Record<string, string> {
   const named: Record<string, string> = {};
   for (const title of titles) {

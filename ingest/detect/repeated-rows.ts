@@ -7,7 +7,7 @@ import { nounOf } from '../../kernel/text/counted.ts';
 
 const monthsOf: Readonly<Record<string, number>> = { monthly: 1, quarterly: 3, semiannual: 6, annual: 12 };
 
-/** Beyond these shares a column was overlooked: of rows that repeat a point with another value, and of all rows that repeat one. */
+/** Above these shares a column was overlooked: of rows that repeat a point with another value, and of all rows that repeat one. */
 const [contradictingShareMax, repeatedShareMax] = [0.01, 0.1];
 
 /**
@@ -63,7 +63,7 @@ export function addRepeated(
   return null;
 }
 
-/** Whether no cell of the one contradicts the other. */
+/** Whether no cell of one row contradicts the other. */
 function isAlike(one: readonly string[], other: readonly string[], { values }: Columns): boolean {
   return values.every((at) => {
     const [a, b] = [(one[at] ?? '').trim(), (other[at] ?? '').trim()];

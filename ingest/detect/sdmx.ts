@@ -27,7 +27,7 @@ interface SdmxTable {
   evidence: Record<string, string>;
 }
 
-/** Null if the titles are not those of SDMX-CSV. The dimensions stand before TIME_PERIOD, the attributes after OBS_VALUE. */
+/** Null if the titles are not those of SDMX-CSV. The dimensions are before TIME_PERIOD, the attributes after OBS_VALUE. */
 export function sdmxEntry(titles: readonly string[], rows: readonly string[][]): SdmxTable | null {
   // With labels a title is `FREQ: Frequency`, and a cell `A: Annual`; cells are kept as they are.
   const ids = titles.map((title) => title.replace(/:.*$/s, '').trim());

@@ -1,4 +1,4 @@
-// What the series of a table are: their id, name, unit and frequency, from its columns, its titles and the name of its file.
+// The facts of the series of a table: id, name, unit and frequency, from its columns, its titles and the name of its file.
 import { entryAt } from '../../kernel/entries.ts';
 import type { Columns } from './table/columns.ts';
 import { isDoubtful } from './table/dimensions.ts';
@@ -16,7 +16,7 @@ import { wordsOf } from '../entry/file-name.ts';
 const isCode = (title: string) =>
   /^[A-Z][A-Za-z0-9._&:-]*$/.test(title) && /[A-Z0-9].*[A-Z0-9]/.test(title) && !/[a-z]{3}/.test(title);
 
-/** The id, the name, the frequency and the unit of the series, and the columns that say nothing more. */
+/** Adds the id, the name, the frequency and the unit of the series, and the columns without further information. */
 export function addSeries(
   draft: Draft,
   {
@@ -54,7 +54,7 @@ export function addSeries(
     layout.dates.found.kind === 'fiscal year'
   )
     addFiscalYear(draft);
-  // What is in an id is no dimension.
+  // A column in the id is not a dimension.
   if (entry.dimensions !== undefined) {
     const inId = new Set(parts.map(title));
     const left = Object.entries(entry.dimensions).filter(([, each]) => !inId.has(each));
@@ -154,7 +154,7 @@ function addIgnored(draft: Draft, { titles }: Layout, columns: Columns, parts: r
 
 const currencies = ['USD', 'EUR', 'GBP', 'JPY', 'CHF', 'CNY', 'INR'];
 
-/** A column of units or currencies was written for one of the columns of values: for the others it is a guess, or their title says another. */
+/** A column of units or currencies belongs to one of the columns of values: for the others it is a guess, or their title names another. */
 function addOwnUnits({ entry, evidence, guessed }: Draft, { titles }: Layout, columns: Columns): void {
   if ((columns.unit === null && columns.currency === null) || entry.series?.unit?.includes('{') !== true)
     return;
@@ -197,7 +197,7 @@ function addOwnScales(
       .join('; ');
 }
 
-/** The unit belongs to a series: what it depends on is part of the id. */
+/** The unit belongs to a series: the columns on which it depends are part of the id. */
 function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]): number[] {
   if (key !== null || unit === null) return [];
   const body = rows.filter((row) => (row[unit] ?? '').trim() !== '').slice(0, 20_000);
@@ -207,8 +207,8 @@ function idColumns({ key, unit, dimensions }: Columns, rows: readonly string[][]
 }
 
 /**
- * The facts of the series: those of the command line above those that are stated beside the data, and these above what was found. A unit or
- * source that none of them has is left out: it is asked for, and never made up.
+ * The facts of the series: those of the command line override those stated beside the data, which override those found. A unit or source
+ * that none of them has is left out: the user is asked for it, and it is never invented.
  */
 export function addFacts(
   { entry, evidence, guessed }: Draft,

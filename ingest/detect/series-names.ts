@@ -1,5 +1,5 @@
-// The names of the series of a table: made of what states them, in order a column or a line of names, the title of the table, the name of its file;
-// with what tells the series of the table apart behind it.
+// The names of the series of a table, from the first source available: a column or a line of names, the title of the table, the name of its
+// file; followed by the parts that distinguish the series.
 import { entryAt } from '../../kernel/entries.ts';
 import { wordsOf } from '../entry/file-name.ts';
 import type { About, Draft, Seen } from './proposal.ts';
@@ -7,13 +7,13 @@ import type { Columns } from './table/columns.ts';
 import { detectDates } from './table/dates.ts';
 import type { Layout } from './table/layout.ts';
 
-/** Names of files that say nothing of their table: the name of the folder is put before them. */
+/** Uninformative names of files: the name of the folder is put before them. */
 const saysLittle =
   /^(?:data|dataset|table|sheet|values|series|observations|download|export|daily|weekly|monthly|quarterly|quarter|annual|yearly|year)$/i;
-/** Titles of columns of values that say nothing more than the name of the table. */
+/** Titles of columns of values that add nothing to the name of the table. */
 const isOfAnyValue =
   /^(?:obs[_ ]?)?(?:values?|observations?|amounts?|numbers?|data|prices?|levels?|index|rates?|figures?)$/i;
-/** Lines above the data that are no title of it. */
+/** Lines above the data that are not a title. */
 const isNote = /^(?:sources?|units?|notes?|footnotes?|last updated?|updated|release[d]?|copyright|©)\b/i;
 
 /** The only text of a line above the data: the first that is neither a note nor a date. */
@@ -34,13 +34,13 @@ export interface Names {
   name: string;
   /** Its beginning, if that is a title above the data. */
   title?: string;
-  /** Why. */
+  /** The reason. */
   evidence: string;
-  /** Nothing states it, and the name of the file says little. */
+  /** The name is not stated, and the name of the file is uninformative. */
   isMissing: boolean;
 }
 
-/** The title of the table: stated beside it, above its rows, or by the name of its file. */
+/** The title of the table: from metadata beside it, above its rows, or from the name of its file. */
 function tableName(
   { stem, folder, beside }: About,
   title: string | undefined,
@@ -59,7 +59,7 @@ function tableName(
   };
 }
 
-/** The name of the folder without the number that sorts it, and that of the file if a date is not all of it. */
+/** The name of the folder without its sort number, and that of the file unless it is only a date. */
 function withFolder(folder: string, stem: string): string {
   const words = wordsOf(folder.replace(/^\d{1,3}[\s_.-]+(?=\p{L})/u, ''));
   return stem.trim() === '' ? words : `${words}, ${wordsOf(stem)}`;
@@ -99,7 +99,7 @@ function saysMore({ titles, dates }: Layout, { values }: Columns, base: string):
   return !isOfAnyValue.test(title) && !plain(base).includes(plain(title)) && !/^column \d+$/.test(title);
 }
 
-/** Names, units and descriptions that are stated beside the data for single columns. */
+/** Names, units and descriptions of single columns from metadata beside the data. */
 export function addStatedColumns(
   { entry, evidence, guessed }: Draft,
   titles: readonly string[],

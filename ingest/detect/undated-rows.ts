@@ -1,5 +1,5 @@
-// Rows with numbers whose date is missing or of another length than most: totals, averages, sums of a year. They are reported, and left out if they
-// are few; many of them, with dates of another length, are series of another frequency.
+// Rows with numbers whose date is missing or of another length than most: totals, averages, sums of a year. They are reported, and left out
+// if there are few; many of them, with dates of another length, are series of another frequency.
 import { entryAt } from '../../kernel/entries.ts';
 import { isNumberText } from '../cells/cell-forms.ts';
 import type { PeriodKind } from '../cells/date-texts.ts';
@@ -7,7 +7,7 @@ import { dateText } from './table/layout.ts';
 import type { Draft, Seen } from './proposal.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
-/** A year among quarters sums them up; a day is of any length. */
+/** A year among quarters is their sum; a day is of any length. */
 const isOfKind = (kind: PeriodKind, most: PeriodKind) => kind === most || kind === 'day' || most === 'day';
 
 /** A table has few such rows; more are dates that were not understood. */

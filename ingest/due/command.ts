@@ -1,5 +1,5 @@
-// Publishes planned tables: writes almanac.yml, loads what is new or changed, one table after the other, and waits once until all is in force.
-// Hides that a table which cannot be loaded stops no other.
+// Publishes planned tables: writes almanac.yml, loads new and changed tables one after the other, and waits once until all are visible. A
+// table that cannot be loaded does not stop the others.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Database } from '../../kernel/database.ts';
 import { IngestFailure } from '../failure.ts';
@@ -12,26 +12,26 @@ import type { LoadedTable, LoadSettings } from '../plan/load-table-file.ts';
 import type { Plan, PlannedTable } from '../plan/plan.ts';
 
 export interface PublishOptions extends Omit<LoadSettings, 'publication' | 'onProgress' | 'alongside'> {
-  /** Loads a table: `loadTableFile`, in a process of its own unless its file is trusted. */
+  /** Loads a table: `loadTableFile`, in a child process unless its file is trusted. */
   load: (planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>) => Promise<LoadedTable>;
   /** Loads tables with guesses, and confirms them in almanac.yml. */
   acceptGuesses: boolean;
-  /** Tells which URLs the publisher will fetch by their schedule. Undefined: sources are neither registered nor ended. */
+  /** Decides which URLs the publisher will fetch by their schedule. Undefined: sources are neither registered nor ended. */
   sourceGuard?: AddressGuard;
   /** No gateway serves the database. */
   noGateway?: boolean;
-  /** Of all tables to load together. */
+  /** The size of all tables to load. */
   onProgress?: (state: PublishState) => void;
   onLoaded?: (table: PlannedTable, loaded: LoadedTable) => void;
   onFailed?: (table: PlannedTable, failure: IngestFailure) => void;
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface PublishState {
-  /** Loaded, or failed. */
+  /** The number of tables loaded or failed. */
   tablesDone: number;
   tables: number;
-  /** Points that were read, of tables that failed too. */
+  /** Points read so far, including those of tables that failed. */
   pointsRead: number;
   bytesRead: number;
   bytesTotal: number;
@@ -41,13 +41,13 @@ export interface Published {
   loaded: { table: PlannedTable; loaded: LoadedTable }[];
   failed: { table: PlannedTable; failure: IngestFailure }[];
   unchanged: number;
-  /** Tables that wait for somebody to confirm their guesses. */
+  /** Tables whose guesses are not confirmed. */
   unconfirmed: PlannedTable[];
-  /** What became of the URLs with a schedule. */
+  /** The outcome for URLs with a schedule. */
   sources: Registration;
 }
 
-/** What a run would load. */
+/** What the run would load. */
 export function toLoad(plan: Plan, acceptGuesses: boolean): PlannedTable[] {
   return plan.tables.filter(
     ({ state, isGuessed }) =>
@@ -56,8 +56,8 @@ export function toLoad(plan: Plan, acceptGuesses: boolean): PlannedTable[] {
 }
 
 /**
- * Loads the tables of a plan. almanac.yml is written before, so that a run which is killed is continued by the next.
- * @throws IngestFailure if almanac.yml cannot be written; the failures of tables are in the result.
+ * Loads the tables of a plan. almanac.yml is written first, so that the next run continues one that was killed.
+ * @throws IngestFailure if almanac.yml cannot be written; failures of tables are in the result.
  */
 export async function publish(database: Database, plan: Plan, options: PublishOptions): Promise<Published> {
   const { load, acceptGuesses, sourceGuard, noGateway, onProgress, onLoaded, onFailed, ...shared } = options;

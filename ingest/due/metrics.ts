@@ -1,4 +1,4 @@
-// What is due and what came of it, for /metrics: releases, sources, the watched folder and the bulk files, in one form.
+// The metrics of the publisher's work, for /metrics: releases, sources, the watched folder and the bulk files.
 import type { Queryable } from '../../kernel/database.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures, type Figures } from '../../kernel/metrics/figures.ts';
@@ -34,7 +34,7 @@ const helps = {
 type Name = keyof typeof helps;
 type Counts = Readonly<Record<string, number>>;
 
-/** What this process does, and what it has done since it started; undefined: it does not do that. */
+/** The jobs of this process, and their results since it started; undefined if it does not run the job. */
 export interface Doing {
   released: Counts;
   fetched: Counts | undefined;

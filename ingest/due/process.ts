@@ -1,5 +1,5 @@
-// The process that reads files: does the tasks that it is sent, one after another, and answers. It ends with its parent process; uncommitted
-// work is then rolled back.
+// The child process that reads files: runs the tasks that it is sent, one after another, and replies. It ends with its parent process;
+// uncommitted work is then rolled back.
 import { setPriority } from 'node:os';
 import { openDatabase, type Database } from '../../kernel/database.ts';
 import { createLog, standardOutput } from '../../kernel/log/log.ts';
@@ -12,13 +12,13 @@ const beatEveryMs = 1_000;
 
 const send = (message: Sent) =>
   new Promise<void>((resolve) => {
-    // A parent that is gone needs no answer, and this process ends.
+    // If the parent is gone, nobody needs the reply, and this process ends.
     if (process.connected) process.send?.(message, () => resolve());
     else resolve();
   });
 
 process.once('disconnect', () => process.exit(0));
-// A terminal and systemd send these to all processes of a service: its own process decides what becomes of this one.
+// A terminal and systemd send these signals to all processes of a service: the parent decides when this one stops.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 setInterval(() => void send({ beat: true }), beatEveryMs);
 process.on('message', (order: Order | typeof endOfTasks) => {
@@ -40,10 +40,10 @@ async function perform({
   accountId,
   isQuiet,
 }: Order): Promise<unknown> {
-  // A load, its check within it, and the pieces of its file.
+  // The load, its check and the pieces of its file.
   const open = () =>
     openDatabase(databaseUrl, log, { applicationName, connectionsMax: 3, statementTimeoutMs: 0 });
-  // On standard output are the results of commands.
+  // Standard output carries the results of commands.
   const log = createLog('publisher', isQuiet ? 'silent' : 'warn', standardOutput());
   const shared = (opened ??= open());
   const database: Database = {

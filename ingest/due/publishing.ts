@@ -1,5 +1,5 @@
-// The work of the publisher: makes releases as they become due, one group after another, until it is stopped. Several may run: one prepares
-// at a time, and another goes on when that one is gone.
+// The release loop of the publisher: makes releases as they become due, one group after another, until it is stopped. Several publishers
+// may run: one prepares at a time, and another takes over if it dies.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { deleteFilesOfReleased, noteAlive, noteGone, selectReleases } from './releases/embargo.sql.ts';
@@ -10,7 +10,7 @@ import { makeNextReleases, type Made, type ReleaseDeps } from './releases/make-r
 import { run, type Running } from './runner/runner.ts';
 
 export interface Publishing extends Running {
-  /** What this process has made since it started. */
+  /** The releases that this process has made since it started. */
   readonly counts: Readonly<{ released: number; failed: number }>;
 }
 
@@ -23,7 +23,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
   const { database, clock, log } = deps;
   const counts = { released: 0, failed: 0 };
   const instance = `${hostname().slice(0, 100)} ${randomUUID()}`;
-  let isSweepDue = true; // what another process has made and not swept
+  let isSweepDue = true; // for releases that another process made and did not sweep
   let heldBefore = '';
 
   async function keepUp(): Promise<boolean> {
@@ -62,7 +62,7 @@ export function startPublishing(deps: ReleaseDeps): Publishing {
     else log.info(line, 'A release under embargo was made');
   }
 
-  // Beside the work, which lasts as long as what it prepares.
+  // In parallel with the releases, whose preparation may take long.
   const keeping = run(
     {
       ...{ everyMs: aliveEveryMs, event: 'upkeep_fault', look: keepUp },

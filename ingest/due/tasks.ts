@@ -1,4 +1,4 @@
-// What a process of its own does with a file that is not trusted: the table of tasks.
+// The table of tasks that a child process runs on untrusted files.
 import type { TaskContext } from './apart/task.ts';
 import type { TableTasks } from './apart/tables.ts';
 import type { BulkTasks } from './bulk/write-apart.ts';
@@ -14,7 +14,7 @@ type Task<Name extends keyof Tasks> = (
   given: Tasks[Name]['given'],
 ) => Promise<Tasks[Name]['answer']>;
 
-/** Each is imported when it is to run: most processes run one. */
+/** Each is imported on first use: most processes run one. */
 export const tasks: { readonly [Name in keyof Tasks]: () => Promise<Task<Name>> } = {
   'find-tables': async () => {
     const { findTables } = await import('../preview/find-tables.ts');

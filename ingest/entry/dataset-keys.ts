@@ -1,5 +1,5 @@
-// The keys of an entry whose file has the columns of a dataset, in which `almanac ingest` states all of its flags. Without `dataset`, an entry
-// describes a table of observations in a layout of its own.
+// The keys of an entry whose file has the columns of a dataset; `almanac ingest` has a flag for each. Without `dataset`, an entry describes
+// a table of observations in its own layout.
 import { z } from 'zod';
 import { datasetNames } from '../datasets/datasets.ts';
 
@@ -71,7 +71,7 @@ interface GivenEntry {
   multiply?: unknown;
 }
 
-/** The keys of the entry that do not go together, each with the reason. */
+/** The keys of the entry that are mutually exclusive, each with the reason. */
 export function keysThatClash(entry: GivenEntry): { path: string[]; message: string }[] {
   const given = Object.keys(entry).filter((key) => entry[key as keyof GivenEntry] !== undefined);
   const { date, multiply } = entry;

@@ -1,5 +1,5 @@
-// An entry of a file with the columns of a dataset as the options of a load. The rows of text are read by the load, so that they can be kept for
-// a release; those of a workbook or a web page are handed to it.
+// Converts an entry of a file with the columns of a dataset to the options of a load. The load reads rows of text itself, so that they can
+// be stored for a release; those of a workbook or a web page are passed to it.
 import { statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { CsvBatch } from '../read/csv-batch.ts';
@@ -50,7 +50,7 @@ function readBy(
   input: string | Readable,
 ): Pick<LoadOptions, 'rows' | 'encoding' | 'delimiter' | 'headerLine'> | object {
   const headerLine = [header ?? []].flat()[0];
-  // What is no regular file, such as a pipe, can be read once only.
+  // An input that is not a regular file, such as a pipe, can be read only once.
   if (typeof input !== 'string' || statSync(input, { throwIfNoEntry: false })?.isFile() !== true)
     return { encoding, delimiter, headerLine };
   const kind = fileKind(input, encoding);

@@ -1,8 +1,8 @@
-// The entries of almanac.yml that a file has.
+// Finds the entries of almanac.yml for a file.
 import { matches } from '../read/file-path.ts';
 import type { TableDescription } from './entry.ts';
 
-/** The entries for a file, one for each sheet of a workbook: that which names the file, else those whose pattern it has. */
+/** The entries for a file, one for each sheet of a workbook: those that name the file, else those whose pattern matches. */
 export function entriesFor(path: string, entries: readonly TableDescription[]): TableDescription[] {
   const fitting = entries.filter(({ file }) => [file].flat().some((pattern) => matches(pattern, path)));
   const isNaming = ({ file }: TableDescription) => [file].flat().includes(path);

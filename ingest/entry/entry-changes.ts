@@ -1,7 +1,7 @@
-// What an edit of an entry of almanac.yml changes, in words: key by key, with what follows for the stored series.
+// Describes an edit of an almanac.yml entry, key by key, with the consequences for the stored series.
 import type { TableDescription } from './entry.ts';
 
-/** Keys that say which files the entry is for, when, and whether somebody has confirmed it: they change nothing that is loaded. */
+/** Keys for the matching, schedule and confirmation of an entry: they change no loaded data. */
 const withoutEffect = new Set(['file', 'guessed', 'schedule']);
 
 const consequences: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-// Reads and writes almanac.yml. Hides the YAML: a fault is told by line and key, with what is allowed there; entries are added with their
-// evidence as comments, and everything else stays as its author wrote it.
+// Reads and writes almanac.yml. A fault is reported by line and key, with the allowed values; entries are added with their evidence as
+// comments, and the author's text is otherwise preserved.
 import { existsSync, readFileSync } from 'node:fs';
 import {
   Document,
@@ -35,7 +35,7 @@ export interface DescriptionFile {
 
 const faultsShown = 10;
 
-/** @returns null if there is no such file. @throws IngestFailure with all faults, each by line and key. */
+/** @returns null if the file does not exist. @throws IngestFailure with all faults, each by line and key. */
 export function readDescription(file: string): DescriptionFile | null {
   if (!existsSync(file)) return null;
   return parseDescription(readFileSync(file, 'utf8'), file);
@@ -46,11 +46,11 @@ export function parseDescription(text: string, file: string): DescriptionFile {
   return { description: value, document };
 }
 
-/** One entry alone, as `entryText` writes it. @throws IngestFailure with all faults, each by line and key. */
+/** A single entry, as `entryText` writes it. @throws IngestFailure with all faults, each by line and key. */
 export const parseEntry = (text: string): TableDescription =>
   parsed(text, 'The entry', tableSchema, ['tables', 0]).value;
 
-/** @param above where the text stands in almanac.yml. */
+/** @param above the path of the text within almanac.yml. */
 function parsed<Schema extends z.ZodType>(
   text: string,
   file: string,
@@ -79,7 +79,7 @@ function valueOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error; // aliases of nothing, or of too much
+    if (!(error instanceof ReferenceError)) throw error; // unresolved or excessive aliases
     return failFaulty(file, [`  ${error.message}`]);
   }
 }
@@ -108,7 +108,7 @@ function faultsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fault
     });
   }
   if (issue.code === 'invalid_union') {
-    // The form that comes closest tells the most.
+    // The form that comes closest gives the most useful error.
     const [closest] = issue.errors.toSorted((a, b) => rank(a) - rank(b));
     if (closest !== undefined && closest.length > 0 && rank(closest) < 100)
       return closest.flatMap((each) => faultsOf(each, keys));
@@ -170,7 +170,7 @@ function nameOf(keys: readonly PropertyKey[]): string {
   );
 }
 
-/** The line of the key, or of what stands around it. */
+/** The line of the key, or of the enclosing value. */
 function lineOf(document: Document, lines: LineCounter, keys: readonly PropertyKey[]): number {
   for (let length = keys.length; length > 0; length--) {
     const parent = document.getIn(keys.slice(0, length - 1), true);
@@ -191,7 +191,7 @@ function lineOf(document: Document, lines: LineCounter, keys: readonly PropertyK
 const heading = ` How the tables of this folder are loaded, as almanac publish has found it: a comment says why.
  Edit it, and run almanac publish again: it says what the edit changes, and loads that. The keys are in docs/entries.md.`;
 
-/** A description without tables. @param name what the database remembers the folder by. */
+/** A description without tables. @param name the database identifies the folder by it. */
 export function emptyDescription(name: string): DescriptionFile {
   const document = new Document({ version: 1, name, tables: [] });
   document.commentBefore = heading;
@@ -202,11 +202,11 @@ export function emptyDescription(name: string): DescriptionFile {
 export interface NewEntry {
   entry: TableDescription;
   evidence: Readonly<Record<string, string>>;
-  /** What the preview calls the table. */
+  /** The preview's name of the table. */
   title: string;
   /** The titles of the columns of values of its only file. */
   columns?: readonly string[] | undefined;
-  /** Its rows as they will be served, and the choices of its guesses; of several files, those of the first. */
+  /** Its rows as they will be served, and the choices for its guesses; of several files, those of the first. */
   inspected?: Inspected | undefined;
 }
 
@@ -249,7 +249,7 @@ function comment(
   }
 }
 
-/** Below the guess, what else it may be, with the line to write instead. */
+/** Below the guess, its alternatives, each with the line to write instead. */
 function nameOthers(node: YAMLMap, entry: TableDescription, { key, options }: Choice): void {
   const [root = '', part] = key.split('.');
   const parent = part === undefined ? node : node.get(root);
@@ -284,7 +284,7 @@ export function entryText(entry: NewEntry): string {
 }
 
 /**
- * Gives entries the facts that are still guesses there, or missing. What somebody has confirmed stays.
+ * Gives entries the facts that are still guessed there, or missing. Confirmed facts stay.
  * @returns whether an entry has changed.
  */
 export function giveFacts(
@@ -318,7 +318,7 @@ export function giveFacts(
   return isChanged;
 }
 
-/** Changes an entry and its text: somebody has picked one of its readings. */
+/** Changes an entry and its text after a reading was picked. */
 export function settleEntry(
   file: DescriptionFile,
   entry: TableDescription,

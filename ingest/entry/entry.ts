@@ -1,5 +1,5 @@
-// The form of almanac.yml: what each table of a folder is, so that it can be loaded. The schema is strict; its descriptions are what an
-// editor shows, through almanac.schema.json.
+// The schema of almanac.yml, which describes each table of a folder so that it can be loaded. It is strict; editors show its descriptions
+// through almanac.schema.json.
 import { z } from 'zod';
 import { datasetNamed } from '../datasets/datasets.ts';
 import { metadataNames } from '../datasets/metadata.ts';
@@ -14,7 +14,7 @@ const factor = z.union([z.string(), z.number().transform(String)]);
 const line = z.int().min(1, 'is the number of a line, 1 or more').max(100_000);
 const title = z.string().min(1).max(500);
 const titles = z.array(title).max(10_000);
-/** YAML reads a bare 2024-01-31 or 5 as what it looks like; a fact is text. */
+/** YAML parses a bare 2024-01-31 or 5 as a date or a number; a fact is text. */
 const fact = z.union([z.string().max(10_000), z.number().transform(String)]);
 
 const meaningOf = new Map(datasetNamed('series').columns.map(({ name, meaning }) => [name, meaning]));
@@ -275,7 +275,7 @@ export type LoadableTable = Omit<TableDescription, 'date' | 'multiply'> &
     multiply?: string | undefined;
   };
 
-/** What the entry lacks for a load; empty: nothing. The columns of a dataset are known. */
+/** The keys that the entry lacks for a load; empty if it is complete. The columns of a dataset are known. */
 export function lackingIn(table: TableDescription): string[] {
   if (table.dataset !== undefined) return [];
   const lacking = (['header', 'first', 'date', 'series'] as const).filter((key) => table[key] === undefined);

@@ -1,4 +1,4 @@
-// What the name of a file says of its table.
+// Facts of a table from the name of its file.
 import { parsePeriod } from '../../kernel/dates.ts';
 import { splitEndings } from '../read/file-kind.ts';
 import { IngestFailure } from '../failure.ts';

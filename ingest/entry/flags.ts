@@ -1,16 +1,16 @@
-// The flags of `almanac ingest` that say what a file is: each is a key of an entry of almanac.yml, and together they are an entry. Hides the
-// forms of their values, and which flag a fault in the entry is from.
+// The flags of `almanac ingest` that describe a file: each is a key of an almanac.yml entry, and together they are an entry. Faults in the
+// entry are reported by flag.
 import type { z } from 'zod';
 import { misuse } from '../failure.ts';
 import { tableSchema, type TableDescription } from './entry.ts';
 
-/** What a flag takes: one text, a number, nothing, or texts that are the values of a list or a map. */
+/** The value of a flag: one text, a number, nothing, or texts that are the values of a list or a map. */
 type Form = 'text' | 'number' | 'true' | 'texts' | 'pairs' | 'choices' | 'replacements';
 
 export interface EntryFlag {
   /** `--skip-rows`. */
   flag: string;
-  /** What the help shows behind it; empty: it takes nothing. */
+  /** The placeholder in the help; empty if the flag has no value. */
   takes: string;
   /** `skip_rows`, or `date.format`. */
   key: string;
@@ -106,9 +106,9 @@ export const isRepeatable = ({ form }: EntryFlag): boolean => !['text', 'number'
 
 /**
  * The entry that the flags state, as almanac.yml would have it.
- * @param file as it is typed; `-` is standard input.
- * @param given the text of a flag, its texts if it is repeatable, true if it takes none; undefined if it was not typed.
- * @throws IngestFailure that names the flag, if a value is not of its form, or is not what its key allows.
+ * @param file as typed; `-` is standard input.
+ * @param given the text of a flag, its texts if it is repeatable, true if it has no value; undefined if it was not typed.
+ * @throws IngestFailure that names the flag, if a value is malformed, or its key does not allow it.
  */
 export function entryOfFlags(
   dataset: string,

@@ -1,4 +1,4 @@
-// What somebody sees of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses.
+// The preview of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses.
 import type { Choice } from './settle.ts';
 
 export interface Inspected {
@@ -6,7 +6,7 @@ export interface Inspected {
   choices: Choice[];
 }
 
-/** As JSON has it: it goes from process to process, and to operators. */
+/** Serialisable as JSON: it is sent between processes, and to operators. */
 export interface Preview {
   /** The first points, some of the middle and the last, as they will be served. */
   points: PreviewPoint[];
@@ -16,10 +16,10 @@ export interface Preview {
   is_whole: boolean;
   left_out: LeftOutRows[];
   columns_left_out: { title: string; reason: string }[];
-  /** The first cells that the load refuses. */
+  /** The first cells that the load rejects. */
   refused: RefusedInPreview[];
   refused_count: number;
-  /** Why no rows can be shown; null: they can. */
+  /** Why no rows can be shown; null if they can. */
   fault: string | null;
 }
 
@@ -29,10 +29,10 @@ export interface PreviewPoint {
   series: string;
   dims: Record<string, string>;
   date: string;
-  /** As published, with its digits; null: missing. */
+  /** As published, with its digits; null for missing. */
   value: string | null;
   status: string | null;
-  /** Null: the day of the load. */
+  /** Null for the day of the load. */
   vintage: string | null;
 }
 

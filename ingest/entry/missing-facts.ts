@@ -1,9 +1,9 @@
-// The facts of the series of a table that nobody has stated: what readers expect of every series, and files rarely say. They are asked for at a
-// terminal and reported elsewhere; the table is loaded without them.
+// The missing facts of the series of a table: readers expect them of every series, and files rarely have them. A terminal asks for them,
+// other callers report them; the table is loaded without them.
 import type { Choice } from './settle.ts';
 import type { TableDescription } from './entry.ts';
 
-/** Of more columns, one unit is asked for all of them. */
+/** With more columns than this, one question asks for the unit of all of them. */
 const columnsAsked = 12;
 
 /**
@@ -58,7 +58,7 @@ const asked = (key: string, question: string): Choice => ({ key, question, optio
 export const isMissing = ({ guessed = [] }: TableDescription, { key, options }: Choice): boolean =>
   options.length === 0 && !guessed.includes(key);
 
-/** A typed title with the placeholders that distinguish the series of the table, such as `{column}`, as the present name has them. */
+/** A typed title with the placeholders that distinguish the series of the table, such as `{column}`, as in the present name. */
 export function titled({ series }: TableDescription, title: string): string {
   return title.includes('{') ? title : `${title}${titleIn(series?.name ?? '').placeholders}`;
 }

@@ -1,4 +1,4 @@
-// Messages of a load name the flags of `almanac ingest`; to whoever has written an entry of almanac.yml they name its keys.
+// Rewrites messages of a load, which name the flags of `almanac ingest`, to name the keys of almanac.yml.
 import { shellWord } from '../datasets/shell-word.ts';
 import { IngestFailure } from '../failure.ts';
 import type { LoadSummary } from '../load/store/load-options.ts';
@@ -9,7 +9,7 @@ const names = [...keyOf.keys()].toSorted((a, b) => b.length - a.length).join('|'
 /** A flag, and the column that it is for: `--map date=…`, `--set unit=Percent`, `--multiply nav: …`. */
 const flagInText = new RegExp(`(?<=^|[\\s("])--(${names})(?![\\w-])(?: ([A-Za-z_]\\w*)(=…|(?=[=:])))?`, 'g');
 
-/** The text with keys in the place of flags: `--map date=…` is `map: { date: … }`. */
+/** The text with keys in place of flags: `--map date=…` is `map: { date: … }`. */
 export const namedByKey = (text: string): string =>
   text.replaceAll(flagInText, (_, flag: string, column: string | undefined, given: string | undefined) => {
     const key = keyOf.get(flag) ?? flag;
@@ -17,7 +17,7 @@ export const namedByKey = (text: string): string =>
     return given === '=…' ? `${key}: { ${column}: … }` : `${key}.${column}`;
   });
 
-/** The same failure with keys in the place of flags. What a command would lack is written as an entry would have it. */
+/** The same failure with keys in place of flags. Missing options are written as an entry would have them. */
 export function failureNamedByKey(failure: IngestFailure): IngestFailure {
   const { code, message, rowsRejected, rejects, cause, fix, due } = failure;
   const words = `${fix.map(shellWord).join(' ')}.`;
@@ -41,7 +41,7 @@ function keysOf(fix: readonly string[]): string {
   ].join(' ');
 }
 
-/** The summary with keys in the place of flags. */
+/** The summary with keys in place of flags. */
 export const summaryNamedByKey = (summary: LoadSummary): LoadSummary => ({
   ...summary,
   notes: summary.notes.map(namedByKey),

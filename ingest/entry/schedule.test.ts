@@ -55,7 +55,7 @@ test('the next instant is later, is one that the schedule names, and none is lef
     fc.property(cases, ([zone, schedule, after]) => {
       const next = nextInstant(schedule, zone, after).getTime();
       t.true(next > after.getTime());
-      // From any moment before it the same one follows.
+      // Every moment before it gives the same next instant.
       for (const part of [0, 0.25, 0.5, 0.75, 0.999]) {
         const between = Math.floor(after.getTime() + (next - 1 - after.getTime()) * part);
         t.is(nextInstant(schedule, zone, new Date(between)).getTime(), next);

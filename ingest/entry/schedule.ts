@@ -1,4 +1,4 @@
-// When a source is fetched: the words of `schedule` in almanac.yml, and the next instant that they name. Hides days on which clocks change.
+// When a source is fetched: parses `schedule` of almanac.yml, and computes the next instant, including on days on which clocks change.
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
@@ -12,9 +12,10 @@ export const scheduleRule =
   'must be "every N minutes" (5, 10, 15, 20 or 30), "hourly", "daily", "daily 10:30", "weekly mon" or "weekly mon 06:00"';
 
 /**
- * The first instant after another that a schedule names. Minutes are counted from the full hour of the local time; a day without a time of day
- * begins at 00:00. A time that a day does not have, as clocks go forward, is as much later; of one that it has twice the first counts.
- * @param timeZone an IANA name. @throws RangeError if the text is no schedule.
+ * The first instant of a schedule after another instant. Minutes are counted from the full hour of the local time; a day without a time of
+ * day begins at 00:00. A time that a day lacks, because clocks go forward, is moved by the length of the gap; of a time that occurs twice,
+ * the first counts.
+ * @param timeZone an IANA name. @throws RangeError if the text is not a schedule.
  */
 export function nextInstant(schedule: string, timeZone: string, after: Date): Date {
   const words = schedulePattern.exec(schedule)?.groups;
@@ -23,7 +24,7 @@ export function nextInstant(schedule: string, timeZone: string, after: Date): Da
   const { minutes, hourly, time = '00:00', weekday } = words;
   if (minutes !== undefined || hourly !== undefined)
     return nextMinute(here, minutes === undefined ? 60 : Number(minutes));
-  // From the day before: if clocks leave out a day (Pacific/Apia, 2011-12-30), its time is one of the day that follows.
+  // From the day before: if clocks skip a day (Pacific/Apia, 2011-12-30), its time falls on the following day.
   for (let day = here.toPlainDate().subtract({ days: 1 }); ; day = day.add({ days: 1 })) {
     if (weekday !== undefined && weekdays[day.dayOfWeek - 1] !== weekday) continue;
     const at = day.toZonedDateTime({ timeZone, plainTime: Temporal.PlainTime.from(time) });

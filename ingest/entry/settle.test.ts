@@ -1,4 +1,4 @@
-// Changes of an entry by what somebody picks: the entry and its text say the same, comments stay, and a pick can be taken back.
+// Changes of an entry by picks: the entry and its text agree, comments stay, and a pick can be undone.
 import test from 'ava';
 import { addEntries, emptyDescription, parseEntry, settleEntry } from './entry-file.ts';
 import type { TableDescription } from './entry.ts';

@@ -1,5 +1,5 @@
-// Settles guesses of an entry of almanac.yml: an option that was picked, or a text that was typed, becomes a change of the entry. One
-// implementation for the command line and for the pages of operators, and the only place that knows what the keys of a change mean.
+// Settles guesses of an almanac.yml entry: a picked option, or a typed text, becomes a change of the entry. Shared by the command line and
+// the operators' pages; only this module interprets the keys of a change.
 import { isMap, parseDocument, stringify, type Document, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import type { TableDescription } from './entry.ts';
 
@@ -7,26 +7,26 @@ import type { TableDescription } from './entry.ts';
 export type EntryValue = string | number | boolean | null | EntryValue[] | { [key: string]: EntryValue };
 
 /**
- * Keys of an entry → their values; null: the key is taken out. A fact of the series is `series.unit`, one of a column `columns.Price.unit`, a
+ * Keys of an entry → their values; null removes the key. A fact of the series is `series.unit`, one of a column `columns.Price.unit`, a
  * part of the date `date.format`.
  */
 export type EntryChange = Readonly<Record<string, EntryValue>>;
 
 export interface Option {
-  /** What it would mean. */
+  /** The meaning of the option. */
   label: string;
   set: EntryChange;
 }
 
-/** A guess that somebody settles by picking one of its readings, or by typing a text. */
+/** A guess that is settled by picking one of its readings, or by typing a text. */
 export interface Choice {
-  /** That is guessed, such as `date`. */
+  /** The guessed key, such as `date`. */
   key: string;
   /** With a cell of the file as an example. */
   question: string;
-  /** The first is what the entry has now. Empty: a text is typed. */
+  /** The first is the present value. Empty if a text is to be typed. */
   options: Option[];
-  /** The key that takes a typed text; null: none does. */
+  /** The key for a typed text; null if none is accepted. */
   text: string | null;
 }
 
@@ -44,13 +44,13 @@ function placeOf(key: string): [root: string, ...parts: string[]] {
   return [root, ...parts];
 }
 
-/** @returns null if the choice has no such option, or takes no text. */
+/** @returns null if the choice has no such option, or accepts no text. */
 export function changeOf({ options, text }: Choice, pick: Pick): EntryChange | null {
   if ('option' in pick) return options[pick.option]?.set ?? null;
   return text === null || pick.text.trim() === '' ? null : { [text]: pick.text.trim() };
 }
 
-/** The entry with the change; the given one stays as it is. */
+/** A copy of the entry with the change. */
 export function changed<Entry extends Partial<TableDescription>>(entry: Entry, change: EntryChange): Entry {
   const all = { ...entry } as EntryMap;
   for (const [key, value] of Object.entries(change)) {
@@ -59,7 +59,7 @@ export function changed<Entry extends Partial<TableDescription>>(entry: Entry, c
   return all as Entry;
 }
 
-/** Maps on the way are copied: the given ones stay as they are. */
+/** Maps on the path are copied: the given ones are not modified. */
 function put(map: EntryMap, [key, ...below]: string[], value: EntryValue): void {
   if (key === undefined) return;
   if (below.length > 0) {
@@ -70,7 +70,7 @@ function put(map: EntryMap, [key, ...below]: string[], value: EntryValue): void 
   else map[key] = value;
 }
 
-/** What the entry has now at the keys of the changes: it takes any of them back. */
+/** The present values at the keys of the changes: they undo any of the changes. */
 export function valuesAt(entry: Partial<TableDescription>, changes: readonly EntryChange[]): EntryChange {
   const keys = new Set(changes.flatMap((change) => Object.keys(change)));
   return Object.fromEntries(
@@ -109,7 +109,7 @@ function writeChange(node: YAMLMap, document: Document, change: EntryChange, why
   }
 }
 
-/** Writes below the maps that are there, and makes those that are not. */
+/** Writes into the existing maps, and creates missing ones. */
 function writeAt(
   node: YAMLMap,
   document: Document,
@@ -139,7 +139,7 @@ function writeKey(map: YAMLMap, document: Document, key: string, value: EntryVal
   const pair = pairs.find((each) => each.key.value === key);
   if (pair !== undefined) pair.value = created;
   else {
-    // What nobody has confirmed stays last.
+    // Unconfirmed keys stay last.
     const last = pairs.findIndex((each) => each.key.value === 'guessed');
     pairs.splice(last < 0 ? pairs.length : last, 0, document.createPair(key, created) as Pair<Scalar>);
   }

@@ -1,18 +1,18 @@
-// Texts with parts in braces, such as `IMF.{Country}`: what a row, its column and its file make of them.
+// Texts with placeholders in braces, such as `IMF.{Country}`, filled in from a row, its column and its file.
 import { nearestName } from '../../kernel/http/params.ts';
 import { misuse } from '../failure.ts';
 
-/** What the parts in braces stand for. */
+/** The sources of the placeholders. */
 export interface Places {
   /** The titles of the file's columns. */
   titles: readonly string[];
   /** The name of the file without folder and endings. */
   file: string;
-  /** Where the text stands, for messages. */
+  /** The key of the text, for messages. */
   of: string;
 }
 
-/** The text for a row, for the column of values at `column` (-1: there is none), and for the frequency of its date. */
+/** The text for a row, for the column of values at `column` (-1 for none), and for the frequency of its date. */
 export type Template = (row: readonly string[], column: number, frequency?: string) => string;
 
 /** The part for the frequency of the date of each row, such as `monthly`, where one column has months, quarters and years. */
@@ -107,14 +107,14 @@ const latin: Readonly<Record<string, string>> = Object.fromEntries(
     ),
 );
 
-/** A letter that is not Latin: by the table, else by its number, as no two may give one id. */
+/** A non-Latin letter: by the table, else by its code point, as no two may give one id. */
 function latinLetter(letter: string): string {
   const small = latin[letter.toLowerCase()];
   if (small === undefined) return `u${letter.codePointAt(0)?.toString(16) ?? ''}`;
   return letter === letter.toLowerCase() ? small : `${small.charAt(0).toUpperCase()}${small.slice(1)}`;
 }
 
-/** Part of a series id: letters without their marks, and those of other alphabets in Latin ones; what an id cannot hold becomes _. */
+/** Part of a series id: letters without diacritics, other alphabets transliterated; characters that an id cannot have become _. */
 export function idPart(text: string): string {
   return text
     .trim()

@@ -1,4 +1,4 @@
-// Writes almanac.yml. Hides that it is written beside its place first, and what a killed process leaves there.
+// Writes almanac.yml atomically, by a temporary file beside it, and removes those that killed processes have left.
 import { accessSync, constants, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { IngestFailure } from '../failure.ts';
@@ -8,7 +8,7 @@ import { textOf, type DescriptionFile } from './entry-file.ts';
 export function writeDescription(file: string, description: DescriptionFile): void {
   const temporary = `${file}.${process.pid}.tmp`;
   try {
-    // Flushed: after a power failure the new name could otherwise stand for an empty file.
+    // Flushed: after a power failure the new name could otherwise refer to an empty file.
     writeFileSync(temporary, textOf(description), { flush: true });
     renameSync(temporary, file);
   } catch (error) {
@@ -18,7 +18,7 @@ export function writeDescription(file: string, description: DescriptionFile): vo
 }
 
 /**
- * Asks for the right to write the file before anybody has answered questions for it.
+ * Checks that the file can be written, before the user answers questions for it.
  * @param file the path of almanac.yml.
  * @throws IngestFailure with the reason.
  */
@@ -50,8 +50,8 @@ function failUnwritable(file: string, cause: NodeJS.ErrnoException): never {
 const writtenWithinMs = 10 * 60_000;
 
 /**
- * Deletes what processes that were killed while they wrote the file have left beside it. A number says nothing of a process on another machine,
- * or in a container, that shares the folder: so one that has a process here is kept, and so is one that is new.
+ * Deletes the temporary files of processes that were killed while writing. A process id is meaningless for another machine or container
+ * that shares the folder: so a file whose process id exists here is kept, and so is a new one.
  * @param file the path of almanac.yml.
  */
 export function removeLeftDrafts(file: string): void {
@@ -67,7 +67,7 @@ export function removeLeftDrafts(file: string): void {
         rmSync(draft, { force: true });
     }
   } catch (error) {
-    // Whoever may not list the folder, or delete the file of another user, can publish nevertheless.
+    // A user who may not list the folder, or delete another user's file, can still publish.
     if (!['EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

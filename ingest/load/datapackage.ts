@@ -40,10 +40,9 @@ type Resource = z.infer<typeof resourceSchema>;
 type Field = z.infer<typeof fieldSchema>;
 
 /**
- * The options that load the chosen resource, or the only one: its file, delimiter, encoding, missing
- * values, number signs and date format; the date and value columns by their types; for new series the
- * resource's name as id, and name, source and licence.
- * @throws IngestFailure if the package cannot be read, or has more than one resource and none is chosen.
+ * Returns the options that load the chosen resource, or the only one: file, delimiter, encoding, missing values, number signs and date
+ * format; the date and value columns, found by their types; for new series, the resource's name as id, and name, source and licence.
+ * @throws IngestFailure if the package cannot be read, or has several resources and none is chosen.
  */
 export function packageOptions(options: LoadOptions, file: string): LoadOptions {
   const description = readPackage(file);
@@ -109,7 +108,7 @@ function fileOf(resource: Resource, packageFile: string): string {
   return file;
 }
 
-/** The mapping of columns, and the constants of new series. */
+/** The column mapping, and the constants for new series. */
 function namesOf(
   dataset: Dataset,
   options: LoadOptions,

@@ -1,4 +1,4 @@
-// The statements behind the figures of funds: which are due, their inputs, and their storage.
+// The statements behind the figures of funds: they find the funds that are due, read their inputs and store the results.
 import type { Payout } from '../../domain/funds/adjusted-nav.ts';
 import type { Transaction } from '../../kernel/database.ts';
 
@@ -6,7 +6,7 @@ export interface DueFund {
   fundNo: number;
   fundId: string;
   launchDate: string | null;
-  /** The dates of its first and last NAV; null if it has none. */
+  /** The dates of the fund's first and last NAV; null if it has none. */
   firstDate: string | null;
   lastDate: string | null;
   nav: string | null;
@@ -21,9 +21,9 @@ export interface DueFund {
 const firstMonth = 'coalesce(f.fiscal_year_first_month, c.fiscal_year_first_month, $1::smallint)';
 
 /**
- * Puts the funds on the list whose figures count from another month than the one in force.
- * @param otherwise the month of funds for which nothing is stated.
- * @returns how many were not on it.
+ * Queues the funds whose fiscal year now starts in a different month from the one their figures use.
+ * @param otherwise the month for funds that do not state one.
+ * @returns how many funds were added to the queue.
  */
 export async function markOtherFiscalYears(on: Transaction, otherwise: number): Promise<number> {
   const marked = await on.query(
@@ -37,8 +37,8 @@ export async function markOtherFiscalYears(on: Transaction, otherwise: number): 
 }
 
 /**
- * With `off`, the following statements use the index on funds: the planner has no statistics yet on the NAVs of this transaction,
- * and would read the whole table for each fund (measured: minutes instead of seconds). With `on`, the planner chooses again.
+ * With `off`, the following statements use the index on funds: the planner has no statistics yet on the NAVs of this transaction and would
+ * read the whole table for each fund (measured: minutes instead of seconds). With `on`, the planner chooses again.
  */
 export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Promise<void> {
   await on.query(
@@ -48,8 +48,8 @@ export async function setOtherPlans(on: Transaction, setting: 'on' | 'off'): Pro
 }
 
 /**
- * Takes up to `most` funds off the list of funds with due figures. Empty when it is done.
- * @param otherwise the first month of the fiscal year of funds for which nothing is stated.
+ * Removes up to `most` funds from the queue of funds with due figures and returns them; empty once the queue is empty.
+ * @param otherwise the first month of the fiscal year of funds that do not state one.
  */
 export async function takeDueFunds(
   on: Transaction,
@@ -78,8 +78,8 @@ export async function takeDueFunds(
 }
 
 /**
- * The NAVs needed for the figures as of the last one, as lists `2024-01-02 10.50,…`: those of the last year, those around the
- * start of each longer period, the first, and the first on or after each payout.
+ * The NAVs needed for the figures as of the last one, as lists `2024-01-02 10.50,…`: those of the last year, those around the start of each
+ * longer period, the first, and the first on or after each payout.
  */
 export async function readFigureNavs(
   on: Transaction,
@@ -120,10 +120,10 @@ export async function readFigurePayouts(
   );
 }
 
-/** A row of data.fund_figures or data.fund_returns by column; a numeric may be text, omitted columns are null. */
+/** A row of data.fund_figures or data.fund_returns by column. Numerics may be text; omitted columns are null. */
 export type FundFigures = { fund_no: number } & Record<string, number | string | null>;
 
-/** Stores rows of data.fund_figures and data.fund_returns, replacing those of the same funds; numerics may be texts. */
+/** Stores rows of data.fund_figures and data.fund_returns, replacing those of the same funds. Numerics may be text. */
 export async function storeFigures(
   on: Transaction,
   rows: readonly FundFigures[],
@@ -143,7 +143,7 @@ export async function storeFigures(
   );
 }
 
-/** Tells again which funds are stale, by the newest NAV of each category. */
+/** Recomputes which funds are stale, from the newest NAV of each category. */
 export async function keepStaleFunds(on: Transaction): Promise<void> {
   await on.query('select data.keep_stale_funds()');
 }

@@ -1,6 +1,5 @@
-// Recomputes the figures of the screener for the funds that a load has touched, which funds are stale, and the totals of companies,
-// in the transaction of the load.
-// Hides that only part of the history is read: the NAVs that the figures as of the last one depend on.
+// Recomputes, in the load's transaction, the screener figures of the funds that the load touched, which funds are stale, and the totals of
+// companies. It reads only the NAVs that the figures as of the last one depend on.
 import type { Transaction } from '../../kernel/database.ts';
 import { adjustNavs, type AdjustedNav } from '../../domain/funds/adjusted-nav.ts';
 import { fundAnalytics } from '../../domain/funds/analytics.ts';
@@ -27,7 +26,7 @@ import {
 import { tellOfRows } from './events/load-events.ts';
 import { finishLoads, insertLoad } from './store/statements.sql.ts';
 
-/** When a load runs, and what holds of funds for which nothing is stated. */
+/** The time of the load, and the defaults for funds that state nothing. */
 export interface LoadDay {
   now: Date;
   /** The day in the time zone of the series. */
@@ -55,7 +54,7 @@ export async function refreshFundFigures(on: Transaction, day: LoadDay): Promise
   await keepAmcFigures(on);
 }
 
-/** Answers are valid until a load changes their datasets, so a change that is in no file counts as a load of its own. */
+/** Answers are cached until a load changes their datasets, so a change that no file makes is recorded as a load of its own. */
 async function recordTurned(on: Transaction, { today, now }: LoadDay, funds: number): Promise<void> {
   const load = { dataset: 'funds', sourceName: 'fiscal years', vintage: today, complete: false };
   const counts = { pointsNew: 0, pointsRevised: funds, pointsUnchanged: 0, pointsDeleted: 0 };
@@ -133,7 +132,8 @@ function returnsByBasis(
 }
 
 /**
- * The returns by column. By length, those since inception are compared among annualised ones only: a fund younger than a year has none.
+ * The returns by column. The category comparison of returns since inception uses annualised returns only: a fund younger than a year has
+ * none.
  */
 function returnColumns(navs: readonly AdjustedNav[], options: ReturnOptions): Record<string, number | null> {
   return Object.fromEntries(

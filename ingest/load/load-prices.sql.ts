@@ -1,4 +1,4 @@
-// The statements for commodity prices: existing items and cities, and new ones.
+// The statements for commodity prices: look up and insert items and cities.
 import type { Queryable } from '../../kernel/database.ts';
 
 /** A row to insert: `id`, `name`, and the table's other columns as texts. */

@@ -1,5 +1,5 @@
-// Loads commodity prices: each row becomes one of a long file of observations, of the series `commodity.<item>`.
-// Points are stored by load-points.ts. Items and cities are looked up here, and created with --create.
+// Loads commodity prices: each row becomes a row of a long file of observations, in the series `commodity.<item>`. Items and cities are
+// looked up here, and created with --create; load-points.ts stores the points.
 import type { Transaction } from '../../kernel/database.ts';
 import { entryAt, entryOf, memberOf } from '../../kernel/entries.ts';
 import { cellReader, type CellReader } from '../cells/cells.ts';
@@ -19,11 +19,11 @@ type Row = ReadonlyMap<string, string | null>;
 const prices = datasetNamed('commodity-prices');
 const itemFacts = factsOf('commodity-items', ['item_id', 'name', 'active']);
 const cityFacts = factsOf('commodity-cities', ['city_id', 'name']);
-/** Columns that observations parse by their own rules. */
+/** Columns that the observations dataset parses by its own rules. */
 const pointColumns = ['date', 'price', 'status', 'vintage'];
 const defaults: Readonly<Record<string, string>> = { price_type: 'retail', stat: 'avg' };
 
-/** @throws IngestFailure if a row is refused and `skipInvalid` is not set. */
+/** @throws IngestFailure if a row is rejected and `skipInvalid` is not set. */
 export async function loadPrices(
   on: Transaction,
   input: LoadInput,
@@ -75,13 +75,13 @@ function factsOf(dataset: string, others: readonly string[]): string[] {
     .filter((name) => !others.includes(name));
 }
 
-/** @throws IngestFailure where the header lacks a part of every row, or has a column that is not known. */
+/** @throws IngestFailure if the header lacks a required column, or has an unknown one. */
 function planCells(header: readonly string[], options: LoadOptions): DatasetCell[] {
   const cells = datasetCells(prices, header, options);
   for (const { name, required } of prices.columns)
     if (required && !cells.some(({ column }) => column.name === name)) failLacking(name, header);
   refuseIdleFactors(cells, options.multiply);
-  // The unit has a use without --create: it must be that of the item.
+  // The unit is used without --create too: it must be that of the item.
   const idle = Object.keys(options.set ?? {}).filter(
     (name) => name !== 'unit' && [...itemFacts, ...cityFacts].includes(name),
   );
@@ -91,7 +91,7 @@ function planCells(header: readonly string[], options: LoadOptions): DatasetCell
 }
 
 /**
- * Converts the rows to those of observations; a row of an unknown item or city is refused here and not passed on.
+ * Converts the rows to rows of observations. A row of an unknown item or city is rejected here and not passed on.
  * @param refused counts such rows.
  */
 async function* pointRows(
@@ -124,7 +124,7 @@ async function* pointRows(
     refused.rows += input.rejects.count - rejectsBefore; // one reject per row
     yield points;
   }
-  // What was made here is as the constants say.
+  // Items and cities created here already have the constants.
   const items = new IdleFacts(on, 'commodity-items', constantsOf(cells, itemFacts, reader));
   const places = new IdleFacts(on, 'commodity-cities', constantsOf(cells, cityFacts, reader));
   await items.compare([...used.item]);
@@ -173,7 +173,7 @@ function readBatch(
   });
 }
 
-/** Whether item and city exist and the price is for the item's unit; refuses the row if not. */
+/** Whether item and city exist and the price is in the item's unit; rejects the row if not. */
 function isKnown(
   row: Row,
   line: number,
@@ -200,7 +200,7 @@ function isKnown(
   return given === unit ? true : refuse('unit', `${unit}, the unit of the item`);
 }
 
-/** The text of a column that every row has. */
+/** The text of a required column. */
 function textIn(row: Row, name: string): string {
   const text = entryOf(row, name);
   if (text === null) throw new TypeError(`an empty cell in the column ${name}`);

@@ -1,4 +1,4 @@
-// The statements for datasets that are plain tables: staging rows, checking them, inserting or updating by key.
+// The statements for table datasets: stage rows, check them, insert or update them by key.
 import type { Transaction } from '../../kernel/database.ts';
 import type { Frequency } from '../../domain/periods.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -7,7 +7,7 @@ import type { Dataset, Identity, Reference, Rule } from '../datasets/dataset.ts'
 import { changeNeighboursOfStaged, shownBySeries } from './store/shown-facts.sql.ts';
 import { insertNumbered, keepRestated, keepStatedColumns, updateKept } from './store/stated-rows.sql.ts';
 
-/** What the stage keeps as anything but text. */
+/** The columns that the stage does not store as text. */
 const sqlTypes: Partial<Record<Column['type'], string>> = {
   date: 'date',
   number: 'numeric',
@@ -26,7 +26,7 @@ export async function createTableStage(on: Transaction, columns: readonly Column
   );
 }
 
-/** Puts the present ids of series in the place of earlier ones. */
+/** Replaces earlier ids of series by their present ids. */
 export async function takePresentIds(on: Transaction, columns: readonly Column[]): Promise<void> {
   for (const { name } of columns.filter(({ type }) => type === 'series_id'))
     await on.query(
@@ -42,7 +42,7 @@ export async function takePresentIds(on: Transaction, columns: readonly Column[]
     );
 }
 
-/** Removes rows that name deleted series. @returns them, with the column and the first such series. */
+/** Removes rows that name deleted series. @returns the removed rows, each with its column and the first such series. */
 export async function takeDeletedSeries(
   on: Transaction,
   columns: readonly Column[],
@@ -64,7 +64,7 @@ export async function takeDeletedSeries(
 }
 
 /**
- * Gives rows whose identity is that of a stored row, or of an earlier row of the file, the key of that row. A row whose key is
+ * Sets the key of rows that identify a stored row, or an earlier row of the file, by something other than the key. A row whose key is
  * stored keeps it.
  */
 export async function takeOverKeys(
@@ -94,7 +94,7 @@ export async function takeOverKeys(
   await among('load_table', inFile, 'k.line < t.line', 'k.line');
 }
 
-/** Removes every row but the first of each key from the stage. @returns them. */
+/** Removes every row but the first of each key from the stage. @returns the removed rows. */
 export function takeRepeatedKeys(
   on: Transaction,
   dataset: Dataset,
@@ -107,7 +107,7 @@ export function takeRepeatedKeys(
   );
 }
 
-/** Removes the rows of new keys that lack required columns. @returns them, with the first column they lack. */
+/** Removes the rows of new keys that lack required columns. @returns the removed rows, each with the first column it lacks. */
 export function takeIncomplete(
   on: Transaction,
   dataset: Dataset,
@@ -129,8 +129,8 @@ export function takeIncomplete(
 }
 
 /**
- * Removes rows that would change how the dates of existing observations are read. @returns them.
- * @param seriesId the series of a row `t`, in SQL.
+ * Removes rows that would change how the dates of existing observations are read. @returns the removed rows.
+ * @param seriesId SQL for the series of a row `t`.
  */
 export function takeRedatings(
   on: Transaction,
@@ -145,14 +145,14 @@ export function takeRedatings(
   );
 }
 
-/** How the file writes a date, and what series it dates. */
+/** How the file writes a date, and which series it belongs to. */
 export interface WrittenDate {
   text: string;
   frequency: Frequency;
   fiscalYearEnd: string;
 }
 
-/** The different dates of points in a column, as far as their series exist. */
+/** The distinct dates of points in a column, for the series that exist. */
 export function findWrittenDates(on: Transaction, column: Column): Promise<WrittenDate[]> {
   return on.query(
     `select distinct t.${column.name} as text, s.frequency, coalesce(s.fiscal_year_end, '12-31') as "fiscalYearEnd"
@@ -162,8 +162,9 @@ export function findWrittenDates(on: Transaction, column: Column): Promise<Writt
 }
 
 /**
- * Puts the dates of points in the place of what the file writes, and removes the rows where it is no date of a point. @returns them.
- * Rows of unknown series lose their dates: they are refused by their series.
+ * Replaces dates as the file writes them by the dates of the points, and removes rows whose date is not one of a point. @returns the
+ * removed rows.
+ * Rows of unknown series lose their dates: they are rejected later because of their series.
  */
 export async function setPointDates(
   on: Transaction,
@@ -191,7 +192,7 @@ export async function setPointDates(
   return refused;
 }
 
-/** Removes rows of the calendar that name series that do not exist. @returns them, with the first such series. */
+/** Removes calendar rows that name unknown series. @returns the removed rows, each with the first such series. */
 export function takeUnknownSeries(on: Transaction): Promise<{ line: number; unknown: string }[]> {
   return on.query(
     `delete from load_table t using (
@@ -216,7 +217,7 @@ export async function resolveNames(
   );
 }
 
-/** Removes rows that refer to a row that neither the table nor (if it is the target) the file has. @returns them. */
+/** Removes rows that refer to a row that is neither in the table nor (if it is the target) in the file. @returns the removed rows. */
 export function takeDangling(
   on: Transaction,
   dataset: Dataset,
@@ -231,7 +232,7 @@ export function takeDangling(
   );
 }
 
-/** Removes rows whose value of the column another row has, in the table or earlier in the file. @returns them. */
+/** Removes rows whose value of the column another row has, in the table or earlier in the file. @returns the removed rows. */
 export function takeShared(
   on: Transaction,
   dataset: Dataset,
@@ -249,14 +250,14 @@ export function takeShared(
   );
 }
 
-/** Removes rows that violate a rule. @returns them. */
+/** Removes rows that violate a rule. @returns the removed rows. */
 export function takeBreakers(on: Transaction, rule: Rule): Promise<{ line: number; value: string | null }[]> {
   return on.query(
     `delete from load_table t where not (${rule.holds}) returning t.line, t.${rule.columns[0]}::text as value`,
   );
 }
 
-/** Inserts and updates. @returns how many rows were new, and how many changed; the others were identical. */
+/** Inserts and updates rows. @returns how many rows were new, and how many changed; the others were identical. */
 export async function upsert(
   on: Transaction,
   dataset: Dataset,
@@ -306,9 +307,7 @@ export async function upsert(
   return { inserted, updated };
 }
 
-/**
- * Records what the load states, for its retraction. @param unchanged how many rows it states as they were.
- */
+/** Records what the load states, for its retraction. @param unchanged how many rows it states unchanged. */
 export async function keepStatements(
   on: Transaction,
   dataset: Dataset,
@@ -327,7 +326,7 @@ const storedRows = (dataset: Dataset) => ({
   isSame: onKey(dataset, 't', 'k'),
 });
 
-/** Deletes the rows that the file should have but omits. @returns how many. */
+/** Deletes the rows that a complete file omits. @returns how many. */
 export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<number> {
   if (dataset.whole === undefined) return 0;
   const shared = dataset.whole.map((name) => storedName(dataset, name));
@@ -340,7 +339,7 @@ export async function deleteLeftOut(on: Transaction, dataset: Dataset): Promise<
   );
 }
 
-/** Counts the rows of `done`, in the database: a file may have millions. @param expressions common table expressions. */
+/** Counts the rows of `done` in the database, as a file may have millions. @param expressions common table expressions. */
 async function countOf(
   on: Transaction,
   expressions: string,
@@ -353,7 +352,7 @@ async function countOf(
   return entryAt(rows, 0).count;
 }
 
-/** The number of rows left in the stage that are to be stored. */
+/** The number of rows in the stage that are to be stored. */
 export async function countStaged(on: Transaction, dataset: Dataset): Promise<number> {
   const rows = await on.query<{ count: number }>(`select count(*) as count from ${statedRowsOf(dataset)} t`);
   return entryAt(rows, 0).count;
@@ -367,7 +366,7 @@ function cell(dataset: Dataset, { name, type }: Column): string {
     else t.${name}::timestamp at time zone t.time_zone end`;
 }
 
-/** The stage, joined with the numbers that its rows refer to. */
+/** The stage, joined with the numbers of the rows that it refers to. */
 function stageOf(dataset: Dataset): string {
   const numbered = (dataset.references ?? []).filter(({ number }) => number !== undefined);
   if (numbered.length === 0) return 'load_table';

@@ -39,7 +39,7 @@ import { asLong, unfolded, type LongInput } from './points/wide.ts';
 import { CopyBuffer, CopyLine, copyText } from './store/stage.sql.ts';
 import { finishLoads, insertLoad } from './store/statements.sql.ts';
 
-/** @throws IngestFailure where a row is refused and the load does not skip such. */
+/** @throws IngestFailure if a row is rejected and `skipInvalid` is not set. */
 export async function loadTable(
   on: Transaction,
   dataset: Dataset,
@@ -125,7 +125,7 @@ function planColumns(dataset: Dataset, header: readonly string[], options: LoadO
   return staged;
 }
 
-/** The columns that take the text of another where the file does not have them. */
+/** Columns that copy the text of another column if the file does not have them. */
 function copiedColumns(dataset: Dataset, staged: readonly DatasetCell[]): DatasetCell[] {
   return dataset.columns.flatMap((column) => {
     const original = staged.find((each) => each.column.name === column.copyOf);
@@ -134,7 +134,7 @@ function copiedColumns(dataset: Dataset, staged: readonly DatasetCell[]): Datase
   });
 }
 
-/** The parts of the key that a file may leave out. */
+/** The parts of the key that a file may omit. */
 function impliedColumns(dataset: Dataset, staged: readonly DatasetCell[]): DatasetCell[] {
   return dataset.columns.flatMap((column) => {
     const isThere = staged.some((each) => each.column.name === column.name);
@@ -144,7 +144,7 @@ function impliedColumns(dataset: Dataset, staged: readonly DatasetCell[]): Datas
   });
 }
 
-/** A local time means nothing without its zone. */
+/** A local time is ambiguous without its zone. */
 function zoneOfInstants(staged: readonly DatasetCell[]): string[] {
   return staged.some(({ column }) => column.type === 'instant') ? ['time_zone'] : [];
 }
@@ -177,7 +177,7 @@ async function stageRows(
   return rowsRead;
 }
 
-/** The row in the stage's format; null if it was refused. */
+/** The row in the stage's format; null if it was rejected. */
 function readRow(
   row: readonly string[],
   line: number,
@@ -212,12 +212,12 @@ function readRow(
   return cells;
 }
 
-/** @param value a day, or a period as the beginning of its days: 2024-03, 2024. */
+/** @param value a day, or a period, which means its first day: 2024-03, 2024. */
 function isFuture(value: string, today: string): boolean {
   return value > today.slice(0, value.length);
 }
 
-/** Turns the dates of points into those that the points have, by the frequencies of their series. */
+/** Replaces dates in the file by the dates of the points, using the frequencies of their series. */
 async function datePoints(
   on: Transaction,
   columns: readonly Column[],
@@ -236,7 +236,7 @@ async function datePoints(
   }
 }
 
-/** Refuses the rows that only a query can check. */
+/** Rejects the rows that only a query can check. */
 async function refuseStaged(
   on: Transaction,
   dataset: Dataset,

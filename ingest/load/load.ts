@@ -1,5 +1,5 @@
-// Loads a file into a dataset, atomically: read, stage, compare, store, in one transaction.
-// Hides which tables the rows of each dataset go to. One load runs at a time; readers see it once it is committed.
+// Loads a file into a dataset, atomically: read, stage, compare and store run in one transaction. One load runs at a time; readers see it
+// once it is committed.
 import { statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { dateIn, onOneDay, type DatedWork } from '../../kernel/clock.ts';
@@ -34,7 +34,8 @@ import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 /**
- * Loads the file; when it resolves, no call that begins later is answered from before. Loading a file twice changes nothing; a file of an older vintage is inserted at its place in the history.
+ * Loads the file. After it resolves, every call that begins sees the load. Loading a file twice changes nothing. A file of an older vintage
+ * is inserted at its place in the history.
  * @throws IngestFailure if the call or the file is invalid, or a row is and `skipInvalid` is not set; nothing is stored.
  */
 export async function load(database: Transacting, given: LoadOptions): Promise<LoadSummary> {
@@ -45,7 +46,7 @@ export async function load(database: Transacting, given: LoadOptions): Promise<L
     onOneDay(options, async (dated) => {
       const shared = { dated, started, interruptions, onWaiting };
       try {
-        // Only what can be read a second time may try the direct path.
+        // The direct path requires an input that can be read a second time.
         return await attempt(database, options, { ...shared, straight: isRereadable });
       } catch (error) {
         if (error instanceof InterruptedByRelease && !isRereadable) throw notAgain(error);
@@ -56,7 +57,7 @@ export async function load(database: Transacting, given: LoadOptions): Promise<L
   );
 }
 
-/** Not a stream, or a pipe with a name. */
+/** True for files; false for streams and named pipes. */
 const canBeReadAgain = ({ input, rows }: LoadOptions): boolean =>
   rows !== undefined ||
   (typeof input === 'string' && statSync(input, { throwIfNoEntry: false })?.isFIFO() !== true);
@@ -77,7 +78,10 @@ interface Attempt {
   onWaiting: LockOptions['onWaiting'];
 }
 
-/** The options with what a data package says, if the input is one: its file is the input then. @throws IngestFailure as `packageOptions` does. */
+/**
+ * Adds the options from the data package, if the input is one; its file then becomes the input. @throws IngestFailure as `packageOptions`
+ * does.
+ */
 export function withPackage(given: LoadOptions): LoadOptions {
   if (typeof given.input === 'string' && isDataPackage(given.input))
     return packageOptions(given, given.input);
@@ -94,7 +98,7 @@ async function attempt(
   const dataset = datasetNamed(options.dataset);
   checkOptions(options);
   checkFactors(dataset, options.multiply);
-  // Before it waits for another load.
+  // Runs before waiting for another load.
   if (options.vintage !== undefined) parseVintage(options.vintage, todayOf(options));
   const rejects = new Rejects(options.reportFile);
   let rowsSkipped = 0;
@@ -141,8 +145,8 @@ const todayOf = ({ today, seriesTimeZone, clock }: LoadOptions): string =>
   today ?? dateIn(seriesTimeZone, clock.now());
 
 /**
- * The last step before the commit of points. They are dated by today, unless the call or the file gives their day.
- * @throws IngestFailure if the day is over and the input cannot be read again.
+ * The last step before the commit of points. They are dated today, unless the call or the file gives their day.
+ * @throws IngestFailure if midnight has passed since the load began and the input cannot be read again.
  */
 function endInTime(
   dated: DatedWork,
@@ -157,7 +161,7 @@ function endInTime(
   );
 }
 
-/** Resolves when no gateway answers from memory as it was before: after a commit, and before its load is reported as done. */
+/** Resolves when no gateway serves cached data from before the load. Runs after the commit, and before the load is reported as done. */
 export const inForce = (): Promise<void> => pause(inForceAfterMs);
 
 function checkOptions(options: LoadOptions): void {

@@ -1,10 +1,10 @@
-// What is told of a load under embargo: the counts of its check or of its release, or why it failed.
+// The report of a load under embargo: the counts of its check or of its release, or why it failed.
 import { IngestFailure } from '../failure.ts';
 import { interruptionsToJson } from './store/interruptible.ts';
 import type { LoadSummary } from './store/load-options.ts';
 import type { LoadCounts } from './store/statements.sql.ts';
 
-/** What a load changed, for machines. */
+/** The changes of a load, as JSON. */
 export const pointCounts = ({ pointsNew, pointsRevised, pointsUnchanged, pointsDeleted }: LoadCounts) => ({
   points_new: pointsNew,
   points_revised: pointsRevised,
@@ -12,7 +12,7 @@ export const pointCounts = ({ pointsNew, pointsRevised, pointsUnchanged, pointsD
   points_deleted: pointsDeleted,
 });
 
-/** The counts of a load, as `almanac ingest --json` has them. */
+/** The counts of a load, as in `almanac ingest --json`. */
 export function reportOf(summary: LoadSummary) {
   return {
     rows_read: summary.rowsRead,

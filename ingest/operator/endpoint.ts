@@ -1,4 +1,4 @@
-// How the publisher declares its endpoints: all of them are for operators.
+// Declares the endpoints of the publisher; all of them are for operators.
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/database.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -10,9 +10,9 @@ import type { PublishTasks } from '../due/uploads/publish-table.ts';
 import type { ReadTasks } from '../due/uploads/read-upload.ts';
 import type { ReleaseClock } from '../due/releases/release-clock.ts';
 
-/** What the endpoints need. */
+/** The dependencies of the endpoints. */
 export interface OperatorDeps {
-  /** Apart from the connections by which releases are made. */
+  /** Separate from the connections that make releases. */
   database: Database;
   cursors: Cursors;
   /** The publisher's time zone, an IANA name. */
@@ -21,9 +21,9 @@ export interface OperatorDeps {
   fiscalYearFirstMonth: number;
   /** For the day of a retraction. */
   clock: Clock;
-  /** By which releases are due, and uploads expire. */
+  /** The clock of releases and of the expiry of uploads. */
   releaseClock: ReleaseClock;
-  /** The most that a file may have, in MB. */
+  /** The maximum size of a file, in MB. */
   uploadMb: number;
   /** Reads files. */
   apart: Apart<ReadTasks & PublishTasks>;
@@ -36,7 +36,7 @@ export const endpoint = endpointsFor<OperatorDeps>()({
 
 export type Endpoint = ServiceEndpoint<OperatorDeps, 'operator'>;
 
-/** The number of a path, such as that of a load. @throws Failure `not_found` if it is none. */
+/** The number in a path, such as that of a load. @throws Failure `not_found` if it is not a number. */
 export function numberOf(text: string, what: string): number {
   return /^[1-9]\d{0,14}$/.test(text)
     ? Number(text)

@@ -1,4 +1,4 @@
-// The interruptions of a load or retraction by releases under embargo, as operators are told.
+// The schema of the interruptions of a load or retraction by releases under embargo, for operators.
 import { z } from 'zod';
 
 export const interruptionsSchema = z

@@ -1,4 +1,4 @@
-// /v1/operator/loads: the record of loads, and their retraction. The same rules and records as of `almanac loads`.
+// /v1/operator/loads: the record of loads, and their retraction, with the same rules and records as `almanac loads`.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { entryOf, memberOf } from '../../kernel/entries.ts';
@@ -17,7 +17,7 @@ import { interruptionsSchema } from './interruptions-schema.ts';
 import { refuseWaiting } from '../due/releases/refuse-waiting.ts';
 
 export const count = z.int().min(0);
-/** What a load changes. */
+/** The changes of a load. */
 export const pointCountsSchema = {
   points_new: count,
   points_revised: count,
@@ -173,7 +173,7 @@ export const retractLoad = endpoint({
     },
 });
 
-/** @returns the loads as they are told, in the same order. */
+/** @returns the loads as JSON, in the same order. */
 async function rowsOf(
   { database, clock, seriesTimeZone }: OperatorDeps,
   entries: readonly LoadEntry[],

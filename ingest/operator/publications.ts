@@ -1,5 +1,5 @@
-// /v1/operator/uploads/{id}/check and /publication: what a table of an upload would change, and its publication, now or under embargo. The work
-// is done in a process of its own. A release that is due interrupts it: a publication starts again afterwards, a check is refused.
+// /v1/operator/uploads/{id}/check and /publication: the changes that a table of an upload would make, and its publication, now or under
+// embargo. A child process does the work. A due release interrupts it: a publication restarts afterwards, a check is refused.
 import { z } from 'zod';
 import { dateIn } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -113,9 +113,9 @@ const choose = z
   );
 
 const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
-/** Below the minute that the gateway waits. */
+/** Less than the gateway's timeout of a minute. */
 const checkWithinMs = 50_000;
-/** The gateway has answered 504 long before; the load goes on. */
+/** The gateway has answered 504 long before; the load continues. */
 const publishWithinMs = 600_000;
 
 export const checkUpload = endpoint({
@@ -197,7 +197,7 @@ function tableOf(upload: Upload, table: number): z.output<typeof uploadSchema>['
   );
 }
 
-/** The entry as it was found or edited, with what was picked. @throws Failure `invalid_body` if there is no such choice or option. */
+/** The entry as found or edited, with the picks. @throws Failure `invalid_body` if there is no such choice or option. */
 function pickedEntry(
   upload: Upload,
   {
@@ -218,7 +218,7 @@ function pickedEntry(
         { param: 'choose' },
       );
     }
-    // What an option sets was found by this service.
+    // This service has made the changes of an option.
     return (
       changeOf(choice as Choice, { option }) ??
       fail('invalid_body', `"choose": ${key} has ${choice.options.length} options, numbered from 0.`, {

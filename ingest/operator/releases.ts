@@ -1,4 +1,5 @@
-// /v1/operator/releases: the loads under embargo, and what operators do with them. The same rules and records as of `almanac releases`.
+// /v1/operator/releases: the loads under embargo, and the operators' actions on them, with the same rules and records as `almanac
+// releases`.
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { memberOf } from '../../kernel/entries.ts';
@@ -48,7 +49,7 @@ const withHistorySchema = releaseSchema.extend({
   ),
 });
 
-/** As the command lists it, with the instants in whole seconds like all of the API. */
+/** As in the command's list, with the instants in whole seconds like all of the API. */
 function rowOf(release: Release): z.output<typeof releaseSchema> {
   const { at, createdAt, endedAt } = release;
   return {

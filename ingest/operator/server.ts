@@ -1,4 +1,4 @@
-// Starts the HTTP server of the publisher, for the calls of operators. It has connections of its own: calls take none from the releases.
+// Starts the HTTP server of the publisher, for the calls of operators. It has its own connections: calls use none of those for releases.
 import { openDatabase } from '../../kernel/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ServiceCertificate } from '../../kernel/http/certificate.ts';
@@ -19,7 +19,7 @@ import { toRoutes } from './routes.ts';
 export interface OperatorServerOptions {
   /** Verifies the gateway's tokens and seals the page cursors. */
   identitySecret: string;
-  /** The previous secret, which gateways may still seal with while the secret is being replaced. */
+  /** The previous secret, which gateways may still use while the secret is being replaced. */
   previousIdentitySecret?: string | undefined;
   host: string;
   port: number;
@@ -31,9 +31,9 @@ export interface OperatorServerOptions {
   seriesTimeZone: string;
   /** From 1 to 12, as of loads. */
   fiscalYearFirstMonth: number;
-  /** Of the gateway: errors link to its pages. */
+  /** The gateway's URL: errors link to its pages. */
   publicUrl?: string;
-  /** The most that a file may have that operators send, in MiB. */
+  /** The maximum size of a file that operators upload, in MiB. */
   uploadMb?: number;
   /** Default: PostgreSQL's. */
   clock?: Clock;
@@ -44,15 +44,15 @@ interface Publisher {
   slowStatementMs?: number | undefined;
   releaseClock: ReleaseClock;
   ready: () => Promise<void>;
-  /** Of the processes that read files. */
+  /** The limits of the processes that read files. */
   readLimits: ReadLimits | undefined;
   env: ApartOptions['env'];
-  /** Continues the traces of gateways; by default none is. */
+  /** Continues the traces of gateways; default: no tracing. */
   tracing?: Tracing | undefined;
   log: Log;
 }
 
-/** @throws Error if the port is taken. */
+/** @throws Error if the port is in use. */
 export async function startOperatorServer(
   {
     identitySecret,
@@ -79,7 +79,7 @@ export async function startOperatorServer(
         await ready();
       },
       portSetting: 'PUBLISHER_PORT',
-      requestWithinMs: 0, // of an upload the gateway knows the time
+      requestWithinMs: 0, // the gateway times uploads
       routes: toRoutes({
         ...{ database, seriesTimeZone, fiscalYearFirstMonth, clock, releaseClock, uploadMb, apart },
         cursors: createCursors(identitySecret),

@@ -1,4 +1,4 @@
-// /v1/operator/sources: the URLs that keep themselves fresh, and what came of their last fetch.
+// /v1/operator/sources: the URLs with a schedule, and the outcome of their last fetch.
 import { z } from 'zod';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';

@@ -1,4 +1,4 @@
-// What /v1/operator/uploads takes and answers.
+// The request and response schemas of /v1/operator/uploads.
 import { z } from 'zod';
 import type { Upload } from '../due/uploads/uploads.sql.ts';
 import { instantText } from '../../kernel/clock.ts';
@@ -98,7 +98,7 @@ export function rowOf(upload: Upload): z.output<typeof uploadRowSchema> {
   };
 }
 
-/** Of an upload that a version without them has read. */
+/** Absent for an upload that an older version has read. */
 const sentBefore = { choices: [], preview: null };
 
 export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
@@ -108,7 +108,7 @@ export const uploadOf = (upload: Upload): z.output<typeof uploadSchema> => ({
     .parse((upload.tables as object[]).map((table) => ({ ...sentBefore, ...table }))),
 });
 
-/** A label, of which the ending and a date in it say how the file is read. */
+/** A label; its ending and a date in it determine how the file is read. */
 export const nameParam = z
   .string()
   .min(1, 'must not be empty')

@@ -1,5 +1,5 @@
-// /v1/operator/uploads: a file that an operator sends, what was found in it, and its deletion. It is stored in pieces as it comes, and read in
-// a process of its own.
+// /v1/operator/uploads: the upload of a file, its detected tables, and its deletion. It is stored in pieces as it arrives, and read in a
+// child process.
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import { z } from 'zod';
@@ -35,10 +35,10 @@ import {
 
 const hourMs = 3_600_000;
 const keptMs = 24 * hourMs;
-/** One that has not arrived whole by then never will. */
+/** An upload that is not complete after this time never will be. */
 const arrivesWithinMs = hourMs;
 const ofAccountMax = 10;
-/** Below the minute that the gateway waits. */
+/** Less than the gateway's timeout of a minute. */
 const readWithinMs = 50_000;
 
 const params = { id: z.string().describe('An id of `/v1/operator/uploads`.') };
@@ -146,7 +146,7 @@ export const deleteOneUpload = endpoint({
     },
 });
 
-/** @throws Failure `not_found` if there is none, or it has expired. */
+/** @throws Failure `not_found` if it does not exist, or has expired. */
 export async function requireUpload(
   { database, releaseClock }: OperatorDeps,
   given: Readonly<Record<string, string>>,
@@ -160,11 +160,11 @@ export async function requireUpload(
   );
 }
 
-/** @throws Failure `payload_too_large`; `invalid_request` if the client leaves. */
+/** @throws Failure `payload_too_large`; `invalid_request` if the client disconnects. */
 async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
-    // Not destroyed on return: whoever sends too much must still be able to read the error.
+    // Not destroyed on return: a client that sends too much must still be able to read the error.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > uploadMb * 1024 * 1024)
@@ -177,7 +177,7 @@ async function* bytesOf(request: Request, uploadMb: number): AsyncGenerator<Buff
   }
 }
 
-/** Does work on a file. @throws Failure that says what is wrong with the file, if it cannot be used. */
+/** Does work on a file. @throws Failure with the fault of the file, if it cannot be used. */
 export async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -186,7 +186,7 @@ export async function refusing<Result>(work: () => Promise<Result>): Promise<Res
   }
 }
 
-/** What the client is told of a file that cannot be used; any other error as it is. */
+/** The error for the client if a file cannot be used; any other error is passed on unchanged. */
 function refusalOf(error: unknown): unknown {
   if (error instanceof IngestFailure) {
     if (error.due === undefined) return new Failure('invalid_body', error.message);

@@ -1,5 +1,5 @@
-// Loads a planned table: its entry becomes the options of a load, its file a stream of long rows, and that it was loaded is remembered in the
-// transaction of the load.
+// Loads a planned table: converts its entry to the options of a load and its file to a stream of long rows, and records in the load's
+// transaction that it was loaded.
 import type { Clock } from '../../kernel/clock.ts';
 import { dateIn } from '../../kernel/clock.ts';
 import type { Transaction } from '../../kernel/database.ts';
@@ -25,14 +25,14 @@ export interface LoadSettings extends Omit<LockOptions, 'dryRun'> {
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number;
   clock: Clock;
-  /** The name of almanac.yml's publication; left out: what is loaded is not remembered, and is loaded again by the next run. */
+  /** The name of almanac.yml's publication; if omitted, the load is not recorded, and the next run repeats it. */
   publication?: string;
-  /** The entry was typed as flags: messages name these, and not the keys. */
+  /** The entry was typed as flags: messages name these instead of the keys. */
   isTyped?: boolean;
   dryRun: boolean;
   reportFile?: string;
   onProgress?: (rowsRead: number, bytesRead: number) => void;
-  /** Runs in the transaction of the load, after it; what it throws undoes the load. */
+  /** Runs in the load's transaction, after it; if it throws, the load is rolled back. */
   alongside?: LoadOptions['alongside'];
 }
 
@@ -46,10 +46,10 @@ export interface LoadedTable {
 
 const idsKept = 100;
 
-/** A table as the loader takes it: its rows long, and what its entry says as options. */
+/** A table as input of the loader: long rows, and its entry as options. */
 export interface TableLoad extends Pick<Reshaped, 'constants' | 'series' | 'stated'> {
   options: Omit<LoadOptions, 'seriesTimeZone' | 'clock'>;
-  /** How much of the file was read; undefined: the load knows it. */
+  /** How much of the file was read; undefined if the load counts it. */
   bytesRead?: () => number;
 }
 
@@ -97,8 +97,8 @@ export function tableLoad({ entry, file, input, path: name }: PlannedTable, toda
 }
 
 /**
- * Loads a table in a transaction of its own. Whoever loads several waits once, at the end, until they are in force.
- * @throws IngestFailure if the entry does not fit the file, or a row is refused; nothing is stored then, and nothing remembered.
+ * Loads a table in a transaction of its own. A caller that loads several waits once, at the end, until they are visible.
+ * @throws IngestFailure if the entry does not fit the file, or a row is rejected; nothing is stored or recorded then.
  */
 export async function loadTableFile(
   database: Transacting,
@@ -143,7 +143,7 @@ async function loadPlanned(
   return { summary, seriesIds: [...stated].slice(0, idsKept), series: stated.size };
 }
 
-/** The name in the record of loads, which data-api may read too: a URL without its query, where a token may be. */
+/** The name in the record of loads, which data-api may read too: a URL without its query, which may contain a token. */
 function sourceNameOf(name: string, sheet: string | undefined): string {
   const plain = withoutQuery(name);
   return sheet === undefined ? plain : `${plain}, ${sheet}`;

@@ -1,5 +1,5 @@
-// What a run of almanac publish has to do: which files have an entry, which are new and what they are proposed to be, what has changed since
-// they were loaded. Reads files, almanac.yml and what the database remembers; changes nothing.
+// Plans a run of almanac publish: which files have an entry, which are new, with their proposals, and which have changed since they were
+// loaded. Reads files, almanac.yml and the database's record; changes nothing.
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -32,17 +32,17 @@ import { idPart } from '../entry/templates.ts';
 export interface PlanOptions {
   /** Folders, files and URLs. */
   targets: readonly string[];
-  /** Facts of new series, and of those that have guesses in their place, such as unit and source. */
+  /** Facts of new series, and of those that have guesses instead, such as unit and source. */
   facts: Readonly<Record<string, string>>;
-  /** Loads what has not changed, too. */
+  /** Also loads unchanged files. */
   again: boolean;
   /** YYYY-MM-DD. */
   today: string;
-  /** Reads a file, to find its tables: `findTables`, in a process of its own unless this one is. */
+  /** Reads a file to find its tables: `findTables`, in a child process unless this is one. */
   find: (given: FindTables) => Promise<FoundTable[]>;
   /** Called before each file that is read. */
   onFile?: (path: string, number: number, of: number) => void;
-  /** Files that are not where their paths say, by these. */
+  /** The actual paths of files that are not at their nominal paths. */
   moved?: ReadonlyMap<string, SourceFile>;
 }
 
@@ -51,17 +51,17 @@ export interface PlannedTable {
   entry: TableDescription;
   /** Below the folder, or a URL. */
   path: string;
-  /** Where it is on this machine. */
+  /** Its path on this machine. */
   file: string;
   /** Its bytes, if it is not a file: of an entry with `dataset`. */
   input?: Readable;
   bytes: number;
   contentSha256: string;
-  /** `no table`: left out by its own entry, which nobody has confirmed; `skipped`: left out on purpose. */
+  /** `no table`: left out by its own entry, which is not confirmed; `skipped`: left out on purpose. */
   state: 'new' | 'file changed' | 'entry changed' | 'load retracted' | 'unchanged' | 'skipped' | 'no table';
   /** Loaded only if the guesses are accepted. */
   isGuessed: boolean;
-  /** What the edit of the entry changes, since the table was loaded. */
+  /** The consequences of an edit of the entry since the table was loaded. */
   changes: string[];
   /** The entry that it was loaded with. */
   loadedWith: TableDescription | null;
@@ -73,7 +73,7 @@ export interface Plan {
   description: DescriptionFile;
   /** There is no almanac.yml yet. */
   isNew: boolean;
-  /** Those of files that had none; already in the description, but not in its file. */
+  /** The entries of files that had none; already in the description, but not in its file. */
   newEntries: NewEntry[];
   /** Facts were given to entries that had guesses of them; not in the file yet. */
   isCompleted: boolean;
@@ -84,7 +84,7 @@ export interface Plan {
   close(): Promise<void>;
 }
 
-/** A file of a target, where it is. */
+/** A file of a target, with its path. */
 export interface SourceFile {
   path: string;
   file: string;
@@ -107,7 +107,10 @@ export async function planPublishing(on: Queryable, options: PlanOptions): Promi
   return plans;
 }
 
-/** The plan of one file of a folder: it is loaded as if it lay there, and may be elsewhere. The file is read by this process, which is there for that. */
+/**
+ * The plan of one file of a folder: it is loaded as if it were there, and may be elsewhere. This process, which exists for that, reads the
+ * file.
+ */
 export function planMovedFile(
   on: Queryable,
   folder: string,
@@ -211,7 +214,7 @@ async function planFolder(
   return plan;
 }
 
-/** First what others refer to, as prices do to items. Oldest vintage first: that is the fastest order. Files without one keep theirs. */
+/** Referenced data first, as items before prices. Oldest vintage first, which is the fastest order. Files without one keep their order. */
 const orderOf = ({ path: name, entry }: PlannedTable): string => {
   const rank = String(datasetNames.indexOf(entry.dataset ?? 'observations')).padStart(3, '0');
   const isDated = typeof entry.vintage === 'object' && 'in' in entry.vintage;

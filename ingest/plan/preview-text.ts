@@ -1,5 +1,5 @@
-// What a run will do, in words: the tables with what is sure and what is guessed, their rows as they will be served, what edits change, and what
-// is left out.
+// Describes a run before it starts: the tables with certain and guessed facts, their rows as they will be served, the effects of edits, and
+// the tables that are left out.
 import { stringify } from 'yaml';
 import type { TableDescription } from '../entry/entry.ts';
 import type { Plan, PlannedTable } from './plan.ts';
@@ -14,13 +14,13 @@ const tablesShown = 40;
 const tablesWithAllRows = 5;
 
 interface Shown {
-  /** What is known of tables beside their entries. */
+  /** Facts of tables besides their entries. */
   inspected: ReadonlyMap<TableDescription, Inspected>;
-  /** Whether the lines that settle a guess are shown: nobody is asked. */
+  /** Whether to show the lines that settle a guess, because no question is asked. */
   withLines: boolean;
 }
 
-/** Lines of text; empty if everything is as it was. */
+/** Lines of text; empty if nothing has changed. */
 export function previewOf(plan: Plan, { inspected, withLines }: Shown): string {
   const lines: string[] = [];
   const fresh = plan.newEntries;
@@ -100,7 +100,7 @@ function linesOfChoice(entry: TableDescription, { key, question, options, text }
   ];
 }
 
-/** The rows of a table, and what of it is not loaded. @param most how many rows. */
+/** The rows of a table, and its parts that are not loaded. @param most how many rows. */
 export function rowsOf(preview: Preview, most = preview.points.length): string[] {
   const { points, points_read: count, is_whole: isWhole, fault } = preview;
   if (fault !== null) return [`  its rows cannot be shown: ${fault}`];
@@ -132,7 +132,7 @@ function some(points: readonly PreviewPoint[], most: number): readonly PreviewPo
   );
 }
 
-/** Columns that no point has are left away. */
+/** Columns without a value in any point are omitted. */
 function tableOf(points: readonly PreviewPoint[]): string[] {
   const dims = [...new Set(points.flatMap((point) => Object.keys(point.dims)))];
   const columns: [title: string, cell: (point: PreviewPoint) => string][] = [
@@ -158,10 +158,10 @@ function tableOf(points: readonly PreviewPoint[]): string[] {
 const textMax = 160;
 const shortened = (text: string) => (text.length > textMax ? `${text.slice(0, textMax)}…` : text);
 
-/** On one line, as almanac.yml has it. */
+/** On one line, in almanac.yml's syntax. */
 const flow = (value: unknown) => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
 
-/** What stands under a key such as `series.unit`, on one line; empty: nothing. */
+/** The value of a key such as `series.unit`, on one line; empty for none. */
 export function valueAt(entry: object, key: string): string {
   let value: unknown = entry;
   for (const part of key.split('.')) value = (value as Record<string, unknown> | undefined)?.[part];

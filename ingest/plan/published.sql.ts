@@ -1,4 +1,4 @@
-// What almanac publish has loaded: by publication, file and sheet, the content and the entry that it was loaded with.
+// The record of almanac publish's loads: by publication, file and sheet, the content and the entry with which it was loaded.
 import type { Queryable } from '../../kernel/database.ts';
 
 export interface PublishedFile {
@@ -11,7 +11,7 @@ export interface PublishedFile {
   contentSha256: string;
   /** The entry of almanac.yml. */
   entry: object;
-  /** The first load of the file; null: it is not known. */
+  /** The first load of the file; null if unknown. */
   loadNo: number | null;
 }
 
@@ -30,7 +30,7 @@ export async function findPublished(
   );
 }
 
-/** Replaces what is remembered of the file. */
+/** Replaces the record of the file. */
 export async function rememberPublished(on: Queryable, file: PublishedFile): Promise<void> {
   await on.query(
     `insert into data.published_files (publication, path, sheet, content_sha256, entry, load_no)

@@ -1,9 +1,9 @@
-// What every choice is made of: the table as it was sampled, and options of which the first is what the entry has now.
+// The common parts of all choices: the sampled table, and options of which the first is the present value of the entry.
 import type { LoadableTable } from '../entry/entry.ts';
 import type { ReshapePlan } from '../reshape/reshape-plan.ts';
 import { valuesAt, type Choice, type EntryChange, type Option } from '../entry/settle.ts';
 
-/** What a choice is made of. */
+/** The input of a choice. */
 export interface Guessed {
   entry: LoadableTable;
   plan: ReshapePlan;
@@ -19,7 +19,7 @@ export interface Guessed {
   today: string;
 }
 
-/** A choice whose first option is what the entry has now. @param options the label, and the change; null for the first. */
+/** A choice whose first option is the entry's present value. @param options the label, and the change; null for the first. */
 export function choiceBetween(
   entry: LoadableTable,
   key: string,
@@ -29,7 +29,7 @@ export function choiceBetween(
   const changes = options.flatMap(([, set]) => (set === null ? [] : [set]));
   if (changes.length === 0) return null;
   const now = valuesAt(entry, changes);
-  // An option has a value for each key that another one changes: picking it takes the other back.
+  // An option has a value for each key that another one changes, so that picking it undoes the other.
   const all = options.map(([label, set]): Option => ({
     label,
     set: set === null ? now : { ...now, ...set },

@@ -1,5 +1,5 @@
-// The guesses of an entry as choices: for each guess that is a matter of picking, what it is now and what else it may be, with a cell of the file
-// that shows the difference. Readings come from the code that detects and loads; this file asks the questions.
+// Turns the guesses of an entry into choices: for each guess that can be picked, its present value and its alternatives, with a cell of the
+// file that shows the difference. The readings come from the code that detects and loads; this file asks the questions.
 import { cellOf, isNumberText } from '../cells/cell-forms.ts';
 import { dateChoice, fiscalYearChoice, frequencyChoice, vintageChoice } from './date-choices.ts';
 import type { LoadableTable, TableDescription } from '../entry/entry.ts';
@@ -13,12 +13,12 @@ import type { Choice, EntryChange, EntryValue } from '../entry/settle.ts';
 import { missingFacts } from '../entry/missing-facts.ts';
 import { choiceBetween, factOf, type Guessed } from './choice-between.ts';
 
-/** The entry by another encoding: its texts are read anew. */
+/** The entry in another encoding: its texts are read again. */
 export type ByEncoding = (encoding: string) => Promise<EntryChange>;
 
 /**
- * The choices of an entry, in the order of its guesses. Guesses without a choice are only to be confirmed.
- * @param plan how its rows are read; null: they cannot be read as the entry says.
+ * The choices of an entry, in the order of its guesses. Guesses without a choice can only be confirmed.
+ * @param plan how its rows are read; null if the entry cannot read them.
  */
 export async function choicesOf(
   entry: TableDescription,
@@ -107,7 +107,7 @@ const texts: Readonly<Record<string, string>> = {
   'series.name': 'The name of the series',
 };
 
-/** What a file rarely says: somebody types it. */
+/** Facts that files rarely have: the user types them. */
 function textChoice(key: string, { series }: TableDescription): Choice | null {
   const question = texts[key];
   if (question === undefined) return null;
@@ -115,7 +115,7 @@ function textChoice(key: string, { series }: TableDescription): Choice | null {
   return { key, question: `${question}, now "${now}":`, options: [], text: key };
 }
 
-/** An id that a series has already is kept, or another one is typed. */
+/** An id that a series already has is kept, or another one is typed. */
 export function idChoice(id: string, taken: string, name: string): Choice {
   return {
     ...{ key: 'series.id', text: 'series.id' },
@@ -137,7 +137,7 @@ async function encodingChoice(
   return choiceBetween(entry as LoadableTable, 'encoding', 'The text of the file is', options);
 }
 
-/** Rows that are left out by their text: another reading loads them, or stops at them. */
+/** Rows that are left out by their text: another reading loads them, or fails on them. */
 function leaveOutChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
   const all = entry.leave_out ?? {};
   const options: [string, EntryChange | null][] = [['they are left out', null]];
@@ -179,7 +179,7 @@ function onlyChoice({ entry, plan, rows, lines }: Guessed): Choice | null {
   );
 }
 
-/** Columns of values without a title may be none. */
+/** Columns of values without a title may not be values. */
 function valuesChoice({ entry }: Guessed): Choice | null {
   const { values } = entry;
   if (!Array.isArray(values)) return null;

@@ -1,4 +1,4 @@
-// Choices of when points are: the form of dates, the end of fiscal years, the frequency, and the day of publication.
+// Choices about dates: the form of dates, the end of fiscal years, the frequency, and the day of publication.
 import { frequencies, type Frequency } from '../../domain/periods.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { pointDate, dateReader } from '../cells/dates.ts';
@@ -14,7 +14,7 @@ import type { Choice, EntryChange } from '../entry/settle.ts';
 
 type Labelled = readonly [label: string, set: EntryChange | null];
 
-/** The forms of dates that read the texts of the table; where the table has one date, where that stands. */
+/** The forms of dates that read the texts of the table; for a table with one date, its location. */
 export function dateChoice(guessed: Guessed): Choice | null {
   const { entry, plan } = guessed;
   const { date } = entry;
@@ -45,7 +45,7 @@ function styleOf({ date }: Guessed['entry']): DateStyle | null {
 const isSame = (one: DateStyle, other: DateStyle) =>
   one.format === other.format && (one.language ?? 'en') === (other.language ?? 'en');
 
-/** The first text that a style reads otherwise than now. */
+/** The first text that a style reads differently from the present one. */
 function exampleOf(
   texts: readonly string[],
   now: (text: string) => ReadDate | null,
@@ -66,7 +66,9 @@ function exampleOf(
   );
 }
 
-/** A style as an option: with the frequency that its dates have, and for years that begin in another one with the days on which they may end. */
+/**
+ * A style as an option: with the frequency of its dates, and for years that begin in another one with the possible last days of the year.
+ */
 function optionsOf(
   { entry }: Guessed,
   texts: readonly string[],
@@ -122,7 +124,7 @@ export function spanText({ kind, from, to }: ReadDate): string {
   return kind === 'year' ? `the year ${year}` : `the years ${year} to ${to.slice(0, 4)}`;
 }
 
-/** The dates of the rows or of the titles as the file has them, each once. */
+/** The dates of the rows or of the titles as the file has them, without duplicates. */
 function textsOf({ plan, rows }: Guessed): string[] {
   const { date } = plan;
   if ('text' in date) return [];
@@ -156,13 +158,13 @@ function placeChoice({ entry, fileName, above: rows }: Guessed, place: 'title' |
   ]);
 }
 
-/** Days on which years end that are not those of the calendar, by how common they are. */
+/** Last days of years that differ from the calendar's, by how common they are. */
 const yearEnds = ['06-30', '03-31', '09-30'];
 
-/** The day on which the year ends that ends in this calendar year. */
+/** The last day of the year that ends in this calendar year. */
 const endOf = ({ to }: ReadDate, end: string): string => `${to.slice(0, 4)}-${end}`;
 
-/** On which day the years end. A text is another day. */
+/** The last day of the years. A typed text is another day. */
 export function fiscalYearChoice(guessed: Guessed): Choice | null {
   const { entry } = guessed;
   const style = styleOf(entry);
@@ -182,7 +184,7 @@ export function fiscalYearChoice(guessed: Guessed): Choice | null {
   return choice === null ? null : { ...choice, text: 'series.fiscal_year_end' };
 }
 
-/** The frequencies that date the points of the texts apart. */
+/** The frequencies that give the texts different dates. */
 export function frequencyChoice(guessed: Guessed): Choice | null {
   const { entry } = guessed;
   const { series } = entry;

@@ -59,7 +59,7 @@ export async function findTables({
     });
   }
   const isTable = ({ proposal }: FoundTable) => proposal.entry.skip === undefined;
-  // A file without any table gets one entry, not one for each sheet.
+  // A file without any table gets one entry, not one per sheet.
   if (entries.length === 0 && !found.some(isTable)) {
     const likely = found.find(({ content }) => content === 'numbers') ?? found[0];
     return likely === undefined ? [] : [ofWholeFile(likely)];
@@ -71,7 +71,7 @@ export async function findTables({
 
 type OfSheet = Awaited<ReturnType<typeof samplesOf>>[number] & { at: number };
 
-/** What each sheet is proposed to be. The table of the first sheet has the name of the file alone, unless other sheets have tables. */
+/** The proposal for each sheet. The table of the first sheet gets the name of the file alone, unless other sheets have tables. */
 function proposeSheets(
   sheets: readonly OfSheet[],
   about: Omit<About, 'sheet'>,
@@ -91,7 +91,7 @@ function proposeSheets(
   );
 }
 
-/** What metadata beside the file state; a file that is not where its path says, such as an upload, has none. */
+/** Facts from metadata beside the file; a file that is not at its nominal path, such as an upload, has none. */
 function besideOf({ path: name, file }: FindTables['source']): StatedFacts | undefined {
   const end = path.join(path.sep, ...name.split('/'));
   return file.endsWith(end) ? metadataBeside(file.slice(0, -end.length), name) : undefined;
@@ -117,7 +117,7 @@ function hasFurtherSheets(file: string, entries: readonly TableDescription[]): b
   return others.length > (named.has(undefined) ? 1 : 0);
 }
 
-/** The reason why the most likely sheet is no table, for the file. */
+/** The reason why the most likely sheet is not a table, reported for the file. */
 function ofWholeFile(table: FoundTable): FoundTable {
   const { sheet, proposal } = table;
   if (sheet === undefined) return table;

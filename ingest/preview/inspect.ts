@@ -1,5 +1,5 @@
-// What somebody sees of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses. Reads the file:
-// whoever does not trust it does this in a process of its own.
+// The preview of a table before it is loaded: its rows as they will be served, and the choices that settle its guesses. Reads the file, so
+// callers use a child process for untrusted ones.
 import type { TableDescription } from '../entry/entry.ts';
 import { rowsOf } from '../reshape/reshape.ts';
 import { sampleBy, type Sample } from '../read/table-rows.ts';
@@ -12,7 +12,7 @@ export interface TableToInspect {
   entry: TableDescription;
   /** Below the folder, or a URL. */
   path: string;
-  /** Where it is on this machine. */
+  /** Its path on this machine. */
   file: string;
   /** YYYY-MM-DD. */
   today: string;
@@ -35,7 +35,7 @@ export async function inspect(
   return { preview, choices };
 }
 
-/** The table as its entry has it now. @throws IngestFailure if the file cannot be read. */
+/** The table according to its present entry. @throws IngestFailure if the file cannot be read. */
 export async function inspectTable(table: TableToInspect): Promise<Inspected> {
   const sample = await sampleBy({ ...partsOf(table.entry), file: table.file });
   return inspect(table, sample);

@@ -1,4 +1,4 @@
-// Choices of how numbers are written: decimal marks, marks in the place of numbers, signs beside them.
+// Choices about number formats: decimal marks, marks in place of numbers, marks beside them.
 import { cellOf } from '../cells/cell-forms.ts';
 import { numberReader } from '../cells/numbers.ts';
 import { isDoubtfulMark, isDoubtfulSign, isSentinel } from '../detect/table/numbers.ts';
@@ -34,7 +34,7 @@ export function decimalChoice(guessed: Guessed): Choice | null {
 const formOf = (sign: string, isGroup: boolean) =>
   `the ${sign === '.' ? 'point' : 'comma'} ${isGroup ? 'divides groups of digits' : 'is the decimal mark'}`;
 
-/** Marks in the place of numbers that may mean more than missing, and words. */
+/** Marks in place of numbers that may mean more than missing, and words. */
 export function missingChoice(guessed: Guessed): Choice | null {
   const { entry } = guessed;
   const all = entry.missing ?? [];
@@ -59,7 +59,7 @@ export function missingChoice(guessed: Guessed): Choice | null {
   ]);
 }
 
-/** Signs beside numbers that may be a unit. */
+/** Marks beside numbers that may be a unit. */
 export function flagsChoice(guessed: Guessed): Choice | null {
   const { entry } = guessed;
   const all = entry.flags ?? {};
@@ -76,7 +76,7 @@ export function flagsChoice(guessed: Guessed): Choice | null {
   ]);
 }
 
-/** Signs after numbers that may multiply them. */
+/** Marks after numbers that may multiply them. */
 export function multiplesChoice(guessed: Guessed): Choice | null {
   const { entry } = guessed;
   const signs = Object.keys(entry.multiples ?? {});
@@ -98,7 +98,7 @@ export function multiplesChoice(guessed: Guessed): Choice | null {
 
 const quoted = (texts: readonly string[]) => texts.map((text) => `"${text}"`).join(', ');
 
-/** The first cell that is of the kind, with its place. */
+/** The first cell of the kind, with its position. */
 function exampleOf(guessed: Guessed, isIt: (text: string) => boolean): string | null {
   for (const { text, title, line } of cellsOf(guessed))
     if (isIt(text)) return `"${text}" in ${title}, line ${line}`;

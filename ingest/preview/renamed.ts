@@ -1,5 +1,5 @@
-// An entry whose texts were read in one encoding, with the texts that another encoding makes of the same bytes: its columns are found by their
-// titles, which depend on the encoding.
+// Converts an entry whose texts were read in one encoding to the texts of the same bytes in another encoding: its columns are found by
+// their titles, which depend on the encoding.
 import type { LoadableTable, TableDescription } from '../entry/entry.ts';
 import { titlesOf } from '../detect/table/head.ts';
 import { namedDimensions } from '../detect/propose.ts';
@@ -36,7 +36,7 @@ function noteIfOther(
   if (JSON.stringify(before) !== JSON.stringify(after)) change[key] = after;
 }
 
-/** Names that were made of the titles are made anew. */
+/** Names that were derived from the titles are derived again. */
 function dimensionsBy(
   dimensions: Readonly<Record<string, string>>,
   texts: ReadonlyMap<string, string>,

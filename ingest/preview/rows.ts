@@ -1,5 +1,5 @@
-// The rows of a table as they will be served, and what of the table is not loaded: made of the rows that detection has sampled, by the code
-// that loads them. So the preview of a file cannot read a date or a number otherwise than its load.
+// The rows of a table as they will be served, and its parts that are not loaded, made from the sampled rows by the code that loads them. So
+// the preview of a file reads every date and number as its load does.
 import { frequencies, type Frequency } from '../../domain/periods.ts';
 import { isDate } from '../../kernel/dates.ts';
 import { entryAt } from '../../kernel/entries.ts';
@@ -34,7 +34,7 @@ export interface PreviewOf {
 }
 
 const [pointsAtEnds, pointsBetween, examplesMax, refusedMax, columnsMax] = [3, 2, 3, 5, 20];
-/** Beyond so many points, those that are repeated are no longer counted: memory stays flat. */
+/** Beyond this many points, repeated ones are no longer counted, so that memory stays flat. */
 const pointsComparedMax = 100_000;
 
 /** A preview that shows no rows. */
@@ -43,7 +43,7 @@ export const withoutRows = (fault: string | null, isWhole = false): Preview => (
   ...{ refused: [], refused_count: 0, fault },
 });
 
-/** @returns the preview, and the plan by which the rows were read. */
+/** @returns the preview, and the plan used to read the rows. */
 export async function previewRows(
   entry: TableDescription,
   sample: Sample,
@@ -137,7 +137,7 @@ class Reading {
     if (this.#last.length > pointsAtEnds) this.#last.shift();
   }
 
-  /** Null if a cell was refused. */
+  /** Null if a cell was rejected. */
   #pointOf(row: readonly string[], header: Header, line: number, title: string): PreviewPoint | null {
     const cell = (at: number) => (at < 0 ? '' : (row[at] ?? '').trim());
     const refuse = (column: string, text: string, expected: string) => {
@@ -218,7 +218,7 @@ class Reading {
   }
 }
 
-/** Where the parts of a point are in a long row. */
+/** The positions of the parts of a point in a long row. */
 interface Header {
   statusAt: number;
   vintageAt: number;
@@ -284,7 +284,7 @@ function reasonOf(why: LeftOut, plan: ReshapePlan | null): string {
     : `its text in ${title} is left out (leave_out)`;
 }
 
-/** The columns of which no cell is loaded. Columns without a title and without a cell are none. */
+/** The columns of which no cell is loaded. Columns without a title and without a cell are ignored. */
 function columnsLeftOut(
   table: LoadableTable,
   plan: ReshapePlan,

@@ -4,9 +4,9 @@ export interface CsvBatch {
   rows: string[][];
   /** The line on which each row begins. */
   lines: number[];
-  /** If rows were made of cells of one row: the title of the column that each is from, for messages. */
+  /** If rows were made from cells of one row: the title of the column of each, for messages. */
   titles?: string[];
-  /** Rows that could not be read, by their place in the batch. */
+  /** Rows that could not be read, by their index in the batch. */
   refused?: ReadonlyMap<number, RefusedCell>;
 }
 

@@ -1,5 +1,5 @@
-// Reads a CSV file, plain or gzipped, or a stream, as batches of rows with their line numbers.
-// Hides gzip, byte order marks, encodings, the delimiter and quoted line breaks. Memory is one batch, whatever the file size.
+// Reads a CSV file, plain or gzipped, or a stream, as batches of rows with their line numbers. Handles gzip, byte order marks, encodings,
+// the delimiter and quoted line breaks. Memory is one batch, whatever the file size.
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, statSync } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
@@ -13,15 +13,15 @@ import { examinedBytes, kindOf } from './file-kind.ts';
 import { PlainRows } from './plain-rows.ts';
 
 export interface CsvOptions {
-  /** `,` `;` `|` or a tab; default: what divides the most lines of the beginning into as many cells. */
+  /** `,` `;` `|` or a tab; default: the one that splits the most lines at the beginning into equally many cells. */
   delimiter?: string;
-  /** The sign around cells that hold the delimiter; default: found as the delimiter is. */
+  /** The quote character around cells with the delimiter; default: detected like the delimiter. */
   quote?: '"' | "'";
   /** `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` (latin-1); default: by the byte order mark and the first 64 KB. */
   encoding?: string;
   /** The line with the column names, counted from 1; lines above it are ignored. */
   headerLine?: number;
-  /** What a gzip file may have unpacked; default: no limit. */
+  /** The maximum unpacked size of a gzip file; default: no limit. */
   unpackedBytesMax?: number;
   /** Called after every piece of the file; bytes are those of the file as stored (possibly compressed). */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
@@ -64,7 +64,7 @@ export async function* readCsv(input: Readable | string, options: CsvOptions): A
   }
 }
 
-/** Without its byte order mark, or several: programs that join files, or save a file twice, write more than one. */
+/** Removes byte order marks. There may be several: programs that join files, or save a file twice, write more than one. */
 function withoutMark(start: Buffer): Buffer {
   const hasMark = start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf;
   return hasMark ? withoutMark(start.subarray(3)) : start;
@@ -93,7 +93,7 @@ export function readPieces(input: Readable | string, options: CsvOptions): Async
   return decoded(unpacked(open(input, options), options), options.encoding);
 }
 
-/** Feeds csv-parse piece by piece and takes rows as it finds them, without a stream of objects in between. */
+/** Feeds csv-parse piece by piece and reads rows as it finds them, without a stream of objects in between. */
 class BatchParser {
   readonly #parser: Parser;
   readonly #ended: Promise<void>;

@@ -1,4 +1,4 @@
-// How a text file divides its cells: the delimiter and the sign around cells that hold it, found from the lines of its beginning.
+// Detects the delimiter and the quote character of a text file from the lines of its beginning.
 
 export interface Dialect {
   delimiter: string;
@@ -7,11 +7,12 @@ export interface Dialect {
   hasBlanks: boolean;
 }
 
-/** A comma and a point are also within numbers and texts, so the others go first where several divide the lines alike. */
+/** A comma and a point also occur within numbers and texts, so the others are preferred where several split the lines alike. */
 export const delimiters: readonly string[] = ['\t', ';', '|', ','];
 
 /**
- * The sign that divides the most lines into as many cells; titles and notes may be divided otherwise. A first line `sep=;` names it.
+ * The delimiter that splits the most lines into equally many cells; titles and notes may be split differently. A first line `sep=;` names
+ * it.
  * @param text the beginning of the file; its last line may be cut.
  */
 export function detectDialect(text: string): Dialect {

@@ -1,4 +1,4 @@
-// The encodings of text files: which of them reads a file as text of some language, and the decoders for all of them.
+// The encodings of text files: detects the one in which a file is text of some language, and provides the decoders.
 import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
@@ -12,7 +12,7 @@ export interface EncodingFound {
   isSure: boolean;
   /** What the text is by this encoding, and by the next likely. */
   evidence: string;
-  /** If it is not sure: the encodings by which the text reads differently, the likeliest first, each with words of the text. */
+  /** If uncertain: the encodings in which the text reads differently, the likeliest first, each with words of the text. */
   candidates: EncodingCandidate[];
 }
 
@@ -31,8 +31,8 @@ export interface Decoder {
 const byLibrary = new Set(['cp437', 'cp850', 'cp852', 'cp857', 'cp858', 'cp862', 'cp865']);
 
 /**
- * Encodings of one byte a letter that are tried, with the languages whose texts they were made for, how much rarer the files are than those
- * of windows-1252 (among encodings that explain a text alike, the most common one is taken), and words of one of the languages for the docs.
+ * The single-byte encodings that are tried, with the languages whose texts they were made for, how much rarer the files are than those of
+ * windows-1252 (among encodings that explain a text alike, the most common one wins), and words of one of the languages for the docs.
  */
 const singleByte: readonly [
   name: string,
@@ -209,7 +209,7 @@ const currencyWords = /(?<!\p{L})(?:zł|Kč|руб|лв)(?!\p{L})/gu;
 /** In Italian only the last letter of a word has an accent. */
 const accentWithin = /[àèéìíòóù](?=\p{L})/giu;
 
-/** How much of the text a language explains: its letters, each in words of one script, with capitals only where words begin. */
+/** How well a language explains the text: by its letters, words of a single script each, and capitals only at the beginning of words. */
 function singleByteReading(
   bytes: Buffer,
   [name, spoken, rarity]: (typeof singleByte)[number],
@@ -222,7 +222,7 @@ function singleByteReading(
   const foreign = Array.from(text).filter(
     (letter) => letter > '\u007f' && !/[\u00a0\u2018\u2019\u201c\u201d\u2013\u2014€]/u.test(letter),
   );
-  // Nothing but blanks, quotes and dashes, as between the groups of numbers.
+  // Only spaces, quotes and dashes, as between groups of numbers.
   if (foreign.length === 0) return { name, score: 1 - rarity + (text === whole ? 0 : 0.1), text: whole };
   const isOdd = oddLetters(text);
   const best = Math.max(
@@ -271,7 +271,7 @@ function oddLetters(text: string): number {
   return odd;
 }
 
-/** How much of the text is letters of the language beside no Latin ones, and how many of them tables often have. */
+/** How much of the text is non-Latin letters of the language, and how many of them are common in tables. */
 function multiByteReading(
   bytes: Buffer,
   [name, script, frequent]: (typeof multiByte)[number],
@@ -279,7 +279,7 @@ function multiByteReading(
 ): Reading | null {
   const decoder = decoderOf(name);
   const text = decoder.write(bytes) + decoder.end();
-  // Dashes, blanks and currencies beside numbers are of no script.
+  // Dashes, spaces and currencies beside numbers belong to no script.
   const foreign = Array.from(text).filter(
     (letter) => letter > '\u007f' && !/[\p{P}\p{Sc}\p{Zs}]/u.test(letter),
   );

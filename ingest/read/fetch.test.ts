@@ -1,4 +1,4 @@
-// Fetching by a guard: which addresses are connected to, at each hop; how much and how long; and what the errors tell.
+// Fetching with a guard: which addresses are connected to, at each hop; limits of size and time; and the texts of errors.
 import { existsSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { createAddressGuard, type Resolve } from '../../kernel/outbound/address-guard.ts';

@@ -1,5 +1,5 @@
-// Fetches a file by its URL into a temporary one: limited in size and time, plain or conditional. The only place in publish that uses the network.
-// Hides redirects: with a guard, each address that one leads to is checked as the first was.
+// Fetches a file by its URL into a temporary one: limited in size and time, plain or conditional. The only place in publish that uses the
+// network. With a guard, the address of each redirect is checked as the first was.
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import path from 'node:path';
@@ -16,11 +16,11 @@ import { withoutQuery } from './file-path.ts';
 export interface FetchOptions {
   bytesMax?: number;
   withinMs?: number;
-  /** Checks the addresses that are connected to, those of redirects too. Whoever types the URL of the own network needs none. */
+  /** Checks the addresses of connections, including those of redirects. Not needed for URLs that a user types on their own network. */
   guard?: AddressGuard;
-  /** Gives the fetch up. */
+  /** Aborts the fetch. */
   signal?: AbortSignal;
-  /** Of the last answer: the server may answer that nothing has changed. */
+  /** The validators of the last answer: the server may answer that nothing has changed. */
   etag?: string;
   lastModified?: string;
 }
@@ -36,7 +36,7 @@ export interface FetchedFile {
   remove(): Promise<void>;
 }
 
-/** The most bytes of a file that is fetched, or taken from the watched folder. */
+/** The maximum size of a fetched file, or of one from the watched folder. */
 export const bytesMaxUsual = 1024 * 1024 * 1024;
 const withinMsUsual = 10 * 60_000;
 const redirectsMax = 5;
@@ -46,8 +46,8 @@ const endings: readonly (readonly [type: RegExp, ending: string])[] = [
 ];
 
 /**
- * @returns null if the server answers that the file is as it was (304).
- * @throws IngestFailure if the URL cannot be fetched, or its file is too large or too slow; nothing is left then.
+ * @returns null if the server answers that the file has not changed (304).
+ * @throws IngestFailure if the URL cannot be fetched, or its file is too large or too slow; no temporary file remains then.
  */
 export async function fetchFile(url: string, options: FetchOptions = {}): Promise<FetchedFile | null> {
   const { bytesMax = bytesMaxUsual, withinMs = withinMsUsual, guard, etag, lastModified } = options;
@@ -129,12 +129,12 @@ async function followed(
       return response;
     await response.body?.cancel();
     address = checkedUrl(URL.parse(location, address)?.href ?? location);
-    address.hash = ''; // never sent, and the guard takes none
+    address.hash = ''; // never sent, and the guard rejects it
   }
   throw cannot(first.href, `it redirects more than ${redirectsMax} times`);
 }
 
-/** A connection to the addresses that the guard has admitted, and to no others. */
+/** A connection only to addresses that the guard has admitted. */
 async function checkedClient(address: URL, guard: AddressGuard): Promise<Client> {
   const url = guard.parse(address.href);
   const addresses = await guard.addressesOf(url);
@@ -143,7 +143,7 @@ async function checkedClient(address: URL, guard: AddressGuard): Promise<Client>
   });
 }
 
-/** Such as ECONNREFUSED, of the error or of what caused it. */
+/** The code of an error or of its cause, such as ECONNREFUSED. */
 function codeOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as NodeJS.ErrnoException;
@@ -169,7 +169,7 @@ function cannot(url: string, reason: string, cause?: unknown): IngestFailure {
   return new IngestFailure('invalid_file', `${withoutQuery(url)} cannot be fetched: ${reason}.`, { cause });
 }
 
-/** A name whose ending tells a workbook from CSV. */
+/** A name whose ending distinguishes a workbook from CSV. */
 function nameFor(url: URL, type: string): string {
   const name =
     path

@@ -1,5 +1,5 @@
-// What a file is: text, a web page, a workbook, a release calendar, a data package, or a format that is not read. The one place that decides it,
-// by the content and not by the name, for every way in; how a text divides its cells is in dialect.ts, how it is encoded in encodings.ts.
+// Detects the kind of a file: text, a web page, a workbook, a release calendar, a data package, or an unsupported format. It depends on the
+// content, not the name, for every input; dialect.ts finds the delimiter, and encodings.ts the encoding.
 import { closeSync, openSync, readSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { IngestFailure } from '../failure.ts';
@@ -7,14 +7,14 @@ import { decoderOf, detectEncoding, knownEncoding } from './encodings.ts';
 
 export type FileKind = 'text' | 'web page' | 'workbook' | 'calendar' | 'data package';
 
-/** Of the beginning of a file, from which its kind is found. */
+/** How much of the beginning of a file is examined. */
 export const examinedBytes = 8 * 1024;
-/** Text has none of these but between its pages. */
+/** Text has none of these except between its pages. */
 const isBinary = (text: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   (text.match(/[\u0000-\u0008\u000e-\u001b]/g)?.length ?? 0) * 100 > text.length;
 
-/** The endings of the names of files that are read. What a file is, its content says. */
+/** The supported endings of file names. The content determines the kind of a file. */
 export const tableEndings = ['.csv', '.tsv', '.txt', '.csv.gz', '.tsv.gz', '.xlsx', '.xlsm', '.xlsb', '.xls', '.ods'] as const; // prettier-ignore
 const alternatives = (endings: readonly string[]) => endings.map((each) => RegExp.escape(each)).join('|');
 const workbookEnding = /\.(?:xls[xmb]?|ods)$/i;
@@ -33,13 +33,13 @@ interface OtherFormat {
   expression: RegExp;
   name: string;
   advice: string;
-  /** A beginning of such a file, for docs/recognised.md. */
+  /** An example of the beginning of such a file, for docs/recognised.md. */
   example: string;
 }
 
 const asCsv = 'save the table as CSV';
 const byOffice = 'ask the office for the table as CSV or a workbook';
-/** Text and XML that are not read. The last fits every other XML. */
+/** Unsupported text and XML formats. The last matches every other XML. */
 export const otherFormats: readonly OtherFormat[] = [
   { name: 'JSON', advice: asCsv, expression: /^\s*[[{]\s*(?:"|\{|\[|\])/, example: '{"data":[{"date":"2023-01","value":1}]}' },
   { name: 'a PC-Axis file (.px)', advice: 'save the table as CSV or as a workbook in PxWeb', expression: /^\s*(?:CHARSET|AXIS-VERSION|CODEPAGE|LANGUAGE|CREATION-DATE|MATRIX|TITLE)\s*=\s*"/i, example: 'CHARSET="ANSI";\nAXIS-VERSION="2010";\n' },
@@ -53,7 +53,7 @@ export const otherFormats: readonly OtherFormat[] = [
   { name: 'an XML file', advice: 'save its table as CSV or .xlsx', expression: /^\s*<\?xml(?![^>]*>\s*(?:<!doctype html|(?:<\?mso[^>]*>\s*)?<(?:\w+:)?Workbook\b))/i, example: '<?xml version="1.0"?>\n<rss version="2.0">' },
 ]; // prettier-ignore
 
-/** Archives of zip that are not read, and what is neither text nor a workbook. */
+/** Unsupported zip archives, and content that is neither text nor a workbook. */
 export const otherFiles = {
   document: 'The file is an OpenDocument that is no spreadsheet: save its table as CSV or .ods.',
   archive: 'The file is a zip archive, which is not read: unpack it, and publish the files that are in it.',
@@ -63,18 +63,18 @@ export const otherFiles = {
 export const refusalOf = ({ name, advice }: OtherFormat): string =>
   `The file is ${name}, which is not read: ${advice}.`;
 
-/** Only its name says that a file of JSON describes tables: the beginning need not name its resources. */
+/** Only the name shows that a JSON file describes tables: the beginning need not name its resources. */
 export const isDataPackage = (name: string): boolean => /\.json$/i.test(name);
 
-/** @throws IngestFailure if the file cannot be read, or is of a format that is not read; the message names it. */
+/** @throws IngestFailure if the file cannot be read, or its format is unsupported; the message names it. */
 export const fileKind = (file: string, encoding?: string): FileKind =>
   isDataPackage(file) ? 'data package' : kindOf(beginningOf(file), { name: file, encoding });
 
 /**
- * The kind of a file whose beginning is known, such as of a stream.
+ * The kind of a file whose beginning is known, for example of a stream.
  * @param start its first `examinedBytes`, or all of it.
  * @param given the name, if it has one; the encoding, if it is known.
- * @throws IngestFailure if it is of a format that is not read; the message names it.
+ * @throws IngestFailure if its format is unsupported; the message names it.
  */
 export function kindOf(
   start: Buffer,
@@ -107,7 +107,7 @@ const isOldWorkbook = (start: Buffer): boolean =>
   [4, 6, 8, 16].includes(start[2] ?? -1) &&
   start[3] === 0;
 
-/** A file with the extension of a workbook is read as one; if it is not one, reading it reports what is wrong. */
+/** A file with the extension of a workbook is read as one; if it is not one, reading it reports the error. */
 function zipKind(file: string, start: Buffer): FileKind {
   if (isNamedWorkbook(file)) return 'workbook';
   const names = start.toString('latin1');

@@ -1,10 +1,10 @@
-// The rows of a web page that is saved as a spreadsheet, as many offices offer under the name .xls: its largest table, as texts that nobody has typed.
+// Reads a web page that is saved as a spreadsheet, as many offices offer under the name .xls: the rows of its largest table, as text.
 import { Parser } from 'htmlparser2';
 import { IngestFailure } from '../failure.ts';
 
 interface Building {
   rows: string[][];
-  /** Cells that reach down from a row above: column → text, and for how many rows more. */
+  /** Cells that extend down from a row above: column → text, and for how many further rows. */
   down: Map<number, { text: string; rows: number }>;
   cell: { text: string; columns: number; rows: number } | null;
   depth: number;
@@ -85,7 +85,7 @@ export function htmlTable(page: string): string[][] | null {
     : largest.map((row) => row.map((cell) => cell.replaceAll('\u00a0', ' ').trim()));
 }
 
-/** The cells that reach into a row from above, up to the first column that is free. */
+/** The cells that extend into a row from above, up to the first free column. */
 function takeDown(table: Building, row: string[], count: () => void): void {
   for (let above = table.down.get(row.length); above !== undefined; above = table.down.get(row.length)) {
     if (above.rows === 1) table.down.delete(row.length);

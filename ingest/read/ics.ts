@@ -1,5 +1,5 @@
-// Reads a release calendar: CSV, or iCalendar (RFC 5545) converted to the rows of such a CSV, one per event.
-// Hides how the two are distinguished, folded lines and escapes. Memory is one batch, whatever the file size.
+// Reads a release calendar: CSV, or iCalendar (RFC 5545) converted to the rows of such a CSV, one per event. Memory is one batch, whatever
+// the file size.
 import { Readable } from 'node:stream';
 import type { CsvBatch } from './csv-batch.ts';
 import { icsProduct, icsProperties } from '../../domain/release-ics.ts';
@@ -21,7 +21,7 @@ interface Property {
   value: string;
 }
 
-/** The options that only a CSV file has a use for. */
+/** The options that apply only to a CSV file. */
 interface CalendarOptions extends CsvOptions {
   skipRows?: number;
   dateFormat?: string;
@@ -111,7 +111,7 @@ function rowOf(event: ReadonlyMap<string, Property>, line: number): string[] {
   return [
     textOf('UID'),
     textOf('SUMMARY'),
-    // A text that is not a time is passed on, and refused as such.
+    // A text that is not a time is passed on, and rejected later.
     time === null ? (start?.value ?? '') : hour === undefined ? date : `${date} ${hour}:${minute}:${second}`,
     utc === 'Z' ? 'UTC' : (start?.parameters.get('TZID') ?? ''),
     isCancelled ? 'cancelled' : '',
@@ -160,7 +160,7 @@ function parseProperty(text: string): Property | null {
   };
 }
 
-/** @param lineBreak what stands for one. */
+/** @param lineBreak the replacement for a line break. */
 function unescape(text: string, lineBreak = ' '): string {
   return text.replaceAll(/\\(.)/g, (_, sign: string) => (sign === 'n' || sign === 'N' ? lineBreak : sign));
 }

@@ -1,5 +1,5 @@
-// Splits rows of CSV in which no cell is quoted, which is nearly all numeric data: cut at line breaks and delimiters, a quarter of
-// the work of a parser. Hides rows that span two chunks.
+// Splits rows of CSV in which no cell is quoted, which is nearly all numeric data: cut at line breaks and delimiters, a quarter of the work
+// of a parser. Rows may span two chunks.
 import type { CsvBatch } from './csv-batch.ts';
 
 const lineFeed = 0x0a;
@@ -47,7 +47,7 @@ export class PlainRows {
     return batch;
   }
 
-  /** Cells are slices of their own line's text, so that a cached cell keeps only that line in memory. */
+  /** Cells are slices of their own line's text, so that a cached cell retains only that line in memory. */
   #take(text: string, batch: CsvBatch): void {
     if (this.line >= this.#headerLine) {
       batch.rows.push(text.split(this.#delimiter));
@@ -57,7 +57,7 @@ export class PlainRows {
   }
 }
 
-/** Null if none has certainly ended: a \r at the end may be the first half of \r\n. */
+/** Null if no row has certainly ended: a \r at the end may be the first half of \r\n. */
 function firstLineBreak(bytes: Buffer): string | null {
   const at = bytes.findIndex((byte) => byte === lineFeed || byte === carriageReturn);
   if (at < 0) return null;

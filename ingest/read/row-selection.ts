@@ -1,5 +1,5 @@
-// Leaves out the rows that --skip-where names, and replaces the cells that --map-value names, before a dataset reads the rows.
-// Hides how a column is found: by the title in the file, or by our name, which --map gives it.
+// Leaves out the rows that --skip-where names, and replaces the cells that --map-value names, before a dataset reads the rows. A column is
+// found by its title in the file, or by our name, to which --map maps it.
 import { misuse } from '../failure.ts';
 import type { CsvBatch } from './csv-batch.ts';
 
@@ -18,9 +18,9 @@ interface CellChoice {
 }
 
 /**
- * @param onSkipped is told of the rows left out, batch by batch.
- * @param notes receives, at the end, the choices that no row had.
- * @throws IngestFailure for a column that the file has not.
+ * @param onSkipped receives the number of rows left out, batch by batch.
+ * @param notes receives, at the end, the choices that matched no row.
+ * @throws IngestFailure for a column that the file does not have.
  */
 export function selectRows(
   header: readonly string[],

@@ -1,5 +1,4 @@
-// The rows of a table, whatever file it is in: CSV, plain or gzipped, or a sheet of a workbook. Every line is there, titles and notes too.
-// Hides which sign divides the cells.
+// The rows of a table in any file format: CSV, plain or gzipped, or a sheet of a workbook. Includes every line, also titles and notes.
 import { statSync } from 'node:fs';
 import { dialectBytes, firstBytes, readCsv, readPieces, type CsvOptions } from './csv.ts';
 import { detectDialect } from './dialect.ts';
@@ -25,13 +24,13 @@ export interface TableFile {
   encoding?: string | undefined;
   delimiter?: string | undefined;
   quote?: "'" | undefined;
-  /** The first cell of each row holds several, divided by this sign. */
+  /** The first cell of each row contains several, separated by this character. */
   split?: ',' | undefined;
-  /** Bytes read so far, of how many. */
+  /** Bytes read so far, and the total. */
   onBytes?: (bytesRead: number, bytesTotal: number | undefined) => void;
 }
 
-/** What detection is given: the rows, or the first, some between and the last of them. */
+/** The sample for detection: the rows, or the first, some in between and the last of them. */
 export interface Sample {
   rows: string[][];
   /** The line on which each row begins. */
@@ -49,9 +48,9 @@ export interface Sample {
   encodings?: readonly EncodingCandidate[];
   /** Of a CSV file whose cells are not quoted by ". */
   quote?: "'";
-  /** The first cell of each row holds several. */
+  /** The first cell of each row contains several. */
   split?: ',';
-  /** Why the values of the rows are not known. */
+  /** Why the values of the rows are unknown. */
   fault?: string;
 }
 
@@ -60,13 +59,13 @@ const rowsOfBatch = 1_000;
 const unpackedBytesMax = 4 * 1024 * 1024 * 1024;
 /** Enough for a hundred years of a hundred monthly series; of a file of more, the rows of its middle and end are few. */
 const sampleRowsMax = 50_000;
-/** What a sample may hold in memory, in characters: of a table of many columns fewer rows are read. */
+/** The maximum memory of a sample, in characters: of a table with many columns fewer rows are read. */
 const sampleCharactersMax = 24 * 1024 * 1024;
-/** What a cell takes beside its text. */
+/** The overhead of a cell besides its text. */
 const charactersOfCell = 16;
 const pageBytesMax = 64 * 1024 * 1024;
 
-/** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if there is no such sheet. */
+/** All rows in batches. @throws IngestFailure as readCsv and readWorkbook do, and if the sheet does not exist. */
 export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
   const kind = tableKind(table.file);
   if (kind === 'workbook') {
@@ -79,7 +78,7 @@ export async function* tableRows(table: TableFile): AsyncGenerator<CsvBatch> {
       yield table.split === undefined ? batch : { ...batch, rows: batch.rows.map(splitFirst) };
 }
 
-/** @throws IngestFailure if the file is not a table that anybody has drawn up: its kind says what its rows are. */
+/** @throws IngestFailure if the file is not a table made by a person: its kind determines its rows. */
 function tableKind(file: string): 'text' | 'web page' | 'workbook' {
   const kind = fileKind(file);
   if (kind === 'calendar')
@@ -109,7 +108,7 @@ function* batchesOf(rows: string[][]): Generator<CsvBatch> {
   }
 }
 
-/** Eurostat packs the dimensions of a row into its first cell, and behind a backslash the name of what is across. */
+/** Eurostat packs the dimensions of a row into its first cell, followed by a backslash and the name of the dimension across. */
 const packedTitle = /^[\w -]+(?:,[\w -]+)+\\\w+$/;
 
 const splitFirst = ([first = '', ...others]: string[]): string[] => [
@@ -117,7 +116,7 @@ const splitFirst = ([first = '', ...others]: string[]): string[] => [
   ...others,
 ];
 
-/** The rows of a web page. It is held in memory as a whole, as a workbook is. */
+/** The rows of a web page. All of it is in memory, as for a workbook. */
 async function pageRows(file: string, encoding: string | undefined): Promise<string[][]> {
   if (statSync(file).size > pageBytesMax)
     throw new IngestFailure(
@@ -190,7 +189,7 @@ const encodingOf = ({
 });
 
 /**
- * The sample of a table as its entry has it read, instead of as detection would.
+ * The sample of a table as its entry reads it, instead of as detection would.
  * @throws IngestFailure as `tableRows` does.
  */
 export async function sampleBy(table: TableFile): Promise<Sample> {
@@ -214,7 +213,7 @@ async function sampleOfText(file: string): Promise<Sample> {
   return { ...sample, split: ',', rows: sample.rows.map(splitFirst) };
 }
 
-/** Takes the first rows, some between, and the last of a file of more. */
+/** Samples the first rows, some in between, and the last of a larger file. */
 async function fillSample(sample: Sample, batches: AsyncGenerator<CsvBatch>): Promise<void> {
   let characters = 0;
   let kept: CsvBatch[] = [];
@@ -268,7 +267,7 @@ const lastRows = (before: CsvBatch, { rows, lines }: CsvBatch): CsvBatch => ({
   lines: [...before.lines, ...lines].slice(-rowsAtEnd),
 });
 
-/** The encoding of a text by its first bytes, and what they say in it. */
+/** The encoding of a text by its first bytes, and the text in it. */
 async function beginningOf(file: string, isPage = false): Promise<{ encoding: EncodingFound; text: string }> {
   const bytes = await firstBytes(file, dialectBytes);
   if (bytes.length === 0) throw new IngestFailure('invalid_file', 'The file is empty.');
@@ -283,7 +282,7 @@ async function beginningOf(file: string, isPage = false): Promise<{ encoding: En
 
 const textShareLeast = 0.9;
 
-/** What the cells are: those of contents, notes and cover pages are text nearly all. */
+/** The kind of content of a sample: contents, notes and cover pages are nearly all text. */
 export function contentOf({ rows, fault }: Sample): 'nothing' | 'text' | 'numbers' {
   if (fault !== undefined) return 'numbers';
   const cells = rows.flatMap((row) => row.filter((cell) => cell.trim() !== ''));

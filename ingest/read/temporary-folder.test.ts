@@ -1,4 +1,4 @@
-// Temporary folders: those of killed processes are deleted, and no others.
+// Temporary folders of killed processes are deleted, and no others.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

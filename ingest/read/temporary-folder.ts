@@ -1,5 +1,5 @@
-// Temporary folders for what is fetched. Hides how those of processes that were killed are found: the owner of a folder listens on a socket
-// in it, which the system closes with the process, so whoever is refused there knows that nobody needs the folder.
+// Temporary folders for fetched files. The owner of a folder listens on a socket in it, which the system closes with the process: if a
+// connection is refused, the owner was killed and the folder can be deleted.
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
@@ -12,10 +12,13 @@ export interface TemporaryFolder {
   remove(): Promise<void>;
 }
 
-/** On a file system of several machines a socket is known to that alone which made it. Containers with one hostname share the kernel that knows it. */
+/**
+ * On a file system shared by several machines, only the machine that made a socket knows it. Containers with one hostname share the kernel
+ * that knows it.
+ */
 const prefix = `almanac-fetch-${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}-`;
 const lockName = 'lock';
-/** Of the path of a socket, on all systems. */
+/** The maximum length of the path of a socket, on all systems. */
 const socketPathMax = 100;
 
 /** A folder for this process. @param inside default: the one for temporary files. @throws Error of the system if it cannot be made. */
@@ -31,9 +34,9 @@ export async function makeTemporaryFolder(inside = tmpdir()): Promise<TemporaryF
   };
 }
 
-/** Deletes the folders that killed processes of this machine have left. One that cannot be deleted stays. */
+/** Deletes the folders that killed processes of this machine have left. Folders that cannot be deleted stay. */
 export async function removeLeftFolders(inside = tmpdir()): Promise<void> {
-  // Names that this user may not read are those of others.
+  // Names that this user may not read belong to others.
   const all = await readdir(inside).catch(() => []);
   const names = all.filter((name) => name.startsWith(prefix));
   await Promise.all(
@@ -46,7 +49,7 @@ export async function removeLeftFolders(inside = tmpdir()): Promise<void> {
   );
 }
 
-/** @returns undefined where there can be no socket, as on some file systems: nobody deletes such a folder but its owner. */
+/** @returns undefined if no socket can be created, as on some file systems: then only its owner deletes such a folder. */
 async function listenIn(folder: string): Promise<Server | undefined> {
   const lock = path.join(folder, lockName);
   if (process.platform === 'win32' || Buffer.byteLength(lock) > socketPathMax) return undefined;
@@ -58,12 +61,12 @@ async function listenIn(folder: string): Promise<Server | undefined> {
     server.listen(draft, () => resolve(true));
   });
   if (!isListening) return undefined;
-  // Only now, as between its making and its listening a socket refuses.
+  // Only now: between its creation and listening, a socket refuses connections.
   await rename(draft, lock);
   return server;
 }
 
-/** Whether nobody listens on the socket, although it is there. Of another user it is not known. */
+/** Whether the socket exists but nobody listens on it. Unknown for the socket of another user. */
 function isLeft(lock: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(lock);

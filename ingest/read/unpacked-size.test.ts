@@ -1,4 +1,4 @@
-// How large workbooks are unpacked: real ones, and archives that state their sizes falsely.
+// The unpacked sizes of workbooks: real ones, and archives with false sizes.
 import test from 'ava';
 import { utils, write } from '@e965/xlsx';
 import { isAsStated, partsOf, unpackedSize as sizeOf } from './unpacked-size.ts';

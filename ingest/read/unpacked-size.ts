@@ -1,5 +1,5 @@
-// The parts of a zip archive, such as a workbook: their names, their stated unpacked sizes, and whether those are true. Libraries allocate the
-// stated size before they unpack. Hides the format of archives.
+// The parts of a zip archive, such as a workbook: their names, their stated unpacked sizes, and whether those are true. Libraries allocate
+// the stated size before they unpack.
 import { inflateRawSync } from 'node:zlib';
 
 const endSignature = Buffer.from('PK\x05\x06', 'latin1');

@@ -1,10 +1,10 @@
-// Checks the archive of a workbook: only sound ones reach the library that reads them.
+// Checks the archive of a workbook: only sound ones are passed to the library that reads them.
 import { isAsStated, partsOf, unpackedSize } from './unpacked-size.ts';
 
 /** A workbook is a zip archive: unpacked it may be a thousand times as large. */
 const unpackedBytesMax = 512 * 1024 * 1024;
 
-/** Why the content cannot be read as a workbook and what to do, as the end of a sentence; null: it can, or it is not an archive. */
+/** Why the content cannot be read as a workbook and what to do, as the end of a sentence; null if it can, or is not an archive. */
 export function archiveFault(content: Buffer): string | null {
   if (!content.subarray(0, 2).equals(Buffer.from('PK'))) return null;
   const parts = partsOf(content);

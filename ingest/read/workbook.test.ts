@@ -1,4 +1,4 @@
-// Files that only look like workbooks, and workbooks that ask for more than there is, are refused before they take memory or time.
+// Files that only look like workbooks, and workbooks that claim more content than they have, are rejected before they use memory or time.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

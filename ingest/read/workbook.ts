@@ -1,6 +1,6 @@
-// Reads a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods) as sheets of text rows. Hides number formats: a date is YYYY-MM-DD, a percentage keeps its
-// sign, a number has 15 significant digits, as in Excel. A workbook is held in memory as a whole, so its size is limited, and so is what is made of
-// it: a few bytes can name a cell in a row that no workbook has.
+// Reads a workbook (.xlsx, .xlsm, .xlsb, .xls, .ods) as sheets of text rows: a date is YYYY-MM-DD, a percentage keeps its sign, a number
+// has 15 significant digits, as in Excel. All of a workbook is in memory, so its size is limited, and so is the number of its cells: a few
+// bytes can name a cell in a row far beyond the data.
 import { readFileSync, statSync } from 'node:fs';
 import {
   CFB,
@@ -22,7 +22,7 @@ export interface Sheet {
   rows: string[][];
   /** The lines that continue a cell merged over several lines. */
   continued: ReadonlySet<number>;
-  /** Why its values are not known. */
+  /** Why its values are unknown. */
   fault?: string;
 }
 
@@ -34,18 +34,18 @@ export const columnsMax = 16_384;
 const cellsMax = 5_000_000;
 const cellsMergedMax = 100_000;
 
-/** The workbook that was read last: its sheets are loaded one after the other, and each would read all of it. */
+/** The last workbook read: its sheets are loaded one after the other, and each would otherwise read all of it. */
 let lastRead: { file: string; size: number; mtimeMs: number; sheets: Sheet[] } | undefined;
 
 /**
- * The sheets that are not hidden. A cell merged over several lines is repeated in each; one merged over columns stands in the first.
- * @throws IngestFailure if the file is too large or no workbook.
+ * The visible sheets. A cell merged over several lines is repeated in each; one merged over columns is in the first.
+ * @throws IngestFailure if the file is too large or not a workbook.
  */
 export function readWorkbook(file: string): Sheet[] {
   const { size, mtimeMs } = statSync(file);
   if (lastRead?.file === file && lastRead.size === size && lastRead.mtimeMs === mtimeMs)
     return lastRead.sheets;
-  lastRead = undefined; // two are not held at once
+  lastRead = undefined; // never two in memory
   const workbook = opened(file, {
     ...{ dense: true, cellNF: true, cellText: false, cellHTML: false },
     sheetStubs: true, // else a formula without a result is an empty cell
@@ -62,7 +62,7 @@ export function readWorkbook(file: string): Sheet[] {
 }
 
 /**
- * The names of all sheets, of hidden and of empty ones too: that takes about a tenth of the time of reading the cells.
+ * The names of all sheets, including hidden and empty ones: that takes about a tenth of the time of reading the cells.
  * @throws IngestFailure as readWorkbook does.
  */
 export const sheetNames = (file: string): string[] => opened(file, { bookSheets: true }).SheetNames;
@@ -119,7 +119,7 @@ function sheetOf(name: string, sheet: WorkSheet, from1904: boolean, room: Room):
     room.cells -= cells;
     if (room.cells < 0) refuse(`too many cells; a workbook may have ${cellsMax}`);
   };
-  // The lists are sparse: they may have a thousand million holes.
+  // The lists are sparse: they may have a billion holes.
   const data = (sheet['!data'] ?? []) as (CellObject[] | undefined)[];
   const numbers = Object.keys(data).map(Number);
   const last = numbers.at(-1) ?? -1;
@@ -168,7 +168,9 @@ function repeatMerged(
   return continued;
 }
 
-/** Programs that write a workbook without computing it leave the results of its formulas to Excel: to read them as empty would lose values. */
+/**
+ * Programs that write a workbook without computing it leave the results of its formulas to Excel: reading them as empty would lose values.
+ */
 class Formulas {
   #first: string | undefined;
   #count = 0;
@@ -179,7 +181,7 @@ class Formulas {
     this.#count += 1;
   }
 
-  /** That some have no result. */
+  /** The fault of a sheet in which formulas have no stored result. */
   found(): { fault?: string } {
     if (this.#first === undefined) return {};
     const which =
@@ -195,7 +197,7 @@ function withoutEnd(row: string[]): string[] {
   return row.slice(0, last + 1);
 }
 
-/** What Excel shows for a formula that has gone wrong. */
+/** The texts that Excel shows for formula errors. */
 const errorTexts: ReadonlyMap<number, string> = new Map([
   [0x00, '#NULL!'],
   [0x07, '#DIV/0!'],

@@ -1,4 +1,4 @@
-// The long rows of the batches of one file: one of each value, with the id and the facts of its series.
+// The long rows of the batches of one file: one per value, with the id and the facts of its series.
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch, RefusedCell } from '../read/csv-batch.ts';
 import { IngestFailure } from '../failure.ts';
@@ -8,10 +8,10 @@ import type { ReshapePlan, RowsOf } from './reshape-plan.ts';
 /** The facts of the series that were seen, by id. */
 export type SeriesSeen = Map<string, Record<string, string>>;
 
-/** Beyond so many series, ids are no longer compared: memory stays flat. */
+/** Beyond this many series, ids are no longer compared, so that memory stays flat. */
 const seriesKeptMax = 200_000;
 
-/** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or it states nothing. */
+/** Why a row is not loaded: by `only` or `leave_out` of its entry, by the position of the column; or because it states nothing. */
 export type LeftOut = { by: 'only' | 'leave_out'; at: number } | { by: 'no point' };
 
 /** Receives the outcome of each row, for a preview. */
@@ -21,7 +21,7 @@ export interface RowsWatch {
   leftOut: (why: LeftOut, row: readonly string[], line: number) => void;
 }
 
-/** The long rows of the batches of one file, and what is known of their series. */
+/** Produces the long rows of the batches of one file, and collects the facts of their series. */
 export class LongRows {
   readonly #plan: ReshapePlan;
   readonly #of: RowsOf;
@@ -30,7 +30,7 @@ export class LongRows {
   /** How many rows there were. */
   count = 0;
   readonly #isWide: boolean;
-  /** What an id is made of, as the file has it → the id and the facts: making them for each row would take most of the time. */
+  /** The parts of an id as in the file → the id and the facts: building them for each row would take most of the time. */
   #made = new Map<string, { id: string; facts: string[] }>();
   #sourceOf = new Map<string, string>();
   #long: LongBatch = emptyBatch();
@@ -51,7 +51,7 @@ export class LongRows {
     this.#long = emptyBatch();
     for (const [at, row] of batch.rows.entries()) {
       const line = entryAt(batch.lines, at);
-      // One cell is never a whole row: it is refused with its line.
+      // A single cell is never a whole row: it is rejected with its line.
       if (row.slice(this.#plan.titles.length).some((cell) => cell.trim() !== ''))
         this.#add([row.join(',')], line, 'row');
       else {
@@ -156,7 +156,7 @@ export class LongRows {
     return 'columns' in date ? date.columns.map((at) => titles[at] ?? '').join(' ') : 'date';
   }
 
-  /** Marks the row that was added last: the load refuses it. */
+  /** Marks the row that was added last: the load rejects it. */
   #refuse(title: string, text: string, expected: string): void {
     this.#long.refused.set(this.#long.rows.length - 1, { title, text, expected });
   }
@@ -196,7 +196,7 @@ export class LongRows {
   }
 }
 
-/** What a row says of its date; '' if the titles of the columns say all of it. */
+/** The date text of a row; '' if the titles of the columns have all of it. */
 export function dateOf(row: readonly string[], date: ReshapePlan['date']): string {
   if ('text' in date) return date.text;
   if ('across' in date) return textAt(row, date.year);

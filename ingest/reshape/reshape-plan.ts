@@ -1,5 +1,5 @@
-// What is done with each row of a described table, from its entry and the lines above the data: where its date, values, facts and
-// dimensions are, and how they are read. Refuses an entry that does not fit the file.
+// Plans the reading of the rows of a described table, from its entry and the lines above the data: where the date, values, facts and
+// dimensions of each row are, and how they are parsed. Rejects an entry that does not fit the file.
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { remembering } from '../cells/dates.ts';
@@ -29,14 +29,14 @@ export interface RowsOf {
   where: string;
 }
 
-/** The positions are of columns; -1: there is none. */
+/** Positions are of columns; -1 for none. */
 export interface ReshapePlan {
   header: string[];
   titles: string[];
-  /** What a row is dated by: columns, or the whole file by a text; across, the year is a column before the texts, or -1. */
+  /** The date source of a row: columns, or a text for the whole file; across, the year is a column before the texts, or -1. */
   date: { columns: number[] } | { text: string } | { across: string[]; year: number };
   readDate: (text: string) => ReadDate | null;
-  /** What a date must be, for messages. */
+  /** The expected form of a date, for messages. */
   expectedDate: string;
   readNumber: (text: string) => NumberRead | undefined;
   values: {
@@ -177,7 +177,7 @@ function isVintageColumn(vintage: LoadableTable['vintage']): vintage is { column
   return typeof vintage === 'object' && 'column' in vintage;
 }
 
-/** Columns at the end that have neither a title nor a cell are none. */
+/** Columns at the end that have neither a title nor a cell are ignored. */
 function trimmedTitles(
   titles: readonly string[],
   header: readonly string[][],
@@ -262,7 +262,7 @@ function valuesOf(
   return titles.flatMap((title, at) => (named.has(title) || isUntitled(title, at) ? [] : [at]));
 }
 
-/** What the entry names, other than values. */
+/** The columns that the entry names, other than values. */
 function columnsNamed(table: LoadableTable): Set<string> {
   const { date, vintage } = table;
   const templates = [
@@ -283,7 +283,7 @@ function columnsNamed(table: LoadableTable): Set<string> {
   ]);
 }
 
-/** A column that nobody has thought of is not left out silently. */
+/** An unmentioned column is not left out silently. */
 function refuseUnnamed(
   table: LoadableTable,
   titles: readonly string[],

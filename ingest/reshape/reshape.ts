@@ -1,5 +1,5 @@
 // Turns the rows of a described table into long rows of observations, as a stream: dates across the columns, several columns of values,
-// flags, ids and facts made of other cells. Checks nothing that the load checks; the numbers and dates pass through as text.
+// flags, ids and facts derived from other cells. Leaves the checks to the load; numbers and dates pass through as text.
 import { entryAt } from '../../kernel/entries.ts';
 import type { CsvBatch } from '../read/csv-batch.ts';
 import { IngestFailure, misuse } from '../failure.ts';
@@ -32,8 +32,8 @@ export function rowsOf({ sheet }: TableDescription, name: string): RowsOf {
 }
 
 /**
- * @param open reads the file from its first line; called once for each reading.
- * @throws IngestFailure, when the rows are read, if the entry names columns that the file has not, or leaves out columns that it has.
+ * @param open reads the file from its first line; called once per reading.
+ * @throws IngestFailure, when the rows are read, if the entry names columns that the file does not have, or omits columns that it has.
  */
 export function reshape(
   table: LoadableTable,
@@ -52,7 +52,7 @@ export function reshape(
   };
 }
 
-/** The facts without parts in braces; those of single columns are never constant. */
+/** The facts without placeholders; those of single columns are never constant. */
 function constantFacts(table: LoadableTable, { fileName }: RowsOf): Record<string, string> {
   const ofColumns = new Set(Object.values(table.columns ?? {}).flatMap((facts) => Object.keys(facts)));
   const { id: _, ...facts } = table.series;

@@ -113,7 +113,7 @@ function withLoads<T>(
   return withData(env, 'loads', (database, { settings }) => work(database, settings));
 }
 
-/** The loads, each with why it cannot be retracted as it is; null where it can. */
+/** The loads, each with why it cannot be retracted; null if it can. */
 async function withReasons(database: Database, entries: readonly LoadEntry[], { seriesTimeZone }: Settings) {
   const loads = await findLoads(
     database,
@@ -144,7 +144,7 @@ function rowOf(entry: LoadEntry): string[] {
     .concat(stateOf(entry));
 }
 
-/** What is to be said of the load besides its counts. */
+/** Notes on the load besides its counts. */
 function stateOf({ retracts, erases, retracted_by, is_erased, part_of }: LoadEntry): string {
   return [
     retracts === null ? '' : `${erases ? 'erases' : 'retracts'} ${retracts}`,

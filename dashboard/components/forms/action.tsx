@@ -1,4 +1,4 @@
-// A change that somebody asks for: busy meanwhile, and what went wrong. Forms and buttons of the account are made with it.
+// A change requested by the user, with its busy state and its error. Forms and buttons of the account use it.
 import { useState } from 'preact/hooks';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { asAlmanacError } from '../../api/clients.ts';
@@ -6,14 +6,14 @@ import { asAlmanacError } from '../../api/clients.ts';
 export interface Action {
   isBusy: boolean;
   error: AlmanacError | undefined;
-  /** Does it, unless it is being done. */
+  /** Runs the change, unless it is already running. */
   run(change: () => Promise<void>): void;
-  /** For `onSubmit`: the fields of the form are given to the change. */
+  /** For `onSubmit`: passes the fields of the form to the change. */
   submit(change: (fields: Fields) => Promise<void>): (event: SubmitEvent) => void;
   forget(): void;
 }
 
-/** The text of a field of the form; empty where there is none. */
+/** The text of a field of the form; empty if it does not exist. */
 export type Fields = (name: string) => string;
 
 export function useAction(): Action {
@@ -46,7 +46,7 @@ export function useAction(): Action {
   };
 }
 
-/** What went wrong with a change, in the API's own words. */
+/** The error of a change, in the API's own words. */
 export function Problem({ of }: { of: AlmanacError | undefined }) {
   if (of === undefined) return null;
   return (

@@ -1,17 +1,17 @@
-// The end of a form: what went wrong, and the buttons that send or leave it.
+// The end of a form: the error, and the buttons that submit or leave it.
 import type { Action } from './action.tsx';
 import { Problem } from './action.tsx';
 
 interface ButtonsProps {
   action: Action;
-  /** What the button says that sends the form. */
+  /** The label of the submit button. */
   submit: string;
-  /** False: something is to be filled in before. */
+  /** False: a required field is still empty. */
   isReady?: boolean;
   isDangerous?: boolean;
   /** Of a dialog. */
   onCancel?: () => void;
-  /** Shows what went wrong; by default `Problem`. */
+  /** Shows the error; by default `Problem`. */
   problem?: typeof Problem;
 }
 

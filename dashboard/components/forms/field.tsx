@@ -1,4 +1,4 @@
-// A text field with its label and a line that says what is allowed.
+// A text field with its label and a line about the allowed values.
 import type { ComponentProps } from 'preact';
 import { useId } from 'preact/hooks';
 

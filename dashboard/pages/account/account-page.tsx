@@ -1,4 +1,4 @@
-// The frame of every account page: whose account it is, the navigation of the account, and that a session is needed.
+// The frame of every account page: the account's name, the navigation of the account, and the check for a session.
 import '../../styles/account.css';
 import '../../styles/narrow-page.css';
 import { signal } from '@preact/signals';
@@ -17,7 +17,7 @@ export type Account = AnswerOf<'get', '/v1/account'>['data'];
 
 export interface OfAccount {
   account: Account;
-  /** Asks for the account again, after a change of it. */
+  /** Reloads the account after a change. */
   reload: () => void;
 }
 
@@ -54,7 +54,7 @@ function SignInFirst({ why }: { why: string }) {
   const [, navigate] = useLocation();
   useEffect(() => {
     let isHere = true;
-    // Another tab may be signed in; then this page is replaced by what was asked for.
+    // Another tab may be signed in; then the requested page replaces this one.
     void tabsAsked.then(() => {
       if (isHere) navigate(signInFirst(why), { replace: true });
     });

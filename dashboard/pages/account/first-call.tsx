@@ -1,4 +1,4 @@
-// The code of a first call, to paste into a shell. Hides which series this installation has.
+// The code of a first call to a series of this installation, to paste into a shell.
 import { api } from '../../api/clients.ts';
 import { shownIn, useLoad } from '../../api/load.ts';
 import { rowsOf } from '../../api/rows.ts';

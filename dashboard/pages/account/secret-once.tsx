@@ -1,4 +1,4 @@
-// A secret that is shown once, with the gate: only who says that it is stored goes on.
+// A secret that is shown once: the user must confirm that it is stored.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -8,7 +8,7 @@ interface SecretOnceProps {
   /** Of a dialog, which cannot be left before; absent where a page shows the secret. */
   title?: string;
   secret: string;
-  /** What it is, in "I have stored this …". */
+  /** The object in "I have stored this …". */
   what: string;
   lede: string;
   onDone: () => void;

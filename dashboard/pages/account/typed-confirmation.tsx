@@ -8,9 +8,9 @@ import { Field } from '../../components/forms/field.tsx';
 
 interface TypedConfirmationProps {
   title: string;
-  /** What is to be typed. */
+  /** The text to type. */
   name: string;
-  /** What the button says. */
+  /** The label of the button. */
   button: string;
   change: () => Promise<void>;
   /** Shows what went wrong; by default `Problem`. */

@@ -1,5 +1,5 @@
-// The state of the comparison, which is its URL: up to eight series, each at its own vintage, and how they are made comparable.
-// Hides how a series is written: `DEMO.CPI`, `DEMO.CPI@2026-09-15`, `DEMO.CPI@2026-09-15@7` for one load, `DEMO.FX@@@side:buy`.
+// The state of the comparison, which is its URL: up to eight series, each at its own vintage, and how they are made comparable. A series is
+// written `DEMO.CPI`, `DEMO.CPI@2026-09-15`, `DEMO.CPI@2026-09-15@7` for one load, `DEMO.FX@@@side:buy`.
 
 export const modes = ['rebased', 'levels', 'ratio'] as const;
 export type Mode = (typeof modes)[number];

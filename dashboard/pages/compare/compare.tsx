@@ -1,4 +1,4 @@
-// Up to eight series on one chart, each as it stood on the day chosen for it. Its state is the URL.
+// Up to eight series on one chart, each as of the day chosen for it. Its state is the URL.
 import { useMemo, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { layOut } from '../../../domain/chart/layout.ts';

@@ -1,5 +1,5 @@
-// Loads the series of a comparison, each at its own vintage: with a key as asked, without one the newest points of the preview.
-// Hides that a series with dimensions is compared by one combination of their values.
+// Loads the series of a comparison, each at its own vintage: with a key as requested, without one the newest points of the preview. A
+// series with dimensions is compared by one combination of their values.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { AlmanacError } from '../../../clients/typescript/errors.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
@@ -13,7 +13,7 @@ type Meta = AnswerOf<'get', '/v1/series/{id}'>['meta'];
 export interface Loaded {
   compared: Compared;
   meta: Meta;
-  /** The combinations that may be chosen, as the API takes them; none if the series has no dimensions. */
+  /** The available combinations, in the API's format; empty if the series has no dimensions. */
   combinations: string[];
   dims: string | null;
   points: ChartPoint[];
@@ -24,7 +24,7 @@ export type Outcome = Loaded | { compared: Compared; error: AlmanacError };
 
 const pointsMax = 50_000;
 
-/** All series; one that cannot be loaded says why, and does not hide the others. */
+/** All series; one that cannot be loaded shows its error, and does not hide the others. */
 export function loadCompared(series: readonly Compared[], signal: AbortSignal): Promise<Outcome[]> {
   return Promise.all(
     series.map(async (compared): Promise<Outcome> => {

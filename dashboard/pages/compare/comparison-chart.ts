@@ -1,4 +1,5 @@
-// What of the loaded series is on the chart: their lines in the window, made comparable, with names, colours and what is missing.
+// The content of the comparison chart: the lines of the loaded series in the window, made comparable, with names, colours and missing
+// parts.
 import { unitBreaks } from '../../../domain/chart/captions.ts';
 import { pointAt, ratio, rebased, valueAt } from '../../../domain/chart/comparison.ts';
 import type { ChartLine } from '../../../domain/chart/layout.ts';

@@ -1,5 +1,4 @@
-// Reads the OpenAPI document into what the reference shows: operations by tag, each with its parameters, fields and errors.
-// Hides references and the forms that a schema has.
+// Converts the OpenAPI document to the content of the reference: operations by tag, each with its parameters, fields and errors.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -28,7 +27,7 @@ export interface Operation {
   path: string;
   summary: string;
   description: string;
-  /** The names of the security schemes that it takes; empty: it needs no credential. */
+  /** The names of the accepted security schemes; empty if no credential is needed. */
   credentials: readonly string[];
   parameters: readonly (Field & { place: 'path' | 'query' | 'header' })[];
   body: readonly Field[];
@@ -194,7 +193,7 @@ function boundOf(read: Json, name: 'minimum' | 'maximum', word: string): string 
   return `${word} ${bound.toLocaleString('en-GB')}`;
 }
 
-/** What `$ref` points to, or the value itself. */
+/** The target of `$ref`, or the value itself. */
 function resolved(document: Json, value: unknown): Json {
   const read = recordIn(value);
   const ref = read['$ref'];

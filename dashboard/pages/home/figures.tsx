@@ -78,7 +78,7 @@ function frequenciesText(facets: Facets): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-/** The categories at the top: `Food/Cereals` counts under `Food`. Where most series have none, the sources. */
+/** The top-level categories: `Food/Cereals` counts under `Food`. If most series have no category, the sources. */
 export function Areas({ facets }: { facets: Facets }) {
   const by = total(facets, 'category') * 2 >= total(facets, 'frequency') ? 'category' : 'source';
   const counts = new Map<string, number>();

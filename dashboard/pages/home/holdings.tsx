@@ -34,7 +34,7 @@ export function Holdings({ home, status, shows }: HoldingsProps) {
   );
 }
 
-/** Two blocks beside each other; one has all the width, and none takes no place. */
+/** Two blocks side by side; a single one has the full width, and without any there is no space. */
 function SideBySide({ class: columns, children }: { class: 'two' | 'half'; children: ComponentChild[] }) {
   const shown = children.filter((child) => child !== false);
   if (shown.length === 0) return null;

@@ -44,7 +44,7 @@ export function Home() {
   );
 }
 
-/** The logo, the title and the text; those of Almanac where the operator has none. */
+/** The logo, the title and the text; Almanac's if the operator has configured none. */
 function Words({ page, isUnknown }: { page: FrontPage | undefined; isUnknown: boolean }) {
   const heading = usePageTitle(page?.title ?? 'Statistics with their whole history');
   const { logo = null, title = null, text_html: html = null } = page ?? {};

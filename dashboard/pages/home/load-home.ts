@@ -1,4 +1,4 @@
-// What the front page shows: the words, blocks and series that the operator has configured, and the series with the newest data.
+// The content of the front page: the texts, blocks and series that the operator has configured, and the series with the newest data.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { api } from '../../api/clients.ts';
 import { previewsOf, type PreviewPoint } from '../../api/previews.ts';
@@ -12,7 +12,7 @@ export interface Home {
   /** With its facets. */
   catalog: AnswerOf<'get', '/v1/catalog'>;
   newest: readonly CatalogRow[];
-  /** Series for examples: the newest, or where none is new those that were published last. */
+  /** Series for examples: the newest, or if none is new, those published last. */
   rows: readonly CatalogRow[];
   previews: ReadonlyMap<string, PreviewPoint[]>;
 }

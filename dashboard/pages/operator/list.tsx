@@ -1,4 +1,5 @@
-// A list for operators: its filters and its page are in the URL, so that the browser's Back goes back in the list; one page of rows at a time.
+// A list for operators: its filters and its page are in the URL, so that the browser's Back works within the list; one page of rows at a
+// time.
 import type { ComponentChild, ComponentChildren } from 'preact';
 import { useSearchParams } from 'wouter-preact';
 import type { Loaded } from '../../api/load.ts';
@@ -12,7 +13,7 @@ import { Fresh } from './operator-page.tsx';
 export const pageSize = 50;
 
 export interface ListUrl {
-  /** A parameter; undefined if the URL has none, or an empty one. */
+  /** A parameter; undefined if the URL does not have it, or it is empty. */
   text(name: string): string | undefined;
   /** The one of the options that the URL names; undefined for `all`, or for what is no option. */
   option<Value extends string>(
@@ -52,7 +53,7 @@ interface FilterProps<Value extends string> {
   options: readonly { value: Value; label: string }[];
 }
 
-/** One of a few values, of which `all` is the first. */
+/** One of a few values, of which the first is `all`. */
 export function Filter<Value extends string>({ url, name, label, options }: FilterProps<Value | 'all'>) {
   return (
     <Choice
@@ -82,7 +83,7 @@ export function ChosenFilter({ url, name }: { url: ListUrl; name: string }) {
 interface ListProps<Each> {
   for: Loaded<{ data: Each[]; pagination: { next_cursor: string | null } }>;
   url: ListUrl;
-  /** What the rows are, in "The loads could not be loaded". */
+  /** The rows' name in "The loads could not be loaded". */
   what: string;
   /** The title of an empty list, and below it what to do. */
   empty: { title: string; hint: ComponentChildren };

@@ -1,4 +1,4 @@
-// What a load changed, or would change, as figures side by side.
+// The changes that a load made, or would make, as figures side by side.
 import { numberText } from '../../text/numbers.ts';
 
 interface Counts {

@@ -1,4 +1,4 @@
-// /dashboard/operator/sources: the URLs that are fetched by a schedule, and how that goes. The URL of the page has the filter and the page.
+// /dashboard/operator/sources: the URLs that are fetched by a schedule, and their status. The URL of the page has the filter and the page.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../api/clients.ts';
 import { useLoad } from '../../api/load.ts';

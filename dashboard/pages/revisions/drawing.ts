@@ -1,4 +1,4 @@
-// What drawings on a canvas need from the browser: the colours of the theme, and that they are sharp on every screen.
+// Browser functions for drawing on a canvas: the colours of the theme, and sharp lines on every screen.
 import { useEffect, useState } from 'preact/hooks';
 
 /** Another value whenever the theme changes: colours on a canvas have to be drawn again. */

@@ -97,7 +97,7 @@ interface ChartsProps {
 const narrowBelow = 560;
 const distanceHeight = 190;
 
-/** The charts share their left and right edges, so that a period stands at the same place in all of them. */
+/** The charts share their left and right edges, so that a period has the same position in all of them. */
 function useFans({ table, words, fromNo }: ChartsProps, width: number) {
   const { frequency, unit } = words;
   return useMemo(() => {
@@ -106,7 +106,7 @@ function useFans({ table, words, fromNo }: ChartsProps, width: number) {
     const columns = Math.max(1, table.dates.length - fromNo - 1);
     const newest = table.rows.at(-1)?.at(-1) ?? 0;
     const marginRight = Math.max(isNarrow ? 30 : 66, widthOf(words.value(newest)) + 14);
-    // Beside the rows of the triangle stand their days, and half a column more than the fan has.
+    // The triangle has labels of days beside its rows, and half a column more than the fan.
     const days = isNarrow ? 46 : 84;
     const marginLeft = days + (width - days - marginRight) / (2 * columns + 1);
     const height = isNarrow ? 300 : 390;

@@ -1,5 +1,5 @@
-// The fan: every vintage up to the one shown as a grey line, the one shown in the accent, first prints as open dots.
-// Hides that past vintages stand on a canvas, to which a step of play adds one line; only what changes is drawn again.
+// The fan: every vintage up to the one shown as a grey line, the one shown in the accent, first prints as open dots. Past vintages are on a
+// canvas, to which a step of play adds one line; only the changed part is redrawn.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
 import { valueAt, type RevisionTable } from '../../../domain/chart/revisions/table.ts';
@@ -21,7 +21,7 @@ interface FanChartProps {
   /** The first line of text. */
   title: string;
   shows: 'values' | 'distance';
-  /** What it is, for screen readers. */
+  /** The name of the chart, for screen readers. */
   label: string;
 }
 

@@ -1,6 +1,6 @@
-// The triangle as a heat map: a column per period, a row per vintage, the colour is the change. Arrow keys walk the cells.
-// Hides that the cells stand on a canvas, whatever their number; frames and labels are SVG above it, and of the cells only the chosen one is
-// an element, which has the focus.
+// The triangle as a heat map: a column per period, a row per vintage, the colour is the change. Arrow keys move between cells. The cells
+// are drawn on a canvas, whatever their number; frames and labels are SVG above it, and only the chosen cell is an element, which has the
+// focus.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Axes } from '../../../domain/chart/axes.ts';
 import type { Fan } from '../../../domain/chart/revisions/fan.ts';
@@ -12,7 +12,7 @@ import { coloursOf, prepared, useTheme } from './drawing.ts';
 import type { Words } from './words.ts';
 
 interface HeatMapProps {
-  /** Gives the places of the periods, so that columns stand below their points. */
+  /** Receives the positions of the periods, so that columns are below their points. */
   fan: Fan;
   table: RevisionTable;
   words: Words;

@@ -1,5 +1,5 @@
-// Loads what the page shows: the facts of the series and its triangle, with the visitor's key or as far as it is open to all.
-// Hides that a closed triangle is no failure: then the page shows the open one, and the plan that opens all of them.
+// Loads the content of the page: the facts of the series and its triangle, with the visitor's key or as far as it is public. If the
+// triangle is not available, the page shows the public one, and the plan that includes all of them.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../clients/typescript/errors.ts';
 import { unitBreaks } from '../../../domain/chart/captions.ts';
@@ -14,7 +14,7 @@ type Triangle = AnswerOf<'get', '/v1/series/{id}/triangle'>;
 
 /** One combination of dimension values, and its triangle. The one that is shown by default comes first. */
 export interface Combination {
-  /** As `dims=` takes it; empty without dimensions. */
+  /** In the format of `dims=`; empty without dimensions. */
   dims: string;
   name: string;
   table: RevisionTable;
@@ -58,7 +58,7 @@ export async function loadRevisions(id: string, signal: AbortSignal): Promise<Lo
   return { state: 'locked', entry, plan: await loadPlan(signal), demo, failure };
 }
 
-/** What of a triangle is asked for; by default all. */
+/** The requested part of a triangle; default: all. */
 interface Part {
   /** How many vintages, the newest. */
   last?: number;

@@ -1,4 +1,4 @@
-// What is shown without the plan for vintages: what it would be, on the series that is open to all, the plan and its price.
+// The page without the plan for vintages: an example with the public series, the plan and its price.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { giveKey } from '../../api/access-key.ts';
@@ -52,7 +52,7 @@ interface KeyFormProps {
   onKey: () => void;
 }
 
-/** The key is kept in memory alone. */
+/** The key is stored only in memory. */
 function KeyForm({ failure, plan, onKey }: KeyFormProps) {
   const [text, setText] = useState('');
   return (

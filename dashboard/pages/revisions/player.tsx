@@ -1,5 +1,5 @@
-// The slider over the vintages, and play: Space plays and pauses, arrows step, PgUp and PgDn go ten, Home and End to the ends.
-// Hides the pace: 450 ms a vintage up to forty of them, else 18 seconds for all.
+// The slider over the vintages, and play: Space plays and pauses, arrows step, PgUp and PgDn go ten, Home and End to the ends. Play takes
+// 450 ms a vintage for up to forty of them, else 18 seconds for all.
 import { useEffect, useRef } from 'preact/hooks';
 import { dayText } from '../../text/times.ts';
 

@@ -1,4 +1,4 @@
-// What stands beside the charts: what the vintage shown has changed, and the life of the selected period.
+// The panel beside the charts: the changes of the shown vintage, and the life of the selected period.
 import { scaleLinear } from 'd3-scale';
 import { linearExtent, linearTicks } from '../../../domain/chart/ticks.ts';
 import {
@@ -188,7 +188,7 @@ interface LifeChartProps {
 
 const life = { width: 268, height: 150, left: 46, right: 262, top: 26, bottom: 124 };
 
-/** Steps, not slopes: a value holds until the next release. */
+/** Steps, not slopes: a value is valid until the next release. */
 function LifeChart({ table, words, steps, isPrinted }: LifeChartProps) {
   const valued = steps.flatMap(({ vintageNo, value }) => (value === null ? [] : [{ vintageNo, value }]));
   const [first, last] = [valued[0], valued.at(-1)];

@@ -1,5 +1,5 @@
-// The state of the page, all of it in the URL: vintage, period, colours, window, dimension values.
-// Hides that the URL is written only once the vintages stand still: browsers refuse more than a few changes a second.
+// The state of the page, all of it in the URL: vintage, period, colours, window, dimension values. The URL is written only once the vintage
+// stops changing: browsers refuse more than a few changes a second.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import type { ChangeSince } from '../../../domain/chart/revisions/heat-map.ts';
@@ -20,7 +20,7 @@ export interface View {
   showsAll: boolean;
 }
 
-/** What can be chosen: `v` a vintage, `m` a period, `by` the colours, `show` the window, `dims` a combination. */
+/** The selection: `v` a vintage, `m` a period, `by` the colours, `show` the window, `dims` a combination. */
 type Name = 'v' | 'm' | 'by' | 'show' | 'dims';
 
 /** One parameter of the URL; undefined removes it. */
@@ -44,13 +44,13 @@ export function useParameter(name: Name): [string | undefined, (value: string | 
 
 const writtenAfterMs = 200;
 
-/** The vintage shown: in memory while it moves, in the URL when it stands. */
+/** The vintage shown: in memory while it moves, in the URL when it has stopped. */
 export function useVintage(table: RevisionTable, isPlaying: boolean): [number, (vintageNo: number) => void] {
   const [written, write] = useParameter('v');
   const last = table.vintages.length - 1;
   const inUrl = written === undefined ? last : vintageNoOf(table, written);
   const [vintageNo, setVintageNo] = useState(inUrl);
-  /** What this page wrote: a key pressed since then is newer than that. */
+  /** The last values that this page wrote: a key pressed since then is newer. */
   const own = useRef(inUrl);
   useEffect(() => {
     if (own.current !== inUrl) setVintageNo(inUrl);

@@ -14,7 +14,7 @@ export interface Words {
   /** Without its sign. */
   size(change: number): string;
   period(date: string): string;
-  /** What one row is of: month, quarter … */
+  /** The period of one row: month, quarter … */
   periodName: string;
   /** Empty: nobody has stated it. */
   unit: string;

@@ -1,5 +1,4 @@
-// The line that says what a visitor sees without a key, and takes one.
-// Hides where the key is kept: in memory alone.
+// The line about the limits of a visitor without a key, with a field for one. The key is stored only in memory.
 import { useId, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { accessKey, giveKey } from '../../api/access-key.ts';

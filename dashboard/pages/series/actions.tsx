@@ -1,4 +1,4 @@
-// What is done with a view: a window of some years, files of it, code to embed it, a text to cite it.
+// The actions on a view: a window of some years, files of it, code to embed it, a text to cite it.
 import { countText } from '../../text/numbers.ts';
 import { useState } from 'preact/hooks';
 import type { Transform } from '../../../domain/transforms.ts';
@@ -118,7 +118,7 @@ export function Actions({ entry, shown, points, onWindow }: ActionsProps) {
   );
 }
 
-/** The query of a view as the client takes it. */
+/** The query of a view in the client's format. */
 function apiQuery(query: Shown['query']) {
   const { transform, dims, ...rest } = query;
   return {

@@ -1,4 +1,4 @@
-// What changes the view of a series: dimension values, chart or table, transform, vintage, scale.
+// The controls of the view of a series: dimension values, chart or table, transform, vintage, scale.
 import { labelOf, transformNames } from '../../../domain/chart/captions.ts';
 import { linesMax } from '../../../domain/chart/layout.ts';
 import { lineStyle, palettes } from '../../../domain/chart/palette.ts';

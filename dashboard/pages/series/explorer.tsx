@@ -1,5 +1,4 @@
-// The chart or table of a series with all that changes it, the code that fetches it, and its newest values. Its state is the URL.
-// Hides which part of the points is on screen.
+// The chart or table of a series with its controls, the code that fetches it, and its newest values. Its state is the URL.
 import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accessKey } from '../../api/access-key.ts';

@@ -84,7 +84,7 @@ export function SourceAndLicence({ entry }: { entry: SeriesEntry }) {
   );
 }
 
-/** Where the unit changes, and where the series goes on as another one or is what another one went on as. */
+/** The breaks of the unit, and where the series continues as another one or is the continuation of one. */
 function Breaks({ entry: { breaks, continues } }: { entry: SeriesEntry }) {
   return (
     <>

@@ -1,5 +1,4 @@
-// Loads the points of a view: with a key all of them, without one those of the public preview.
-// Hides the difference between the two answers, and how points become lines.
+// Loads the points of a view and turns them into lines: with a key all of them, without one those of the public preview.
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { ChartPoint } from '../../../domain/chart/line-points.ts';
 import { keyedApi } from '../../api/access-key.ts';

@@ -1,5 +1,4 @@
-// The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view.
-// Hides that what is as by default is left out.
+// The state of the series page, which is its URL: dimension values, transform, vintage, window, scale, view. Defaults are omitted.
 import { readDims, writeDims } from '../../../domain/dims-text.ts';
 import {
   aggregates,
@@ -18,7 +17,7 @@ export interface Dimension {
   labels: Readonly<Record<string, string>>;
 }
 
-/** What of a series may be selected. */
+/** The selectable values of a series. */
 export interface Selectable {
   dims: readonly Dimension[];
   /** Combinations of values, those with the newest points first. */
@@ -76,7 +75,7 @@ export function frequenciesOffered(published: Frequency): readonly TargetFrequen
   return published === 'irregular' ? [] : lowerFrequencies(published);
 }
 
-/** The state of a URL. What the series does not have is left out. @param published its frequency. */
+/** The state of a URL, without values that the series does not have. @param published its frequency. */
 export function stateOf(query: URLSearchParams, series: Selectable, published: Frequency): SeriesState {
   const frequency = frequenciesOffered(published).find((each) => each === query.get('frequency')) ?? null;
   const aggregate =

@@ -1,4 +1,4 @@
-// What of the loaded points is on screen: the selected lines in the window, the chart of them, and the call that fetches the same.
+// The part of the loaded points on screen: the selected lines in the window, their chart, and the call that fetches the same.
 import { chartUnit, lineNames, unitBreaks } from '../../../domain/chart/captions.ts';
 import { linesMax, type Chart } from '../../../domain/chart/layout.ts';
 import { decimalsOf } from '../../../domain/chart/text.ts';
@@ -20,7 +20,7 @@ export interface Shown {
   /** Whether all dates are shown if the URL names no window. */
   isAllByDefault: boolean;
   decimals: number;
-  /** What fetches this view. */
+  /** The call that fetches this view. */
   query: ViewQuery;
   /** The dimension values of the lines. */
   lines: SeriesLine['dims'][];
@@ -81,7 +81,7 @@ export function shownOf(
   };
 }
 
-/** Published values keep their digits; means, percentages and indices are computed, and two decimals tell them apart. */
+/** Published values keep their digits; means, percentages and indices are computed, and have two decimals. */
 function decimalsFor(meta: SeriesPoints['meta'], lines: readonly SeriesLine[]): number {
   if (meta.transform !== null || meta.aggregate === 'avg') return 2;
   const values = lines.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
@@ -116,7 +116,7 @@ function earlier(date: string, years: number): string {
   return `${String(Number(date.slice(0, 4)) - years).padStart(4, '0')}${date.slice(4)}`;
 }
 
-/** Where the default window begins, as far as the facts of the series tell. */
+/** The start of the default window, as far as the facts of the series determine it. */
 export function yearsBefore({ first_date: first, last_date: last }: SeriesEntry): string | null {
   if (first === null || last === null) return null;
   const begin = earlier(last, yearsDefault);

@@ -1,12 +1,11 @@
-// What fetches a view from the API: the query of its points, whose window is written in periods.
-// Hides that a period is shorter than its last day: `2020-Q3`.
+// The API call of a view: the query of its points, whose window is written in periods, such as `2020-Q3`.
 import type { Aggregate, TargetFrequency } from '../../../domain/aggregates.ts';
 
-/** What a view asks of the API. */
+/** The API request of a view. */
 export interface ViewQuery {
   from?: string;
   to?: string;
-  /** As the API takes it: `side:buy|sell,city:Lahore`. */
+  /** In the API's format: `side:buy|sell,city:Lahore`. */
   dims?: string;
   frequency?: TargetFrequency;
   aggregate?: Aggregate;

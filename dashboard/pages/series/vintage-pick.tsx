@@ -7,7 +7,7 @@ interface VintagePickProps {
   vintages: Vintages;
   /** The one chosen, though it may be no vintage of the series; null: the latest. */
   vintage: string | null;
-  /** What the choice of the latest says. */
+  /** The label of the latest vintage. */
   latest: string;
   onPick: (vintage: string | null) => void;
   label?: string;

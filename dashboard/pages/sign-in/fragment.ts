@@ -1,4 +1,5 @@
-// What stands behind `#` when a mailed link, Google or Stripe leads here: tokens, codes and results. Hides that it leaves the URL at once.
+// Reads the values behind `#` when a mailed link, Google or Stripe leads here: tokens, codes and results. Removes them from the URL at
+// once.
 
 /** Takes it out of the URL, so that neither the history nor a copied address has it. */
 export function takeFragment(): URLSearchParams {

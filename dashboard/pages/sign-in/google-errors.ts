@@ -1,4 +1,4 @@
-// What `google_error` behind `#` means.
+// The meanings of `google_error` behind `#`.
 
 const texts: Readonly<Record<string, string>> = {
   denied: 'You did not let Google tell us who you are. Nothing has changed.',

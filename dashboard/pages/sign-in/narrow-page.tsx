@@ -26,7 +26,7 @@ export function NarrowPage({ title, lede, children }: NarrowPageProps) {
 
 export type Methods = AnswerOf<'get', '/auth/methods'>['data'];
 
-/** What is set up here. */
+/** The object that is set up here. */
 export function useMethods(): Loaded<Methods> {
   return useLoad(async (signal) => (await api.get('/auth/methods', { signal })).data, []);
 }

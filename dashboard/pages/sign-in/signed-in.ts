@@ -1,4 +1,4 @@
-// What every way in comes to: the session is kept in this tab, and the device is known from then on.
+// The last step of every sign-in: the session is stored in this tab, and the device is known from then on.
 import { accountApi } from '../../api/clients.ts';
 import { beginSession } from '../../api/session.ts';
 

@@ -15,7 +15,7 @@ export function keepWayBack(wanted: string | null): void {
   sessionStorage.setItem(storedAs, safePage(wanted, location.origin));
 }
 
-/** What was kept, once. */
+/** Returns the stored value, once. */
 export function takeWayBack(): string {
   const kept = sessionStorage.getItem(storedAs);
   sessionStorage.removeItem(storedAs);

@@ -40,7 +40,7 @@ function aggregation(
 
 const always = { from: '0001-01-01', to: '9999-12-31' };
 
-/** The aggregated points of a window, of stored ones in blocks of so many dates. */
+/** The aggregated points of a window, from stored ones in blocks of so many dates. */
 function aggregated(
   rule: Aggregation,
   stored: Points,

@@ -1,5 +1,5 @@
-// Aggregates the points of a series to a lower frequency, while they pass in their order; docs/transforms.md has the rules.
-// Hides which stored points a period needs, and when a period is complete.
+// Aggregates the points of a series to a lower frequency as a stream; docs/transforms.md has the rules. Decides which stored points a
+// period needs, and when a period is complete.
 import {
   addDays,
   addMonths,
@@ -14,7 +14,7 @@ import { monthsPerPeriod, periodEnd, type Frequency } from '../../../domain/peri
 import { compareDecimals, decimal, mean, sum, type Decimal } from '../../decimal.ts';
 import { appendPoints, noPoints, type Points } from '../point-columns.ts';
 
-/** How the points of a series become those of a lower frequency. */
+/** How points are aggregated to a lower frequency. */
 export interface Aggregation {
   /** The frequency of the stored points. */
   source: Frequency;
@@ -22,7 +22,7 @@ export interface Aggregation {
   aggregate: Aggregate;
   /** The least decimals of a mean. */
   meanDecimals: number;
-  /** Whether periods that are not complete have a value too. */
+  /** Whether incomplete periods have a value too. */
   incomplete: boolean;
   /** `MM-DD`, for annual periods. */
   fiscalYearEnd: string | null;
@@ -43,13 +43,13 @@ interface Window {
   to: string;
 }
 
-/** The points of one combination in one period, in the order in which they pass. */
+/** The points of one combination in one period, in stream order. */
 interface Group {
   lineNo: number;
   dates: string[];
   values: string[];
   publishedOn: string;
-  /** The dates of the combination's points that passed just before and just after; null if none did. */
+  /** The dates of the combination's points just before and just after in the stream; null if there were none. */
   before: string | null;
   after: string | null;
 }
@@ -69,15 +69,15 @@ export function periodWith(
   return { start: addDays(before, 1), end: withinCalendar(endOf(date)) };
 }
 
-/** How many days may lie between neighbouring points of a complete period; null if its points are counted instead. */
+/** The maximum number of days between neighbouring points of a complete period; null if its points are counted instead. */
 function gapMax({ source, target }: Aggregation): number | null {
   if (source === 'daily') return target === 'weekly' ? 10 : 31;
   return source === 'weekly' ? 10 : null;
 }
 
 /**
- * The days of the stored points that the periods of a window need: those of each period that ends in the window, and as many on either
- * side as decide whether it is complete. Null if no period ends in the window.
+ * The days of the stored points that the periods of a window need: those of each period that ends in the window, and as many on either side
+ * as decide whether it is complete. Null if no period ends in the window.
  */
 export function sourceWindow(aggregation: Aggregation, { from, to }: Window): Window | null {
   const first = periodWith(from, aggregation);
@@ -91,7 +91,7 @@ export function sourceWindow(aggregation: Aggregation, { from, to }: Window): Wi
   };
 }
 
-/** Aggregates points that are added in the order of the window. Each call gives the periods that no later point changes. */
+/** Aggregates points that are added in the order of the window. Each call returns the periods that no later point changes. */
 export function createAggregator(
   aggregation: Aggregation,
   window: Window & { order: 'asc' | 'desc'; wanted: 'values' | 'all' | 'not_zero' },
@@ -210,7 +210,7 @@ function aggregateOf({ aggregate, meanDecimals }: Aggregation, texts: readonly s
   return entryAt(texts, at);
 }
 
-/** Whether the points of a period are all there, as far as the calendar says. @param count of its values. */
+/** Whether a period has all its points, by the calendar. @param count of its values. */
 function isComplete(aggregation: Aggregation, period: Period, group: Group, count: number): boolean {
   const { source, target } = aggregation;
   const gap = gapMax(aggregation);

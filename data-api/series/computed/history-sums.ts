@@ -1,5 +1,5 @@
-// Sums over the history of a selection, per combination: the running totals before a block, and what a standard deviation needs.
-// Hides that blocks follow each other, so that the history is read once for all of them.
+// Sums over the history of a selection, per combination: the running totals before a block, and the sums for a standard deviation.
+// Consecutive blocks share one read of the history.
 import type { Queryable } from '../../../kernel/database.ts';
 import { addDays } from '../../../kernel/dates.ts';
 import { entryAt } from '../../../kernel/entries.ts';
@@ -12,7 +12,7 @@ import { segmentsOf } from './transform.ts';
 /** Combination, as numbered by `segmentNo` → the sum of its values. */
 export type SumOf = ReadonlyMap<number, Decimal>;
 
-/** The running totals of a selection whose blocks pass in its order, each once. */
+/** The running totals of a selection whose blocks are passed in order, each once. */
 export interface Totals {
   /** The totals of all points before the oldest of the block. */
   before(block: Points): Promise<SumOf>;
@@ -59,7 +59,7 @@ export async function readMoments(
   return moments;
 }
 
-/** Reads all values of the selected combinations before a date; null: all. */
+/** Reads all values of the selected combinations before a date; null for all dates. */
 async function eachValue(
   database: Queryable,
   selection: Selection,

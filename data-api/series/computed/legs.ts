@@ -1,5 +1,5 @@
-// Finds the earlier values that a transform compares a value with, while the points of a series pass in their order.
-// Hides how they are found: by calendar period, or by calendar date within a tolerance, never by row count.
+// Finds the earlier values (legs) with which a transform compares a value, in the stream of a series' points: by calendar period, or by
+// calendar date within a tolerance, never by row count.
 import { addMonths, dayNumber } from '../../../kernel/dates.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../../domain/periods.ts';
@@ -14,7 +14,7 @@ export interface Columns {
   lineNos: readonly number[];
 }
 
-/** The points passed so far, and the legs of a point among them. */
+/** The points streamed so far, and the legs of a point among them. */
 export interface Legs {
   /** Adds points that are not older than those added before, by date ascending. */
   add(points: Columns): void;
@@ -22,7 +22,7 @@ export interface Legs {
   of(lineNo: number, date: string): readonly string[] | null;
 }
 
-/** How much older than the requested date a leg by date may be: weekends, holidays. */
+/** How much older than the requested date a leg by date may be, because of weekends and holidays. */
 export const slackDays = 7;
 /** How old the previous observation may be to count as that of the previous period. */
 export const previousWithinDays: Partial<Record<Frequency, number>> = {
@@ -75,7 +75,7 @@ interface Column {
   values: string[];
 }
 
-/** Daily, weekly, irregular: the columns of the points passed so far. */
+/** Daily, weekly, irregular: the columns of the points streamed so far. */
 function createColumns() {
   const columns = new Map<number, Column>();
   return {
@@ -137,7 +137,7 @@ function previousLegs(count: number, withinDays: number): Legs {
   };
 }
 
-/** The first position whose day passes; all after it do too. The length if none does. */
+/** The first position whose day passes the test, as do all after it; the length if none does. */
 function firstWhere(days: readonly number[], passes: (day: number) => boolean): number {
   let [low, high] = [0, days.length];
   while (low < high) {
@@ -149,7 +149,7 @@ function firstWhere(days: readonly number[], passes: (day: number) => boolean): 
 }
 
 /**
- * The number of a combination between two breaks. Transforms take what is between two breaks as a combination of its own, so that no
+ * The number of a combination between two breaks. Transforms treat each stretch between breaks as a combination of its own, so that no
  * value has a leg beyond a break. @param breaks the dates, ascending.
  */
 export function segmentNo(breaks: readonly string[], lineNo: number, date: string): number {

@@ -1,5 +1,5 @@
-// The transforms of a series, as pure functions; docs/transforms.md has the formulas and edge cases.
-// Hides which earlier values a transform needs (legs.ts finds them), and how far back they may be.
+// The transforms of a series, as pure functions; docs/transforms.md has the formulas and edge cases. Decides which earlier values a
+// transform needs and how far back they may be; legs.ts finds them.
 import { addDays, addMonths } from '../../../kernel/dates.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import { monthsPerPeriod, type Frequency } from '../../../domain/periods.ts';
@@ -42,7 +42,7 @@ export interface TransformRule {
 /** The maximum decimals of a mean, or more if the source has more. */
 const meanDecimals = 10;
 
-/** With which earlier values a transform compares; null: with none by date. */
+/** The earlier values with which a transform compares; null for none by date. */
 const comparisons: Readonly<Record<Transform, Comparison | null>> = {
   change: 'previous',
   change_yoy: 'year',

@@ -1,5 +1,5 @@
-// The transformed points of a selection, in blocks: computed on the whole history, then cut to the selection.
-// Hides the extra read of the points that a block is compared with: no page, order or format changes a value.
+// The transformed points of a selection, in blocks: computed on the whole history, then cut to the selection, so that no page, order or
+// format changes a value. Reads the additional points that a block is compared with.
 import type { Queryable } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -14,7 +14,7 @@ import { readAll, readBlocks, readFirst, readNewest, type Selection } from '../p
 import { segmentNo, slackDays, type Columns } from './legs.ts';
 import { isWindowed, lookBack, lookBackEnd, transformValues, type TransformRule } from './transform.ts';
 
-/** Of changes, sums and averages of means, which have many more. */
+/** The decimals of changes, sums and averages of means, which have many more. */
 const decimalsOfMeans = 12;
 
 /** A requested transform, ready to be computed. */
@@ -84,10 +84,13 @@ async function requireData(
   );
 }
 
-/** The most blocks that are kept while others follow: 50,000 points. */
+/** The most blocks that are cached while others follow: 50,000 points. */
 const formerMax = 10;
 
-/** The transformed points of a selection, block by block. Points that are no longer kept when they are compared with are read again. */
+/**
+ * The transformed points of a selection, block by block. Points that are no longer cached when a block is compared with them are read
+ * again.
+ */
 export async function* transformedBlocks(
   database: Queryable,
   selection: Selection,
@@ -106,7 +109,7 @@ export async function* transformedBlocks(
   }
 }
 
-/** What is known of the points that passed before a block. */
+/** The points known from before a block. */
 interface Passed {
   /** The blocks just before it, ascending, which are used if they reach back far enough. */
   former: readonly Points[];
@@ -135,7 +138,7 @@ export async function transformedValues(
 /** The most legs of a point. */
 const legsMax = 2;
 
-/** The points before the oldest of some points that these are compared with, by date ascending. */
+/** The points before the oldest of the given points, with which these are compared, by date ascending. */
 async function earlierPoints(
   database: Queryable,
   selection: Selection,

@@ -1,19 +1,19 @@
-// Which values of a period can be compared with each other: those between two changes of base or unit. A change is declared, or inferred
-// from a factor that all periods of a vintage have in common. Hides how such a factor is distinguished from revisions.
+// Decides which values of a period can be compared: those between two changes of base or unit. A change is declared, or inferred from a
+// factor that all periods of a vintage have in common.
 import { decimalsOf } from '../text.ts';
 import { valueAt, type RevisionTable } from './table.ts';
 
-/** A vintage since which a factor is in all earlier values. */
+/** A vintage since which a factor applies to all earlier values. */
 export interface Rebasing {
   vintageNo: number;
   factor: number;
 }
 
-/** Fewer periods may have a factor in common by chance. */
+/** Fewer periods may share a factor by chance. */
 const periodsLeast = 4;
 /** The newest periods may be revised by the same vintage. */
 const shareLeast = 0.8;
-/** How many times the effect of rounding a factor must have. Below that it may be a revision of the last digit. */
+/** The minimum size of a factor, in multiples of the effect of rounding. Below that it may be a revision of the last digit. */
 const clearOfRounding = 3;
 
 /** The vintages that changed the base of everything, ascending. */

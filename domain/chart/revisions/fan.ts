@@ -1,5 +1,5 @@
-// Where everything of a revision fan stands, in pixels: the line of every vintage, prepared once as path text, and the first prints.
-// Hides the scales. A page that plays the vintages only shows and hides what is prepared here.
+// The layout of a revision fan, in pixels: the line of every vintage, prepared once as path text, and the first prints. A page that plays
+// the vintages only shows and hides these lines.
 import { scaleLinear } from 'd3-scale';
 import { line as lineOf } from 'd3-shape';
 import { entryAt } from '../../../kernel/entries.ts';
@@ -19,7 +19,7 @@ export interface FanOptions {
   height: number;
   /** Beside the newest line there is room for its label. */
   marginRight: number;
-  /** So that charts below each other share their left edge; at least what the ticks need. */
+  /** Lets stacked charts share their left edge; at least the width of the ticks. */
   marginLeft: number;
   /** `distance`: each vintage minus the newest, of the same periods. */
   shows: 'values' | 'distance';
@@ -32,9 +32,9 @@ export interface Fan extends Axes {
   paths: string[];
   /** Per first print shown, by date. */
   dots: (FirstPrint & { x: number; y: number })[];
-  /** The place of a period of the table. */
+  /** The position of a period of the table. */
   xOf(dateNo: number): number;
-  /** What is drawn of a period in a vintage; null if nothing is. */
+  /** The drawn point of a period in a vintage; null for none. */
   shownAt(dateNo: number, vintageNo: number): number | null;
   /** The newest period of a vintage, if it is shown. */
   endOf(vintageNo: number): { dateNo: number; x: number; y: number } | undefined;
@@ -103,7 +103,7 @@ function extentOf(lines: readonly PlacedPoint[][][], shows: FanOptions['shows'])
     }
   }
   if (low > high) return { low: 0, high: 1 };
-  // A distance is read against zero, so there is room on both sides of it.
+  // A distance is read relative to zero, so there is room on both sides of it.
   if (shows === 'values') return { low, high };
   const size = Math.max(high, -low);
   return { low: Math.min(low, -size / 4), high: Math.max(high, size / 4) };

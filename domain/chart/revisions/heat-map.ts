@@ -1,9 +1,9 @@
-// The colours of a triangle drawn as a heat map: each cell's change in nine steps, symmetric around none.
-// Hides how the borders of the steps are found: quantiles of the sizes of all changes, rounded to 1, 2 or 5 times a power of ten.
+// The colours of a triangle drawn as a heat map: each cell's change in nine steps, symmetric around no change. The borders of the steps are
+// quantiles of the sizes of all changes, rounded to 1, 2 or 5 times a power of ten.
 import { entryAt } from '../../../kernel/entries.ts';
 import { firstVintageOf, valueAt, type RevisionTable } from './table.ts';
 
-/** A cell's change is told since its first print in the table, or since the vintage before. */
+/** The base of a cell's change: its first print in the table, or the previous vintage. */
 export type ChangeSince = 'first' | 'before';
 
 /** The change of a cell; null if the vintage does not have the period; 0 for a first print. */
@@ -17,7 +17,7 @@ export function changeAt(
   if (value === null) return null;
   const first = firstVintageOf(table, dateNo);
   if (vintageNo <= first) return 0;
-  // What is published again after it was taken back is compared with what was there last.
+  // A value that is published again after its deletion is compared with the last value before that.
   let at = since === 'first' ? first : vintageNo - 1;
   while (at > first && valueAt(table, dateNo, at) === null) at -= 1;
   return value - (valueAt(table, dateNo, at) ?? value);

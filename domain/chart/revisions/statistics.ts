@@ -1,9 +1,9 @@
-// How far first prints are revised: mean, its distance from zero, size and direction, some releases later and until the newest vintage.
-// Hides which periods are compared: those whose first print is known and that have a value then, in the same base and unit.
+// Statistics of the revisions of first prints: mean, its distance from zero, size and direction, some releases later and until the newest
+// vintage. They compare periods whose first print is known and that have a value then, in the same base and unit.
 import { comparableUntil } from './comparable.ts';
 import { firstPrints, valueAt, type RevisionTable } from './table.ts';
 
-/** So many releases after the first print; `latest`: the newest vintage in the base and unit of the first print. */
+/** The number of releases after the first print; `latest`: the newest vintage in the base and unit of the first print. */
 export type Horizon = number | 'latest';
 
 export interface HorizonStatistics {
@@ -63,12 +63,12 @@ function sum(values: readonly number[]): number {
 /** Fewer periods are too few to judge. */
 export const judgedFrom = 8;
 
-/** What the statistics say; undefined without any. */
+/** The findings from the statistics; undefined without any. */
 export interface Verdict {
   latest: HorizonStatistics;
-  /** `unknown`: too few periods. `none`: it cannot be told from chance. */
+  /** `unknown`: too few periods. `none`: not distinguishable from chance. */
   lean: 'up' | 'down' | 'none' | 'unknown';
-  /** The first horizon with at least half of the size of the whole revision; undefined if it takes longer, or there is none. */
+  /** The first horizon with at least half of the size of the whole revision; undefined if it takes longer, or there is no revision. */
   mostWithin: number | undefined;
 }
 

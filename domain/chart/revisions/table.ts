@@ -1,5 +1,5 @@
-// A triangle as a table: one row per period, one column per vintage, and what can be read off it: first prints, changes, lives.
-// Hides which values are first prints: those of the first vintage are older than the table, but for its newest period.
+// A triangle as a table: one row per period, one column per vintage, with its first prints, changes and lives. Values of the first vintage
+// are not first prints, except that of its newest period: they are older than the table.
 import { entryAt } from '../../../kernel/entries.ts';
 
 /** All vintages of one series, or of one combination of its dimension values. */
@@ -19,12 +19,12 @@ export function valueAt({ rows }: RevisionTable, dateNo: number, vintageNo: numb
   return rows[dateNo]?.[vintageNo] ?? null;
 }
 
-/** The position of the vintage that first had the period; -1 if none has. */
+/** The position of the vintage that first had the period; -1 if none has it. */
 export function firstVintageOf({ rows }: RevisionTable, dateNo: number): number {
   return (rows[dateNo] ?? []).findIndex((value) => value !== null);
 }
 
-/** The newest period that the vintage has; -1 if it has none. */
+/** The newest period of the vintage; -1 if it has no period. */
 export function newestIn(table: RevisionTable, vintageNo: number): number {
   for (let dateNo = table.dates.length - 1; dateNo >= 0; dateNo -= 1) {
     if (valueAt(table, dateNo, vintageNo) !== null) return dateNo;
@@ -50,14 +50,14 @@ export function firstPrints(table: RevisionTable): FirstPrint[] {
   });
 }
 
-/** What a vintage changed of a period. `before` null: added; `after` null: taken back. */
+/** The change of a period in a vintage. `before` null: added; `after` null: deleted. */
 export interface Change {
   dateNo: number;
   before: number | null;
   after: number | null;
 }
 
-/** What the vintage changed against the one before it, the newest period first. The first vintage changed nothing that is known. */
+/** The changes of the vintage from the previous one, newest period first. The changes of the first vintage are unknown. */
 export function changesOf(table: RevisionTable, vintageNo: number): Change[] {
   if (vintageNo === 0) return [];
   const changes: Change[] = [];
@@ -68,7 +68,7 @@ export function changesOf(table: RevisionTable, vintageNo: number): Change[] {
   return changes;
 }
 
-/** A value of a period, and the vintage since which it holds; null: since then there is none. */
+/** A value of a period, and its first vintage; null: deleted in that vintage. */
 export interface Step {
   vintageNo: number;
   value: number | null;
@@ -84,7 +84,7 @@ export function lifeOf(table: RevisionTable, dateNo: number): Step[] {
   return steps;
 }
 
-/** The period whose first print was changed most until the newest vintage; undefined if there is none. */
+/** The period whose first print was changed most up to the newest vintage; undefined if there is none. */
 export function mostRevised(table: RevisionTable): number | undefined {
   const last = table.vintages.length - 1;
   let found: { dateNo: number; size: number } | undefined;
@@ -97,7 +97,7 @@ export function mostRevised(table: RevisionTable): number | undefined {
   return found?.dateNo;
 }
 
-/** How often a value of the table was changed or taken back, additions not counted. */
+/** How often a value of the table was changed or deleted, not counting additions. */
 export function revisionCount(table: RevisionTable): number {
   let count = 0;
   for (const row of table.rows) {

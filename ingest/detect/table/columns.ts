@@ -1,5 +1,5 @@
-// What each column of a table is: values, a key of the rows, a fact of the series, or nothing to load. A pure function of the sampled rows: they
-// decide, and titles settle only what the rows leave open. Hides the order in which columns are assigned.
+// The role of each column of a table: values, a key of the rows, a fact of the series, or nothing to load. A pure function of the sampled
+// rows: they decide, and titles settle only what the rows leave open.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText } from '../../cells/cell-forms.ts';
 import { detectDates } from './dates.ts';
@@ -26,7 +26,7 @@ export interface Columns extends Dimensions {
   multiplier: number | null;
 }
 
-/** What is found before the dimensions, from titles and cells. */
+/** The roles that are found before the dimensions, from titles and cells. */
 type Assigned = Omit<Columns, Exclude<keyof Dimensions, 'ignored' | 'evidence'>>;
 
 const titled = {
@@ -119,8 +119,8 @@ const rowNumberTitle =
   /^(?:unnamed: ?\d+|\.\.\.1|x|v1|index|#|№|no\.?|nr\.?|s\.? ?no\.?|sr\.? ?no\.?|row(?:[ _.]?(?:number|names?|num|no|id))?|rowid|id)$/i;
 
 /**
- * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may leave some out if it has
- * no title, as what pandas writes of a selection.
+ * A column without a title, or with one of row numbers, whose cells count the rows from 0 or 1; the first column may have gaps if it has no
+ * title, as pandas writes for a selection.
  */
 function numbersRows(
   title: string,
@@ -141,7 +141,7 @@ function numbersRows(
   );
 }
 
-/** The columns with the title of the dates: of tables side by side each has its own. */
+/** The columns with the title of the dates: tables side by side have one each. */
 export function otherDates(titles: readonly string[], dates: readonly number[]): number[] {
   const [only, second] = dates;
   if (only === undefined || second !== undefined) return [];
@@ -281,7 +281,7 @@ function takeStatusBeside(
   }
 }
 
-/** Numbers beside the periods of a line, such as their total, or the average of a year: they are of no period. */
+/** Numbers beside the periods of a line, such as their total, or the average of a year: they belong to no period. */
 function leaveNumbers(
   found: Assigned,
   free: Set<number>,
@@ -303,7 +303,7 @@ function leaveNumbers(
 /** Numbers of rows and ranks are of no use; codes may be what names a series. */
 const isMeasure = (title: string) => !/codes?$|(?:^|[\s_.-])ids?$|[a-z]I[dD]s?$|key$/i.test(title);
 
-/** Names, comments, and what is the same in every row. */
+/** Names, comments, and constant columns. */
 function takeNames(
   found: Assigned,
   free: Set<number>,
@@ -314,7 +314,7 @@ function takeNames(
   if (found.key !== null) {
     const { key } = found;
     const names = [...free].filter((at) => titled.name.test(entryAt(titles, at)));
-    // Of two names the last is the plain one: the first has the place in a hierarchy.
+    // The last of two names is the plain one: the first has the position in a hierarchy.
     found.name = names.findLast((at) => isDetermined(body, [key], at)) ?? null;
     for (const at of names) {
       free.delete(at);

@@ -1,5 +1,5 @@
-// How a table writes its dates, found from their texts: every form that reads them is a candidate, and the one that reads most, with the most
-// regular steps, wins. Where another one fits as well, the finding is a guess that shows both.
+// Finds how a table writes its dates from their texts: every form that reads them is a candidate, and the one that reads most, with the
+// most regular steps, wins. Where another one fits as well, the finding is a guess that shows both.
 import { dayNumber } from '../../../kernel/dates.ts';
 import { numberForms, orderForms, type PeriodKind } from '../../cells/date-texts.ts';
 import { dateTextReader, type DateStyle, type ReadDate, type ReadDateText } from '../../cells/date-reader.ts';
@@ -17,7 +17,7 @@ export interface DatesFound {
   unread: string[];
   /** Other readings, in words. */
   others: string[];
-  /** Other forms that read the same texts differently, the likeliest first; those that the texts leave open, if there are any. */
+  /** Other forms that read the same texts differently, the likeliest first; if the texts leave some open, only those. */
   alternatives: DateStyle[];
 }
 
@@ -31,7 +31,7 @@ interface Candidate {
   jumps: number;
 }
 
-/** What else decides between forms. */
+/** Further evidence for the choice between forms. */
 export interface DateHints {
   /** The title of the column, or '' for titles themselves. */
   title?: string;
@@ -168,7 +168,7 @@ const divided = /^\d{4}\s?[/.:\s–-]\s?(\d{1,2})$/;
 /** KW is the week in German and the quarter in Dutch. */
 const weekOrQuarter = /(?<!\p{L})kw(?!\p{L})/iu;
 
-/** Whether texts with KW are quarters: the title says so, or the numbers of several years end at four. */
+/** Whether texts with KW are quarters: by the title, or because the numbers of several years end at four. */
 function areKwQuarters(texts: readonly string[], title: string): boolean {
   if (saysOfDates('quarter', title) || saysOfDates('week', title)) return saysOfDates('quarter', title);
   const numbers = texts.map((text) => Number(/kw\D{0,3}(\d{1,2})(?!\d)/i.exec(text)?.[1] ?? 'NaN'));
@@ -186,7 +186,7 @@ function rank({ style }: Candidate, texts: readonly string[], { title = '' }: Da
   const most = Math.max(...numbers);
   const years = new Set(texts.map((text) => text.slice(0, 4))).size;
   const isPlain = format === undefined || format === 'YYYY/M';
-  // A number loses its last nought: where 2020.09 is September, 2020.1 is October.
+  // A number loses its last zero: where 2020.09 is September, 2020.1 is October.
   if (format === 'YYYY.MM')
     return texts.some((text) => text.endsWith('.1')) && texts.some((text) => /\.0\d$/.test(text)) ? -2 : 3;
   // Months of a year are rarely the number of the year that follows, and never of each.
@@ -242,7 +242,7 @@ const formOf = ({ format, language }: DateStyle): string =>
   format ??
   (language === undefined ? 'ISO 8601, or a form of one meaning' : `months in the language ${language}`);
 
-/** A text that both read, and what it means to each. */
+/** A text that both read, and its meaning in each. */
 function contrast(best: Candidate, rival: Candidate, texts: readonly string[]): string {
   const at = texts.findIndex((_, each) => {
     const [a, b] = [best.spans[each], rival.spans[each]];
@@ -259,7 +259,7 @@ function contrast(best: Candidate, rival: Candidate, texts: readonly string[]): 
   return `"${texts[at] ?? ''}" is read as ${shown(best.spans[at])}, and could be ${shown(rival.spans[at])} (${formOf(rival.style)})`;
 }
 
-/** Whether the texts leave it open which of the two forms it is. */
+/** Whether the texts leave open which of the two forms it is. */
 function isOpen(
   best: Candidate,
   rival: Candidate,
@@ -287,7 +287,7 @@ function isOpen(
       (format === undefined || format === 'YYYY/M')
     );
   }
-  // Months would be at other parts of the year than quarters begin at.
+  // Months would be at other parts of the year than the beginnings of quarters.
   if (format === 'decimal quarter' && best.distinct > 2) return false;
   if (format === 'YYYY/Q' && saysOfDates('quarter', title)) return false;
   if (format === 'YYYY/YY' && (texts.length > 2 || saysOfDates('fiscal', title))) return false;

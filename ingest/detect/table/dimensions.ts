@@ -1,5 +1,5 @@
-// Which columns distinguish the rows of one date: the dimensions of the series. Found from the rows alone. Hides how a column is recognised that
-// repeats another one, is filled only once for a group of rows, or has the totals of other rows.
+// Finds the dimensions of the series from the rows alone: the columns that distinguish the rows of one date. Recognises columns that repeat
+// another one, are filled only once for a group of rows, or have the totals of other rows.
 import { entryAt, entryOf } from '../../../kernel/entries.ts';
 import { filledDown } from './layout.ts';
 import { isCodeTitle, isDetermined, profileOf } from './profile.ts';
@@ -15,7 +15,7 @@ export interface Dimensions {
   totals: { column: number; texts: string[] } | null;
   /** Positions of columns that are not loaded → why. */
   ignored: Map<number, string>;
-  /** Why the columns are what they are, by position. */
+  /** The reasons for the roles of columns, by position. */
   evidence: Map<number, string>;
 }
 
@@ -105,7 +105,7 @@ function fillOrLeave(
   return { body, filled };
 }
 
-/** Whether the text of a group of rows is only in the first of them: another text begins where the cells are filled. */
+/** Whether only the first row of a group has its text: another text begins where the cells are filled. */
 function isStatedOnce(body: Rows, at: number): boolean {
   const texts = body.map((row) => textAt(row, at));
   const stated = texts.filter((text) => text !== '');
@@ -126,7 +126,7 @@ function leaveDetermined(
   leave: (at: number, why: string) => void,
 ): void {
   const profiles = new Map([...free].map((at) => [at, profileOf(body, at)]));
-  // Of columns that name the same, one of words is kept before one of numbers, and a short text before a long one.
+  // Of columns that name the same, words are preferred to numbers, and short texts to long ones.
   const codes = (at: number) => {
     const texts = [...entryOf(profiles, at).distinct.keys()];
     return texts.filter((text) => /\d/.test(text)).length * 2 > texts.length ? 0 : 1;

@@ -1,4 +1,4 @@
-// How often the points of the series of a table come: from the dates of each series, and what most of them say.
+// The frequency of the series of a table, from the dates of each series by majority.
 import { dayNumber } from '../../../kernel/dates.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 import type { DatedText, PeriodKind } from '../../cells/date-texts.ts';
@@ -23,7 +23,7 @@ const monthsOf: readonly [frequency: Frequency, months: number][] = [
   ['monthly', 1],
 ];
 
-/** How often the points of one series come. @param spans of its points in any order, as the file states them. */
+/** The frequency of one series. @param spans of its points in any order, as the file states them. */
 export function detectFrequency(spans: readonly DatedText[]): FrequencyFound {
   const sorted = inOrder(spans);
   if (sorted.length > 0 && sorted.every(({ kind }) => kind === 'week'))
@@ -121,7 +121,7 @@ function byGapsOfMonths(sorted: readonly DatedText[], why: string): FrequencyFou
   };
 }
 
-/** The dates of each series, and how often they come where enough series agree. */
+/** The dates of each series, and their frequency if enough series agree. */
 export function frequencyOf(
   { dates, titles }: Layout,
   columns: Pick<Columns, 'key' | 'dimensions'>,
@@ -165,7 +165,7 @@ export function mixedFrequency(
   rows: readonly string[][],
   kinds: ReadonlyMap<PeriodKind, number>,
 ): Finding<string> & {
-  /** Whether the id of a series says which one is meant. */
+  /** Whether the id of a series names the frequency. */
   isOfKey: boolean;
 } {
   const hasOneEach = (at: number | null): boolean => {
@@ -189,7 +189,7 @@ export function mixedFrequency(
   };
 }
 
-/** Rows whose date is of another length than most sum others up, and are left out. */
+/** Rows whose date is of another length than most usually are sums of others, and are left out. */
 function spansByKey(
   dateOf: (row: readonly string[]) => string,
   { read, kind }: DatesFound,

@@ -51,7 +51,7 @@ export function headAbove(rows: readonly string[][], firstRow: number, labels: n
   return { headerRows: header, titles, facts: {} };
 }
 
-/** The lines of a block of labels: two or more known labels, among them a unit or an id. */
+/** The lines of a block of labels: two or more known labels, including a unit or an id. */
 function labelledLines(
   rows: readonly string[][],
   firstRow: number,
@@ -94,7 +94,7 @@ function headerAbove(rows: readonly string[][], firstRow: number, dates: number 
   const most = Math.max(0, ...counts);
   const width = widthOf(rows);
   const header = [counts.indexOf(most)];
-  // A line that names the dates is one of names, though only one other column has a name: a column that numbers the rows has none.
+  // A line that names the dates is one of names, even if only one other column has a name: a column of row numbers has none.
   const namesDates = dates !== null && isDateTitle((rows[entryAt(header, 0)]?.[dates] ?? '').trim());
   if (most === 0 || (most < 200_000 && width > 2 && !namesDates)) return null;
   for (let above = entryAt(header, 0) - 1; above >= 0 && repeats(header, rows, width); above--)
@@ -126,7 +126,7 @@ export function titlesOf(header: readonly (readonly string[])[], width: number):
 /** Whether the title was made by `titlesOf`. */
 export const isUntitled = (title: string, at: number): boolean => title === `column ${at + 1}`;
 
-/** Groups of columns are named once, above the first of them: the name holds for the columns to the right, up to the next. */
+/** Groups of columns are named once, above the first of them: the name applies to the columns to the right, up to the next. */
 function joinedTitles(header: readonly (readonly string[])[], width: number): string[] {
   const last = header.at(-1) ?? [];
   const parts = header.map((row, level) => {
@@ -177,6 +177,6 @@ export const cellsShown = (row: readonly string[]): string =>
     .map((cell) => `"${cell.trim().slice(0, 30)}"`)
     .join(', ') || 'no cell';
 
-/** What to write into almanac.yml where no dates were found. */
+/** The text for almanac.yml where no dates were found. */
 export const namingDates =
   'Name the dates as date: { column: …, format: … }, or state the day of all values as date: { value: 2024-01-31 }';

@@ -1,5 +1,5 @@
-// Where the parts of a table are: the lines of its column names, its first line of data, and its dates (down a column, across the
-// columns, or one for the whole table). Every place that dates may be in is a candidate; the one that dates the most numbers wins.
+// Finds the parts of a table: the lines of its column names, its first line of data, and its dates (down a column, across the columns, or
+// one for the whole table). Every possible place of dates is a candidate; the one that dates the most numbers wins.
 import { entryAt } from '../../../kernel/entries.ts';
 import { cellOf, isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { dateAbove } from '../../cells/date-in-text.ts';
@@ -64,7 +64,7 @@ const otherTitle = /maturity|expir|inception|birth|redemption|\bdue\b|\bcall dat
 export const vintageTitle =
   /^(?:realtime_?(?:start|end)|vintages?(?:[ _]?dates?)?|(?:date[ _]of[ _])?(?:publication|publish(?:ed)?|release[d]?|issued?|updated?|last[ _]updated?)(?:[ _](?:on|at|dates?))?|(?:first|last)[ _](?:published|released|updated?)|as[ _]of(?:[ _]date)?|known[ _](?:on|since)|revision[ _]?date)$/i;
 
-/** @returns the reason in words if the rows are no table that can be read. */
+/** @returns the reason in words if the rows are not a readable table. */
 export function detectLayout({ rows, lines, continued }: Sample): Layout | string {
   const filled = rows.filter((row) => row.some((cell) => cell.trim() !== ''));
   if (filled.length < 2)
@@ -103,7 +103,7 @@ export function detectLayout({ rows, lines, continued }: Sample): Layout | strin
   return finish(rows, lines, firstRow, dates);
 }
 
-/** Why no place of dates was found, with the line that is most like data. */
+/** Why no dates were found, with the line that is most like data. */
 function withoutDates(rows: readonly string[][], lines: readonly number[]): string {
   const at = rows.findIndex(hasNumber);
   if (at >= 0)
@@ -161,7 +161,7 @@ function complete(
     return `no data follows line ${entryAt(lines, last)}, which names the columns with ${cellsShown(entryAt(rows, last))}: give the lines of the names and of the first data under header and first`;
   const between = Array.from({ length: Math.max(0, dataRow - last - 1) }, (_, at) => last + 1 + at);
   const unitRow = facts.unit ?? between.find((at) => isUnitRow(entryAt(rows, at), titles));
-  // A row whose date has another form than most is one of the table: the load says that it is not valid.
+  // A row with a date in an unusual form belongs to the table: the load reports it as invalid.
   const dated =
     dates.kind !== 'column'
       ? -1
@@ -312,7 +312,10 @@ function periodsIn(
   };
 }
 
-/** The periods of the shortest kind, if most are of it: the years beside the quarters of a line, and the quarters beside months, are their sums. */
+/**
+ * The periods of the shortest kind, if most are of it: the years beside the quarters of a line, or the quarters beside months, are sums of
+ * them.
+ */
 function withoutSums(spans: readonly (ReadDate | null)[]): (ReadDate | null)[] {
   const done = spans.filter((span) => span !== null);
   const order = periodKinds.filter((kind) => done.some((span) => span.kind === kind));
@@ -321,7 +324,7 @@ function withoutSums(spans: readonly (ReadDate | null)[]): (ReadDate | null)[] {
   return spans.map((span) => (order.length < 2 || !isMost || span?.kind === shortest ? span : null));
 }
 
-/** The column of dates: the one whose title says so, else the first. Bare years and numbers need such a title, or the first place. */
+/** The column of dates: by its title, else the first. Bare years and numbers need such a title, or the first position. */
 function dateColumn(rows: readonly string[][]): { column: number; found: DatesFound } | null {
   // Titles and notes above and below a table are single cells.
   const table = rows.filter((row) => row.filter((cell) => cell.trim() !== '').length > 1);

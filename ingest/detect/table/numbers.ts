@@ -1,9 +1,9 @@
-// How a table writes its numbers, found from the cells of its columns of values: the decimal mark, the sign between thousands, marks, flags,
-// multiples, and how numbers below zero are written.
+// Finds how a table writes its numbers from the cells of its columns of values: the decimal mark, the thousands separator, marks, flags,
+// multiples, and the notation of negative numbers.
 import { cellOf, type NumberCell } from '../../cells/cell-forms.ts';
 import { groupedWhole, groupSigns } from '../../cells/numbers.ts';
 
-/** A finding: what it is, why, and whether nothing else is possible. */
+/** A finding: the value, the reason, and whether no other value is possible. */
 export interface Finding<Value> {
   value: Value;
   evidence: string;
@@ -13,17 +13,17 @@ export interface Finding<Value> {
 export interface NumbersFound {
   decimal: Finding<'.' | ','>;
   thousands: Finding<string> | null;
-  /** Marks in the place of a number that only mean missing. */
+  /** Marks in place of a number that only mean missing. */
   missing: Finding<string[]> | null;
-  /** Signs beside a number, and marks in its place that are a status. */
+  /** Marks beside a number, or in its place, that are a status. */
   flags: Finding<Record<string, string | null>> | null;
   multiples: Finding<Record<string, string>> | null;
   negative: Finding<('parentheses' | 'trailing')[]> | null;
-  /** Words among the numbers that no form explains, with their counts. */
+  /** Words among the numbers that match no form, with their counts. */
   words: Map<string, number>;
 }
 
-/** A sign alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
+/** A mark alone means missing in most files, and `less than a hundredth` or `see the note` in others. */
 const loneSign = /^[*^@#$~†‡§/\\]{1,2}$/;
 /** A number that programs write for a missing value. */
 const sentinel = /^-9{3,}(?:[.,]9+|[.,]0+)?$/;
@@ -83,7 +83,7 @@ function countMark(text: string, marks: Tally, signs: Tally): void {
 const isStatusMark = (mark: string): boolean =>
   /^(?:[[({]\s?[a-z/*.]{1,6}\s?[\])}]|[a-z])$/i.test(mark) && !/na/i.test(mark);
 
-/** A mark that somebody has to say of whether it means missing; a word is one. */
+/** A mark for which a person must decide whether it means missing; a word is one. */
 export const isDoubtfulMark = (text: string): boolean =>
   loneSign.test(text) || errorMark.test(text) || isSentinel(text) || cellOf(text).kind === 'word';
 
@@ -197,7 +197,7 @@ function negativeFound(negative: Tally): NumbersFound['negative'] {
   return { value, isSure: true, evidence: `numbers below zero: ${tallied(negative)}` };
 }
 
-/** Which marks the numbers have: each text is evidence for one reading of the point and the comma, or for both. */
+/** The decimal mark and separator of the numbers: each text is evidence for one reading of the point and the comma, or for both. */
 function marksOf(
   texts: readonly string[],
   delimiter: string | undefined,
@@ -232,7 +232,8 @@ function marksOf(
   const [repeatedPoint, repeatedComma] = [isRepeated('.'), isRepeated(',')];
   if (repeatedPoint !== undefined)
     return { decimal: sure(',', 'no number has decimals'), thousands: grouping('.', repeatedPoint, true) };
-  // Where commas delimit cells the point is the decimal mark, unless the words of the table are of a language with a decimal comma: such files are
+  // Where commas delimit cells the point is the decimal mark, unless the words of the table are of a language with a decimal comma: such
+  // files usually are delimited by semicolons. A number of four digits without a point shows that points are not used for grouping.
   // mostly delimited by semicolons. A number of four digits without a point shows that points are not used for grouping.
   if (
     (delimiter !== ',' || hasCommaLanguage) &&

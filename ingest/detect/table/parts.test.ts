@@ -89,7 +89,7 @@ test('months and quarters as titles beside a column of years are parts of the da
     t.is(entry.series?.frequency, frequency);
     t.deepEqual(entry.guessed, ['ignore']);
   }
-  // From July to June: whose months the first ones are, no line says.
+  // From July to June: no line indicates the year of the first months.
   const fiscal = [...monthNames.slice(6), ...monthNames.slice(0, 6)];
   const { entry } = proposed([['Year', ...fiscal], ...rows(fiscal)]);
   t.regex(

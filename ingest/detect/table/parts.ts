@@ -1,5 +1,5 @@
-// Dates that are divided over two places of a table: the year in a column, and the month, quarter or half in another column, or in the titles of
-// the columns of values. The texts of both, joined by a space, are read as one.
+// Dates in two parts of a table: the year in a column, and the month, quarter or half in another column, or in the titles of the columns of
+// values. The texts of both, joined by a space, are read as one.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isNumberText, isValueText } from '../../cells/cell-forms.ts';
 import { readPlain } from '../../cells/date-texts.ts';
@@ -121,8 +121,8 @@ function partColumn(
 }
 
 /**
- * Whether the texts are parts of a year, all different and without a gap. In some languages a month has the name that in others sums a year up:
- * `avg` is August where July or September is beside it, and the average beside January to April.
+ * Whether the texts are parts of a year, all different and without a gap. In some languages the name of a month means a yearly figure in
+ * others: `avg` is August beside July or September, and the average beside January to April.
  */
 function areSuccessive({ read, kind, unread }: DatesFound, texts: readonly string[]): boolean {
   const starts = texts.flatMap((text) => {
@@ -138,7 +138,7 @@ function areSuccessive({ read, kind, unread }: DatesFound, texts: readonly strin
   );
 }
 
-/** The texts without those that sum a year up. */
+/** The texts without labels of yearly totals. */
 function withoutWholeYears(
   texts: readonly string[],
   title: string,
@@ -224,7 +224,9 @@ function partTitles(
   };
 }
 
-/** Columns that may have the months or quarters of the years, or be one, and were not taken as that. @param columns values and dimensions. */
+/**
+ * Columns that may have the months or quarters of the years, or be one, and were not used as such. @param columns values and dimensions.
+ */
 export function possibleParts(
   columns: readonly number[],
   titles: readonly string[],

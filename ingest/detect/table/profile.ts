@@ -1,4 +1,4 @@
-// What one column of a table shows by itself: its cells, counted by kind, and whether its title names codes; and whether its cells follow from
+// The profile of one column of a table: its cells, counted by kind, and whether its title names codes; and whether its cells follow from
 // those of other columns.
 import { cellOf, currencySigns } from '../../cells/cell-forms.ts';
 
@@ -6,7 +6,7 @@ export interface Profile {
   filled: number;
   /** Numbers, with flags or without. */
   numbers: number;
-  /** Bounds, and marks in the place of numbers. */
+  /** Bounds, and marks in place of numbers. */
   marks: number;
   /** Numbers without a letter beside them: `3m` in every row is a word. */
   plain: number;
@@ -16,7 +16,7 @@ export interface Profile {
   averageLength: number;
 }
 
-/** Rows beyond so many are not examined. */
+/** Rows beyond this number are not examined. */
 export const examinedRows = 20_000;
 
 export function profileOf(rows: readonly string[][], column: number): Profile {

@@ -1,7 +1,7 @@
-// The database as an operator uses it: what is recorded of a change, a load or a release names the operator's account.
+// Database access on behalf of an operator: the records of changes, loads and releases name the operator's account.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 
-/** The transaction acts for the account; `data.loads`, `data.audit_events` and `embargo.history` record it. */
+/** Makes the transaction act for the account; `data.loads`, `data.audit_events` and `embargo.history` record it. */
 export async function actAs(on: Transaction, accountId: string): Promise<void> {
   await on.query(`select set_config('almanac.account', $1, true)`, [accountId]);
 }

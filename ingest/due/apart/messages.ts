@@ -1,26 +1,26 @@
-// The messages between the publisher and a process that reads files. Hides how an error is carried from one to the other.
+// The messages between the publisher and a child process that reads files, including errors.
 import { Failure, errorTable, type ErrorCode } from '../../../kernel/errors.ts';
 import { IngestFailure, type DueFault, type IngestFailureCode, type Reject } from '../../failure.ts';
 
-/** A task for the process, which does one after another. */
+/** A task for the process, which runs one at a time. */
 export interface Order {
   task: string;
   given: unknown;
   databaseUrl: string;
-  /** The program as pg_stat_activity and the record of loads name it. */
+  /** The program's name in pg_stat_activity and the record of loads. */
   applicationName: string;
-  /** For whom its transactions act; null: for nobody. */
+  /** The account for which its transactions act; null for none. */
   accountId: string | null;
-  /** It logs nothing: on standard output are the results of a command. */
+  /** Disables logging: standard output carries the results of a command. */
   isQuiet: boolean;
-  /** Of the process: lower priority than a publisher, whose releases are due at their instants, or the same as a waiting command. */
+  /** The priority of the process: lower than a publisher's, whose releases are due at their instants, or that of a waiting command. */
   niceness: number;
 }
 
-/** Instead of a task: the process ends. */
+/** Sent instead of a task: the process exits. */
 export const endOfTasks = 'end';
 
-/** How a task ended. */
+/** The end of a task. */
 export type TaskEnd = { answer: unknown } | { failed: SentFailure };
 /** From the process: a heartbeat between steps, an event of the task, or its end. */
 export type Sent = { beat: true } | { event: unknown } | TaskEnd;

@@ -1,5 +1,5 @@
-// Runs work on untrusted or large files in a child process, with limits of memory and time, one task at a time. If a file ends that process,
-// the caller goes on, and a publisher makes its releases at their instants.
+// Runs work on untrusted or large files in a child process, with limits of memory and time, one task at a time. If a file crashes that
+// process, the caller continues, and a publisher makes its releases on time.
 import { fork, type ChildProcess } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -10,19 +10,19 @@ import { fromSent, endOfTasks, type Order, type Sent, type TaskEnd } from './mes
 import type { TaskTypes } from './task.ts';
 
 export interface RunOptions<Event> {
-  /** Of the task, not of waiting; default: as long as it takes, if it is not stuck. */
+  /** The time limit of the task, without the time in the queue; default: unlimited while the task makes progress. */
   withinMs?: number;
   accountId?: string;
-  /** Ends the process; what it has not committed is rolled back. */
+  /** Kills the process; its uncommitted work is rolled back. */
   signal?: AbortSignal;
   /** Called with the events that the task emits. */
   onEvent?: (event: Event) => void;
 }
 
-/** @typeParam Tasks those that its process can do, by name. */
+/** @typeParam Tasks the tasks of the process, by name. */
 export interface Apart<Tasks extends TaskTypes<Tasks>> {
   /**
-   * Does the task, after those that were asked for before.
+   * Runs the task after those that were requested earlier.
    * @throws ProcessEnded; what the task throws; the reason of the signal.
    */
   run<Name extends keyof Tasks & string>(
@@ -30,7 +30,7 @@ export interface Apart<Tasks extends TaskTypes<Tasks>> {
     given: Tasks[Name]['given'],
     options: RunOptions<Tasks[Name]['event']>,
   ): Promise<Tasks[Name]['answer']>;
-  /** Ends what is under way. */
+  /** Stops the running task. */
   close(): Promise<void>;
 }
 
@@ -39,33 +39,33 @@ export interface ApartOptions {
   applicationName: string;
   log: Log;
   limits?: ReadLimits | undefined;
-  /** The process gets only the variables of PostgreSQL's driver from it, such as PGPASSWORD. */
+  /** The process inherits only the variables of PostgreSQL's driver, such as PGPASSWORD. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** One process does all tasks: starting one takes as long as loading a small file. Default: a process for each task. */
+  /** One process runs all tasks: starting one takes as long as loading a small file. Default: a process per task. */
   isKept?: boolean;
-  /** It logs nothing. */
+  /** Disables logging. */
   isQuiet?: boolean;
   /** Default: 10, behind the publisher. */
   niceness?: number;
 }
 
-/** What a process that reads a file may take. */
+/** The limits of a process that reads a file. */
 export interface ReadLimits {
-  /** Of its heap. */
+  /** The limit of its heap. */
   memoryMb: number;
   /** For one step that blocks the process, such as reading a workbook. */
   stepSeconds: number;
 }
 
-/** As the settings FILE_MEMORY_MB and FILE_SECONDS have them by default. */
+/** The defaults of the settings FILE_MEMORY_MB and FILE_SECONDS. */
 const readLimitsUsual: ReadLimits = {
   memoryMb: fileMemoryMbByDefault,
   stepSeconds: fileSecondsByDefault,
 };
 
-/** The process has ended without an answer: for lack of memory, or because it took too long. The file is at fault. */
+/** The process exited without a reply: it ran out of memory, or took too long. The file is at fault. */
 export class ProcessEnded extends Error {
-  /** What the owner of the file can do. */
+  /** The advice for the owner of the file. */
   readonly advice =
     'Divide it, save the sheets of a workbook as CSV, or allow more by FILE_MEMORY_MB and FILE_SECONDS.';
 }
@@ -118,15 +118,15 @@ interface Worker {
   isAlive(): boolean;
   /** @throws ProcessEnded; what the task throws; the reason of `stop`. */
   perform(order: Order, limits: Limits): Promise<unknown>;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   end(): Promise<void>;
 }
 
 function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Worker {
   const { memoryMb, stepSeconds } = limits;
   const child = fork(new URL('../process.ts', import.meta.url), {
-    // Not this process's own flags: with `--eval` the child would run that program. Young objects get half of the usual room: a tenth less memory,
-    // at no cost in a folder of small files.
+    // Not this process's own flags: with `--eval` the child would run that program. The young generation gets half the usual size: a tenth
+    // less memory, at no cost for a folder of small files.
     execArgv: [`--max-old-space-size=${memoryMb}`, `--max-semi-space-size=${youngMb}`],
     env: childEnv(env),
     stdio: ['ignore', descriptorOf(log), 'pipe', 'ipc'],
@@ -143,7 +143,7 @@ function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Work
     async perform(order, { withinMs, stop, onEvent }) {
       const watched = watchTask(child, { withinMs, stop, stepMs: stepSeconds * 1_000, onEvent });
       child.send(order, (error) => {
-        if (error !== null) child.kill('SIGKILL'); // it has ended before it could be sent
+        if (error !== null) child.kill('SIGKILL'); // it exited before the message could be sent
       });
       const end = await Promise.race([watched.end, ended]).finally(() => watched.close());
       if (typeof end === 'object') {
@@ -163,7 +163,7 @@ function startWorker({ limits = readLimitsUsual, env, log }: ApartOptions): Work
     async end() {
       const kill = () => void child.kill('SIGKILL');
       if (isAlive()) child.send(endOfTasks, (error) => void (error !== null && kill()));
-      const late = setTimeout(kill, 1_000); // in the middle of a step
+      const late = setTimeout(kill, 1_000); // inside a step
       await ended.catch(() => undefined);
       clearTimeout(late);
     },
@@ -212,7 +212,7 @@ function childEnv(env: ApartOptions['env'] = {}): NodeJS.ProcessEnv {
   };
 }
 
-/** @returns the exit code or the signal, once nothing of the process is to come. */
+/** @returns the exit code or the signal, once all output of the process has arrived. */
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);

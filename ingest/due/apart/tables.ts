@@ -1,4 +1,4 @@
-// Finds and loads the tables of files in a child process. A file that ends that process counts as a table that cannot be loaded, with the
+// Finds and loads the tables of files in a child process. A file that crashes the process counts as a table that cannot be loaded, with the
 // reason; another process reads the next file.
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
@@ -34,12 +34,12 @@ export interface TableTasks {
 
 export interface TablesApart {
   find(given: FindTables): Promise<FoundTable[]>;
-  /** Its rows as they will be served, and the choices of its guesses, as its entry is now. */
+  /** Its rows as they will be served, and the alternatives for its guesses, according to its present entry. */
   inspect(table: TableToInspect): Promise<Inspected>;
   load(planned: PlannedTable, settings: Omit<LoadSettings, 'alongside'>): Promise<LoadedTable>;
 }
 
-/** All of them @throws IngestFailure, also if a file has ended its process. */
+/** Reads all tables. @throws IngestFailure, also if a file crashed the process. */
 export function tablesApart(apart: Apart<TableTasks>): TablesApart {
   return {
     find: (given) => named(given.source.path, apart.run('find-tables', given, {})),

@@ -1,5 +1,5 @@
-// Keeps the bulk files up with the data: looks for loads, waits until they pause, and has the files written. Hides that a write never takes more
-// than a part of the time, and that what was taken back does not wait.
+// Keeps the bulk files up to date: watches for loads, waits until they pause, and starts writing the files. Writing takes only a limited
+// part of the time. Retractions are written without waiting for a pause.
 import { openBulkStore } from '../../../domain/bulk/open-store.ts';
 import type { BulkStore } from '../../../domain/bulk/store.ts';
 import { readNewestWithdrawal } from '../../../domain/bulk/withdrawals.sql.ts';
@@ -16,33 +16,33 @@ export interface KeepBulkDeps {
   clock: Pauses;
   log: Log;
   apart: Pick<Apart<BulkTasks>, 'run'>;
-  /** A clock in ms that only goes on; default: that of the process. */
+  /** A monotonic clock in ms; default: that of the process. */
   nowMs?: () => number;
 }
 
-/** The files are kept up until it is closed. */
+/** The files are kept up to date until this is closed. */
 export interface KeepingBulk extends Running {
   store: BulkStore;
-  /** Of this process, since it started. */
+  /** The counters of this process, since it started. */
   figures: BulkFigures;
 }
 
 export interface BulkFigures {
-  /** Writes, by what came of them. */
+  /** Writes by outcome. */
   outcomes: Record<'written' | 'unchanged' | 'failed', number>;
-  /** Of the last write that was not `unchanged`; undefined before the first. */
+  /** The duration of the last write that was not `unchanged`; undefined before the first. */
   lastWriteSeconds: number | undefined;
 }
 
 const lookEveryMs = 1_000;
-/** For so long no load may have come before files are written. */
+/** Files are written after this time without a load. */
 const quietMs = 5_000;
-/** A minute of loads is enough, whether or not they pause. */
+/** Files are written after a minute of loads, whether or not they pause. */
 const waitMostMs = 60_000;
-/** A write is followed by a pause so many times as long. */
+/** A write is followed by a pause this many times as long. */
 const pauseTimes = 4;
 const afterFaultMs = 60_000;
-/** Files that have been kept for their time are removed, although no load came. */
+/** Files past their retention are removed even without a load. */
 const sweepEveryMs = 3_600_000;
 
 export async function startBulk(deps: KeepBulkDeps, settings: BulkSettings): Promise<KeepingBulk> {

@@ -1,4 +1,4 @@
-// The task that writes the bulk files, in a process of its own: a release of the publisher never waits for a row group.
+// The task that writes the bulk files in a child process, so that a release of the publisher never waits for a row group.
 import { writeBulk, type BulkSettings } from '../../bulk/write-bulk.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import type { TaskContext } from '../apart/task.ts';
@@ -6,7 +6,7 @@ import type { TaskContext } from '../apart/task.ts';
 export interface BulkTasks {
   'write-bulk': {
     given: BulkSettings;
-    /** How many files were written; null: another process writes. */
+    /** How many files were written; null if another process is writing. */
     answer: number | null;
     event: never;
   };

@@ -1,5 +1,5 @@
-// The watched folder on disk: what lies in it, and how a file goes from it by way of `.taken/` to `done/` or `rejected/`, by renames alone.
-// Hides the names: nothing is ever overwritten, and a file that is worked on cannot be replaced by another one.
+// The watched folder on disk: its content, and the way of a file through `.taken/` to `done/` or `rejected/`, by renames alone. Nothing is
+// ever overwritten, and a file that is being processed cannot be replaced by another one.
 import { createHash, randomUUID, type Hash } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, rmdir, writeFile, type FileHandle } from 'node:fs/promises';
@@ -9,25 +9,25 @@ import { descriptionFile } from '../../entry/entry.ts';
 import { IngestFailure } from '../../failure.ts';
 import { instantText } from '../../../kernel/clock.ts';
 
-/** Thrown when the process is to stop, or somebody writes to a file: it stays taken, and is worked on later. */
+/** Thrown when the process is stopping, or a file is being written: it stays in `.taken/`, and is processed later. */
 export class NotNow extends Error {}
 
-/** What a file is until somebody writes to it or puts another in its place. */
+/** Identifies a file until it is written to or replaced. */
 export interface Identity {
   size: bigint;
   mtimeNs: bigint;
   inode: bigint;
 }
 
-/** A file that lies in the folder. */
+/** A file in the folder. */
 export interface WaitingFile extends Identity {
   name: string;
 }
 
-/** A file that was taken to be loaded: it is in a folder of its own below `.taken/`, where no writer finds it by its name. */
+/** A file that was claimed for loading: it is in its own folder below `.taken/`, where no writer finds it by its name. */
 export interface TakenFile {
   name: string;
-  /** Where it is. */
+  /** Its path. */
   file: string;
   takenAt: Date;
   /** The same for all attempts. */
@@ -38,7 +38,7 @@ export interface TakenFile {
 
 export interface Listing {
   files: WaitingFile[];
-  /** What is no file that could be taken, and why. */
+  /** An entry of the folder that cannot be claimed, and why. */
   leftAlone: { name: string; reason: string }[];
 }
 
@@ -47,13 +47,13 @@ const reportEnding = '.report.txt';
 const nameBytesMax = 255;
 
 /**
- * Makes the folders in which files are kept. The folder itself is not made: it may be a disk that is not mounted.
- * @throws Error if it is not there, or something else has the name of one of them.
+ * Creates the subfolders. The folder itself is not created: it may be a disk that is not mounted.
+ * @throws Error if the folder does not exist, or something else has the name of a subfolder.
  */
 export async function prepareFolder(directory: string): Promise<void> {
   for (const name of Object.values(foldersOfInbox)) {
     const folder = path.join(directory, name);
-    // What is being read is for this process alone.
+    // Only this process may access files that are being read.
     const mode = name === foldersOfInbox.taken ? 0o700 : 0o777;
     await mkdir(folder, { mode }).catch(unless('EEXIST'));
     if (!(await lstat(folder)).isDirectory())
@@ -61,7 +61,7 @@ export async function prepareFolder(directory: string): Promise<void> {
   }
 }
 
-/** The files that may be taken, the one written first in front. */
+/** The files that may be claimed, those written first in front. */
 export async function listFolder(directory: string): Promise<Listing> {
   const listing: Listing = { files: [], leftAlone: [] };
   for (const name of await readdir(directory)) {
@@ -75,7 +75,7 @@ export async function listFolder(directory: string): Promise<Listing> {
   return listing;
 }
 
-/** Our own, hidden ones, and what programs call a file that they have not finished. */
+/** Almanac's own folders, hidden files, and the names that programs use for unfinished files. */
 function isLeftAlone(name: string): boolean {
   return (
     Object.values<string>(foldersOfInbox).includes(name) ||
@@ -93,7 +93,7 @@ const kindOf = (stats: BigIntStats): string | null =>
         ? 'it is a folder'
         : 'it is no regular file';
 
-/** It is gone, unless its name could not be read: then it cannot be asked for. */
+/** It is gone, unless its name could not be decoded: then it cannot be looked up. */
 const unreadable = (name: string): string | null =>
   name.includes('\ufffd') ? 'its name is not UTF-8' : null;
 
@@ -106,7 +106,7 @@ const identityOf = ({ size, mtimeNs, ino }: BigIntStats): Identity => ({ size, m
 export const isSame = (a: Identity, b: Identity): boolean =>
   a.size === b.size && a.mtimeNs === b.mtimeNs && a.inode === b.inode;
 
-/** What was taken and neither loaded nor rejected, as by a process that was killed; what was taken first in front. */
+/** The files that were claimed but neither loaded nor rejected, for example by a process that was killed; those claimed first in front. */
 export async function listTaken(directory: string): Promise<TakenFile[]> {
   const folder = path.join(directory, foldersOfInbox.taken);
   const taken: TakenFile[] = [];
@@ -128,7 +128,7 @@ export async function listTaken(directory: string): Promise<TakenFile[]> {
   return taken;
 }
 
-/** @returns null if the file is not as it was seen: it is gone, or somebody writes to it. */
+/** @returns null if the file is gone or has changed since it was seen. */
 export async function take(directory: string, seen: WaitingFile, at: Date): Promise<TakenFile | null> {
   const { name } = seen;
   const stats = await statsOf(path.join(directory, name));
@@ -150,7 +150,7 @@ export async function take(directory: string, seen: WaitingFile, at: Date): Prom
 const placeOf = (directory: string, id: string, attempts: number) =>
   path.join(directory, foldersOfInbox.taken, `${id}.${attempts}`);
 
-/** Notes that one more process begins to read it, so that a file which ends each of them is not read for ever. */
+/** Counts one more process that begins to read the file, so that a file that crashes every process is not retried for ever. */
 export async function countAttempt(directory: string, taken: TakenFile): Promise<TakenFile> {
   const attempts = taken.attempts + 1;
   const place = placeOf(directory, taken.id, attempts);
@@ -158,7 +158,7 @@ export async function countAttempt(directory: string, taken: TakenFile): Promise
   return { ...taken, attempts, file: path.join(place, taken.name) };
 }
 
-/** As the file is. @throws IngestFailure if it is no file that may be read, or too large. */
+/** The present state of the file. @throws IngestFailure if it may not be read, or is too large. */
 export async function inspect(file: string, bytesMax: number): Promise<Identity & { sha256: string }> {
   const handle = await openFile(file);
   try {
@@ -178,7 +178,7 @@ export async function inspect(file: string, bytesMax: number): Promise<Identity 
   }
 }
 
-/** Never by a link, and never waiting for the other end of a pipe. */
+/** Never follows a link, and never blocks on a pipe. */
 async function openFile(file: string): Promise<FileHandle> {
   try {
     return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -196,13 +196,13 @@ async function openFile(file: string): Promise<FileHandle> {
   }
 }
 
-/** Whether nobody has written to the file since. */
+/** Whether the file is unchanged since then. */
 export async function isUnchanged(file: string, since: Identity): Promise<boolean> {
   const stats = await statsOf(file);
   return stats !== null && isSame(identityOf(stats), since);
 }
 
-/** Moves the file to `done/`, under its name with the instant in it. @returns that name; null: another process has moved it. */
+/** Moves the file to `done/`, with the instant inserted in its name. @returns the new name; null if another process has moved the file. */
 export async function moveToDone(directory: string, taken: TakenFile, at: Date): Promise<string | null> {
   const folder = path.join(directory, foldersOfInbox.done);
   const name = await freeName(folder, taken.name, at);
@@ -210,8 +210,8 @@ export async function moveToDone(directory: string, taken: TakenFile, at: Date):
 }
 
 /**
- * Moves the file to `rejected/`, with its report; under its own name, so that it can be moved back, unless another is there.
- * @param report of the name that it gets. @returns that name; null: another process has moved it.
+ * Moves the file to `rejected/`, with its report. It keeps its name, so that it can be moved back, unless that exists there.
+ * @param report receives the new name. @returns that name; null if another process has moved the file.
  */
 export async function moveToRejected(
   directory: string,
@@ -223,7 +223,7 @@ export async function moveToRejected(
   const isFree = (await statsOf(path.join(folder, taken.name))) === null;
   const isShort = Buffer.byteLength(taken.name + reportEnding) <= nameBytesMax;
   const name = isFree && isShort ? taken.name : await freeName(folder, taken.name, at);
-  // Under a new name, then renamed: a link that somebody has put there is replaced, and not written through.
+  // Written under a new name, then renamed: a link in its place is replaced, and not followed.
   const draft = path.join(folder, `.${randomUUID()}.tmp`);
   await writeFile(draft, report(name), { flag: 'wx' });
   await rename(draft, path.join(folder, name + reportEnding));
@@ -241,7 +241,7 @@ async function moveTo(directory: string, taken: TakenFile, target: string): Prom
   return true;
 }
 
-/** `gold.2026-11-23T101500Z.csv`, with a number if that is there. Room is left for a report's ending. */
+/** `gold.2026-11-23T101500Z.csv`, with a number if that exists. The name leaves room for a report's ending. */
 async function freeName(folder: string, name: string, at: Date): Promise<string> {
   const { stem: base, endings } = splitEndings(name);
   for (let number = 1; ; number++) {
@@ -259,13 +259,13 @@ function shortened(text: string, bytesMax: number): string {
 
 const stampOf = (at: Date) => instantText(at).replaceAll(':', '');
 
-/** How many files were rejected and are still there. */
+/** How many rejected files are still there. */
 export async function countRejected(directory: string): Promise<number> {
   const names = await readdir(path.join(directory, foldersOfInbox.rejected));
   return names.filter((name) => !name.startsWith('.') && !name.endsWith(reportEnding)).length;
 }
 
-/** Lets errors of these codes pass. @throws the error if it has another one. */
+/** Ignores errors with these codes. @throws the error if it has another one. */
 function unless(...codes: string[]): (error: unknown) => undefined {
   return (error) => {
     if (codes.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;

@@ -1,5 +1,5 @@
-// Has files of the watched folder worked on by a child process: this one, which owes releases, has no code that reads them. A file that ends
-// that process is rejected at once: the next process would end as well.
+// Processes files of the watched folder in a child process: the publisher, which must make releases on time, has no code that reads them. A
+// file that crashes the child process is rejected at once, because it would crash the next process too.
 import { ProcessEnded, type Apart } from '../apart/run-apart.ts';
 import { relaxLimits } from '../../load/store/statements.sql.ts';
 import { listTaken, moveToRejected, NotNow } from './folder.ts';
@@ -34,7 +34,7 @@ async function rejectTaken(deps: InboxDeps, id: string, ended: ProcessEnded): Pr
   const { database, clock, directory } = deps;
   return database.transaction(async (on) => {
     await relaxLimits(on);
-    await lockInbox(on); // until PostgreSQL knows that the process is gone
+    await lockInbox(on); // until PostgreSQL notices that the process is gone
     const taken = (await listTaken(directory)).find((each) => each.id === id);
     if (taken === undefined) return { result: 'gone' };
     const at = await clock.now(on);

@@ -1,5 +1,5 @@
-// Works on one file of the watched folder: takes it, plans and loads it as almanac publish does, and moves it to where it belongs. Hides that
-// all of it is one transaction, with the lock: a process that is killed has loaded the file or not, and the next one goes on from there.
+// Processes one file of the watched folder: claims it, plans and loads it as almanac publish does, and moves it to `done/` or `rejected/`.
+// All of it is one transaction under the lock: a process that is killed has loaded the file or not, and the next one continues from there.
 import { inSavepoints, type Database, type Transaction } from '../../../kernel/database.ts';
 import { clockFrom, onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Log } from '../../../kernel/log/log.ts';
@@ -39,20 +39,20 @@ export interface InboxDeps {
   /** INBOX_DIR, absolute. */
   directory: string;
   seriesTimeZone: string;
-  /** The most bytes of a file; default: those of a file that almanac publish fetches. */
+  /** The maximum size of a file in bytes; default: that of files that almanac publish fetches. */
   bytesMax?: number;
 }
 
-/** The files, by their ids, that a process of a publisher has begun to read. */
+/** The ids of the files that a process of a publisher has begun to read. */
 export interface Begun {
   has(id: string): boolean;
   add(id: string): void;
 }
 
-/** `unchanged`: it was loaded before. `left out`: almanac.yml says so. */
+/** `unchanged`: it was loaded before. `left out`: by almanac.yml. */
 export type DoneAs = 'loaded' | 'unchanged' | 'left out';
 
-/** `busy`: another publisher is at work. `gone`: the file is not as it was seen. */
+/** `busy`: another publisher is processing files. `gone`: the file is gone or has changed. */
 export type Outcome =
   | { result: 'busy' | 'gone' }
   | {
@@ -70,17 +70,17 @@ export interface FileOfInbox {
   settings: Pick<InboxDeps, 'directory' | 'seriesTimeZone' | 'bytesMax'>;
 }
 
-/** `later`: for the reason of NotNow. */
+/** `later`: after NotNow. */
 export type InboxAnswer = Outcome | { result: 'later'; reason: string };
 
 export interface InboxTasks {
   'inbox-file': { given: FileOfInbox; answer: InboxAnswer; event: { begun: string } };
 }
 
-/** So many processes may end while they read a file; then it is rejected. */
+/** A file is rejected once this many processes have crashed while reading it. */
 export const attemptsMax = 3;
 
-/** Thrown to undo what was stored of a file. */
+/** Thrown to roll back what was stored of a file. */
 class Rejected extends Error {
   readonly rejection: Rejection;
 
@@ -114,8 +114,8 @@ export async function workHere(
 }
 
 /**
- * @param begun the files that this process has begun to read: it adds to them. @param signal gives up what is not committed.
- * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and it may be tried again.
+ * @param begun the files that this process has begun to read; extended here. @param signal stops uncommitted work.
+ * @throws NotNow, or Error if the database or the disk fails: nothing is stored then, and a retry is safe.
  */
 export async function workOn(
   deps: InboxDeps,
@@ -126,7 +126,7 @@ export async function workOn(
   const { database, directory } = deps;
   let known = file;
   const worked = await startingAgain(database, {}, async (interruptions) => {
-    // Another publisher may have gone on with it meanwhile.
+    // Another publisher may have processed it meanwhile.
     if (interruptions.length > 0) known = (await takenAgain(directory, known)) ?? known;
     const outcome = await interruptible(database, false, (on) =>
       attempt(deps, on, { file: known, begun, signal, onTaken: (taken) => void (known = taken) }),
@@ -134,7 +134,7 @@ export async function workOn(
     return 'taken' in outcome ? { ...outcome, interruptions } : outcome;
   });
   if (!('taken' in worked)) return worked;
-  // After the commit: if this process is killed now, the next one finds it loaded.
+  // After the commit: if this process is killed now, the next one finds the file loaded.
   const { result, tables, taken, at, interruptions } = worked;
   return { result, tables, interruptions, movedTo: await moveToDone(directory, taken, at) };
 }
@@ -176,7 +176,8 @@ async function attempt(
   } catch (error) {
     const rejection = rejectionOf(error, taken);
     if (rejection === null) throw error;
-    // It is still held, unless the connection broke: then the error may be of that, and another publisher at work.
+    // The lock is still held, unless the connection broke: then the error may be due to that, and another publisher may be processing the
+    // file.
     await tryLockInbox(on);
     if (!(error instanceof Rejected) && !(error instanceof IngestFailure))
       deps.log.error(
@@ -202,7 +203,7 @@ function rejectionOf(error: unknown, taken: TakenFile): Rejection | null {
   return error instanceof NotNow || mayPass(error) || isOfSystem(error) ? null : internalFault(error);
 }
 
-/** Such as a disk that is full or away. */
+/** For example, the disk is full or missing. */
 const isOfSystem = (error: unknown): boolean => error instanceof Error && 'syscall' in error;
 
 /** @throws Rejected, or IngestFailure, if the file is at fault. */
@@ -235,7 +236,7 @@ async function loadTaken(
   return { result: tables.length > 0 ? 'loaded' : isLeftOut ? 'left out' : 'unchanged', tables };
 }
 
-/** @throws Rejected if the file cannot be read, or something of it is only guessed. */
+/** @throws Rejected if the file cannot be read, or a part of its entry is only guessed. */
 async function planFor(
   { directory }: InboxDeps,
   on: Transaction,
@@ -245,7 +246,7 @@ async function planFor(
 ): Promise<Plan> {
   const source = { path: taken.name, file: taken.file, sha256 };
   const plan = await planMovedFile(on, directory, source, { facts: {}, again: false, today }).catch(
-    // The file itself is at fault only as the plan says: this is almanac.yml, which was right when the folder was looked into.
+    // The plan reports faults of the file itself; this is a fault of almanac.yml, which was valid when the folder was listed.
     (error: unknown) => {
       throw error instanceof IngestFailure ? new NotNow(error.message) : error;
     },
@@ -259,7 +260,7 @@ async function planFor(
   return plan;
 }
 
-/** Loads what the plan says, all or nothing. */
+/** Loads the planned tables, all or none. */
 async function loadTables(
   { seriesTimeZone, log }: InboxDeps,
   on: Transaction,
@@ -291,7 +292,7 @@ async function loadTables(
   return loaded;
 }
 
-/** Adds the entries that were found, as they are all sure, to almanac.yml as it is now: somebody may have edited it during the load. */
+/** Adds the entries that were found, which are all certain, to the present almanac.yml, which may have been edited during the load. */
 function saveNewEntries(plan: Plan, name: string): void {
   if (plan.newEntries.length === 0) return;
   const { descriptionPath } = plan;

@@ -1,4 +1,4 @@
-// What stands beside a rejected file: what is wrong with it, what is allowed, and what to do, as plain text for whoever delivered it.
+// The report next to a rejected file, in plain text for its sender: the fault, the valid values, and what to do.
 import path from 'node:path';
 import { instantText } from '../../../kernel/clock.ts';
 import type { IngestFailure } from '../../failure.ts';
@@ -17,7 +17,7 @@ import { nounOf } from '../../../kernel/text/counted.ts';
 export interface Rejection {
   /** One sentence, for the log too. */
   reason: string;
-  /** What is wrong in detail, and what is to be done before the file is put into the folder again. */
+  /** The faults in detail, and what to do before the file is put into the folder again. */
   detail: string;
   /** Lines to copy. */
   appendix?: string;
@@ -32,7 +32,7 @@ export function refusal(failure: IngestFailure, taken: TakenFile): Rejection {
     ({ line, column, value, expected }) =>
       `  line ${line}, ${column}: "${oneLine(value)}", expected ${expected}`,
   );
-  // The message has the first cells alone.
+  // The message shows only the first cells.
   const lines = cells.length === 0 ? further : untold > 0 ? [...cells, `  and ${untold} more`] : cells;
   const advice = `Correct the file, or its entry in ${descriptionFile}.`;
   return { reason, detail: lines.length === 0 ? advice : [...lines, '', advice].join('\n') };
@@ -40,7 +40,7 @@ export function refusal(failure: IngestFailure, taken: TakenFile): Rejection {
 
 const oneLine = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ');
 
-/** Tables of which something is only guessed: in entries that were made for this file, or that stand in almanac.yml already. */
+/** Tables with guesses, in entries made for this file or already in almanac.yml. */
 export function unconfirmed(plan: Plan, tables: readonly PlannedTable[]): Rejection {
   const { descriptionPath, description } = plan;
   const fresh = plan.newEntries.filter(({ entry }) => tables.some((table) => table.entry === entry));
@@ -68,7 +68,7 @@ Or publish the file once by hand in another folder, "almanac publish FOLDER", an
   };
 }
 
-/** Files come again under a name with another date: the entry is for all of them. */
+/** Files are delivered again with another date in the name: the entry applies to all of them. */
 function forFilesLikeIt(added: NewEntry): NewEntry {
   const [name = ''] = [added.entry.file].flat();
   if (dateInText(fileNameOf(name)) === null) return added;
@@ -82,7 +82,7 @@ function forFilesLikeIt(added: NewEntry): NewEntry {
   };
 }
 
-/** A file that has ended the process which read it. */
+/** A file that crashed the process that read it. */
 export function tooMuch(ended: ProcessEnded): Rejection {
   return {
     reason: `It is too much to be read: ${ended.message}.`,
@@ -90,7 +90,7 @@ export function tooMuch(ended: ProcessEnded): Rejection {
   };
 }
 
-/** A fault that is neither the file's nor one that may pass. */
+/** A fault that is neither in the file nor temporary. */
 export function internalFault(error: unknown): Rejection {
   const message = error instanceof Error ? error.message : String(error);
   return {
@@ -99,7 +99,7 @@ export function internalFault(error: unknown): Rejection {
   };
 }
 
-/** The text of the report. @param name that the file has in `rejected/`. */
+/** The text of the report. @param name the name of the file in `rejected/`. */
 export function reportText(
   { reason, detail, appendix }: Rejection,
   { taken, name, directory, at }: { taken: TakenFile; name: string; directory: string; at: Date },

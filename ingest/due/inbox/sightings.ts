@@ -1,21 +1,21 @@
-// Which files are complete: those that have stayed the same from one look into the folder to another, some seconds later.
+// Decides which files are complete: those unchanged between two scans of the folder some seconds apart.
 import { isSame, type WaitingFile } from './folder.ts';
 
-/** A file that was not written to for so long is taken. Whoever writes more slowly renames the file into the folder when it is whole. */
+/** A file is complete once it has not been written to for this long. Slower writers should rename the finished file into the folder. */
 export const stillMs = 10_000;
 
 interface Sighting {
   file: WaitingFile;
-  /** When it was seen for the first time, in ms since 1970. */
+  /** When it was first seen, in ms since 1970. */
   firstMs: number;
-  /** Since when it has been as it is. */
+  /** Since when it is unchanged. */
   sinceMs: number;
 }
 
 export class Sightings {
   #byName = new Map<string, Sighting>();
 
-  /** Notes what lies in the folder now, and forgets what does not any more. @returns what is complete, in the same order. */
+  /** Records the present files, and forgets the others. @returns the complete files, in the same order. */
   note(files: readonly WaitingFile[], nowMs: number): WaitingFile[] {
     const before = this.#byName;
     this.#byName = new Map(
@@ -29,7 +29,7 @@ export class Sightings {
     return files.filter(({ name }) => nowMs - (this.#byName.get(name)?.sinceMs ?? nowMs) >= stillMs);
   }
 
-  /** When the file was seen for the first time, in ms since 1970; undefined: it was not seen yet. */
+  /** When the file was first seen, in ms since 1970; undefined if it was not seen yet. */
   firstMs(name: string): number | undefined {
     return this.#byName.get(name)?.firstMs;
   }

@@ -1,4 +1,4 @@
-// Whether the watched folder can be used, and how it stands, in words: for `almanac check`.
+// Whether the watched folder can be used, and its state in words, for `almanac check`.
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { descriptionFile } from '../../entry/entry.ts';
@@ -8,17 +8,17 @@ import { counted, nounOf } from '../../../kernel/text/counted.ts';
 
 export interface InboxStanding {
   detail: string;
-  /** Files were rejected. */
+  /** Some files were rejected. */
   needsSomebody: boolean;
 }
 
-/** Changes nothing. @throws Error that says what keeps files from being taken; of almanac.yml, IngestFailure. */
+/** Changes nothing. @throws Error with the reason why files cannot be processed; IngestFailure for a fault in almanac.yml. */
 export async function describeInbox(directory: string): Promise<InboxStanding> {
   const { dev } = await usableFolder(directory);
   let rejected = 0;
   for (const name of Object.values(foldersOfInbox)) {
     const folder = path.join(directory, name);
-    if (!(await isThere(folder))) continue; // it is made when the folder is first watched
+    if (!(await isThere(folder))) continue; // created when the folder is first watched
     if ((await usableFolder(folder)).dev !== dev)
       throw new Error(
         `${folder} must be on the same file system as ${directory}: files are moved there by renaming.`,

@@ -1,5 +1,5 @@
-// Watches the folder INBOX_DIR: looks into it every two seconds, and works on the files that are complete, one after the other, until it is
-// stopped. Polling is the only way that works on every file system. Several publishers may watch one folder: one works at a time.
+// Watches the folder INBOX_DIR: scans it every two seconds, and processes complete files one after the other, until it is stopped. Only
+// polling works on every file system. Several publishers may watch one folder: one processes files at a time.
 import path from 'node:path';
 import { interruptionsToJson } from '../../load/store/interruptible.ts';
 import { descriptionFile } from '../../entry/entry.ts';
@@ -20,29 +20,29 @@ import { run, type Running } from '../runner/runner.ts';
 import { Sightings } from './sightings.ts';
 
 export interface Inbox {
-  /** The files that this process has dealt with since it started. */
+  /** The files that this process has processed since it started. */
   readonly counts: Readonly<Record<DoneAs | 'rejected', number>>;
-  /** How the folder stands now. @throws Error if it cannot be read. */
+  /** The present state of the folder. @throws Error if it cannot be read. */
   standing(): Promise<{ waiting: number; oldestSeconds: number; rejected: number }>;
 }
 
 export interface WatchDeps extends InboxDeps {
-  /** `workOn`, in a process of its own. */
+  /** `workOn`, in a child process. */
   work: (file: WaitingFile | TakenFile, begun: Begun, signal: AbortSignal) => Promise<Outcome>;
 }
 
 const lookEveryMs = 2_000;
-/** A file that could not be worked on, for a fault that may pass, is left alone for so long. */
+/** A file that failed because of a temporary fault is retried after this time. */
 const retryAfterMs = 30_000;
 
-/** The watch, a look at a time. */
+/** The watch, one scan at a time. */
 export class InboxWatch implements Inbox {
   readonly counts = { loaded: 0, unchanged: 0, 'left out': 0, rejected: 0 };
   readonly #deps: WatchDeps;
   readonly #sightings = new Sightings();
-  /** The files, by their ids, that this process has begun to read. */
+  /** The ids of the files that this process has begun to read. */
   readonly #begun = new Set<string>();
-  /** Until when a file is left alone, by its name, in ms since 1970. */
+  /** Until when a file is not retried, by name, in ms since 1970. */
   readonly #notBefore = new Map<string, number>();
   #toldLeftAlone = new Set<string>();
 
@@ -50,7 +50,10 @@ export class InboxWatch implements Inbox {
     this.#deps = deps;
   }
 
-  /** Works on what is complete. @throws Error if the folder or the database is away, or almanac.yml cannot be used; files stay then. */
+  /**
+   * Processes the complete files. @throws Error if the folder or the database is unavailable, or almanac.yml cannot be used; files stay
+   * then.
+   */
   async look(signal: AbortSignal): Promise<void> {
     const { directory, database, clock } = this.#deps;
     await prepareFolder(directory);
@@ -62,7 +65,7 @@ export class InboxWatch implements Inbox {
       ({ name }) => nowMs >= (this.#notBefore.get(name) ?? 0),
     );
     if (files.length === 0) return;
-    readDescription(path.join(directory, descriptionFile)); // a fault there is no fault of a file
+    readDescription(path.join(directory, descriptionFile)); // a fault in it is not a fault of a file
     for (const file of files) {
       if (signal.aborted) return;
       const outcome = await this.#workOn(file, nowMs, signal);
@@ -112,7 +115,7 @@ export class InboxWatch implements Inbox {
     log.info(outcome.result === 'loaded' ? { ...of, ...counts } : of, 'A file of INBOX_DIR is done');
   }
 
-  /** Once for each, as long as it is there. */
+  /** Logged once per file, as long as it exists. */
   #tellLeftAlone({ leftAlone }: Listing): void {
     for (const { name, reason } of leftAlone)
       if (!this.#toldLeftAlone.has(name))

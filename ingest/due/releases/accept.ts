@@ -1,5 +1,5 @@
-// Accepts a load under embargo: stores its file and checks it by a complete dry run, in one transaction. Nothing of it can be seen, and
-// no load number is taken, before its instant.
+// Accepts a load under embargo: stores its file and checks it by a complete dry run, in one transaction. Before its instant none of it is
+// visible, and it uses no load number.
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { dateIn } from '../../../kernel/clock.ts';
@@ -16,7 +16,7 @@ import { reportOf } from '../../load/report.ts';
 import { storePieces } from './stored-file.ts';
 import { toStored } from './stored-options.ts';
 
-/** When a release is due: at an instant, or when an entry of the calendar says. */
+/** When a release is due: at an instant, or at that of a calendar entry. */
 export type Due = { instant: string } | { calendarId: string };
 
 export interface Accepted {
@@ -24,18 +24,18 @@ export interface Accepted {
   at: Date;
   /** How long before the instant the load begins. */
   leadMs: number;
-  /** What the release would do to the data as it is now. */
+  /** The changes that the release would make to the present data. */
   summary: LoadSummary;
 }
 
-/** The load may take three times as long as its check, and this. */
+/** The load is given three times as long as its check, and this in addition. */
 const marginMs = 5_000;
 const leadMsMax = 86_400_000;
 
 /**
  * @param wish `clock`, `today` and `dryRun` are not used: the clock is that of the database, and the day that of the instant.
- * @param alongside runs in the transaction, at its end: what is true if and only if the release is stored.
- * @throws IngestFailure as `load` does, or if the instant is none, is past or has passed during the check; nothing is stored.
+ * @param alongside runs at the end of the transaction: its writes are stored if and only if the release is.
+ * @throws IngestFailure as `load` does, or if the instant is invalid, is past or has passed during the check; nothing is stored.
  */
 export async function acceptUnderEmbargo(
   database: Database,
@@ -72,14 +72,14 @@ export async function acceptUnderEmbargo(
   });
 }
 
-/** The instant that the text states with its offset; undefined: it states none. */
+/** Parses an instant with an offset; undefined if the text is not one. */
 export function instantOf(text: string): Date | undefined {
   const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:?\d\d)$/i;
   if (!form.test(text)) return undefined;
   try {
     return new Date(Temporal.Instant.from(text).epochMilliseconds);
   } catch (error) {
-    if (error instanceof RangeError) return undefined; // such as the 30th of February
+    if (error instanceof RangeError) return undefined; // for example, 30 February
     throw error;
   }
 }
@@ -118,7 +118,7 @@ async function* bytesOf(input: Readable | string): AsyncGenerator<Buffer> {
   }
 }
 
-/** A dry run as of the instant, on a connection of its own, that gives the numbers of its loads back. */
+/** A dry run as of the instant, on its own connection, that returns its load numbers afterwards. */
 function check(
   database: Database,
   options: Omit<LoadOptions, 'clock' | 'input'>,

@@ -1,4 +1,4 @@
-// The statements on schema embargo: releases, the pieces of their files, and who did what with them.
+// The statements on schema embargo: releases, the pieces of their files, and the history of their changes.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
@@ -9,7 +9,7 @@ export interface DueRelease {
   releaseNo: number;
   dataset: string;
   sourceName: string;
-  /** As they are stored; see stored-options.ts. */
+  /** The stored options; see stored-options.ts. */
   options: unknown;
   /** How long before the instant the load begins. */
   leadMs: number;
@@ -20,11 +20,11 @@ export interface DueRelease {
 export interface Release {
   releaseNo: number;
   state: ReleaseState;
-  /** When it is due or, of a released one, was; null: it is held, or was cancelled while it was. */
+  /** When it is, or was, due; null if it is held, or was cancelled while held. */
   at: Date | null;
-  /** Why the calendar gives it no instant; null: it is not held. */
+  /** Why the calendar gives it no instant; null if it is not held. */
   held: string | null;
-  /** The entry of the calendar that it follows. */
+  /** The calendar entry that it follows. */
   calendarId: string | null;
   dataset: string;
   sourceName: string;
@@ -43,12 +43,12 @@ export interface Release {
 export interface HistoryEntry {
   at: Date;
   event: 'accepted' | 'hastened' | 'cancelled' | 'released' | 'failed';
-  /** The role of the database and where it connected from, by its program, for the account of an operator. */
+  /** The database role, the client's address and program, and the operator's account. */
   actor: string;
   detail: string | null;
 }
 
-// What an entry of the calendar says: why it gives no instant, or null.
+// The calendar entry's reason for giving no instant, or null.
 const heldBy = (release: string, entry: string) => `case
   when ${release}.calendar_id is null then null
   when ${entry}.release_id is null then 'the calendar has no such entry'
@@ -57,7 +57,7 @@ const heldBy = (release: string, entry: string) => `case
     then 'the calendar states a day and no time'
 end`;
 
-// Releases with the instant that they have now. What the calendar says is asked each time: if it moves, the release moves.
+// Releases with their present instants. The calendar is read each time: if its entry moves, the release moves.
 const scheduled = `
   select r.*, h.held,
     case when r.due_at is not null then r.due_at when r.calendar_id is null then r.release_at when h.held is null then c.release_at end as at
@@ -72,7 +72,7 @@ export function selectDue(on: Queryable): Promise<DueRelease[]> {
   );
 }
 
-/** @param releaseNo undefined: all that are not ended, and the newest hundred of the others. */
+/** @param releaseNo undefined: all releases that have not ended, and the newest hundred of the others. */
 export function selectReleases(on: Queryable, releaseNo?: number): Promise<Release[]> {
   return on.query<Release>(
     `select release_no as "releaseNo", state, at, case when state = 'pending' then held end as held, calendar_id as "calendarId",
@@ -94,7 +94,7 @@ export function selectHistory(on: Queryable, releaseNo: number): Promise<History
   );
 }
 
-/** The instant of an entry of the calendar, or why it has none. */
+/** The instant of a calendar entry, or why it has none. */
 export async function selectCalendarEntry(
   on: Queryable,
   calendarId: string,
@@ -107,9 +107,9 @@ export async function selectCalendarEntry(
   return entryAt(rows, 0);
 }
 
-/** What is known of a release before its file was read. */
+/** The properties of a release before its file is read. */
 export interface NewRelease {
-  /** Null: when the calendar says. */
+  /** Null: given by the calendar. */
   at: Date | null;
   calendarId: string | null;
   dataset: string;
@@ -133,7 +133,7 @@ export async function insertRelease(on: Transaction, release: NewRelease): Promi
   return entryAt(rows, 0).release_no;
 }
 
-/** Where the pieces of a file are: of a release, or of an upload. */
+/** The owner of the pieces of a file: a release or an upload. */
 export type Stored = { releaseNo: number } | { uploadId: string };
 
 const piecesOf = (of: Stored): readonly [table: string, column: string, key: number | string] =>
@@ -163,7 +163,7 @@ export async function* readPieces(on: Queryable, of: Stored): AsyncGenerator<Buf
   }
 }
 
-/** The release was checked and may be made. */
+/** Marks the release as checked, so that it may be made. */
 export async function acceptRelease(
   on: Transaction,
   releaseNo: number,
@@ -180,8 +180,8 @@ export async function acceptRelease(
 }
 
 /**
- * Ends a pending release as made. @param release.at the instant that it was due at.
- * @returns false if it is not pending any more: it was cancelled or made meanwhile.
+ * Marks a pending release as made. @param release.at the instant at which it was due.
+ * @returns false if it is no longer pending: it was cancelled or made meanwhile.
  */
 export async function endReleased(
   on: Transaction,
@@ -197,7 +197,7 @@ export async function endReleased(
   return rows.length > 0;
 }
 
-/** Ends a pending release as failed: its file stays, so that it can be tried again. @returns false if it is not pending any more. */
+/** Marks a pending release as failed. Its file stays, so that it can be retried. @returns false if it is no longer pending. */
 export async function endFailed(
   on: Transaction,
   releaseNo: number,
@@ -212,7 +212,7 @@ export async function endFailed(
   return rows.length > 0;
 }
 
-/** Cancels a release that is pending or has failed, and forgets its file. @returns false if it is neither. */
+/** Cancels a pending or failed release, and deletes its file. @returns false if it is in another state. */
 export async function cancelOne(on: Transaction, releaseNo: number, at: Date): Promise<boolean> {
   const rows = await on.query(
     `update embargo.releases set state = 'cancelled', ended_at = $2, outcome = null
@@ -225,7 +225,7 @@ export async function cancelOne(on: Transaction, releaseNo: number, at: Date): P
   return true;
 }
 
-/** Makes a release that is pending or has failed due at an instant of its own. @returns false if it is neither. */
+/** Gives a pending or failed release its own due instant. @returns false if it is in another state. */
 export async function makeDue(on: Transaction, releaseNo: number, at: Date): Promise<boolean> {
   const rows = await on.query<{ before: string | null }>(
     `update embargo.releases r set state = 'pending', release_at = $2, calendar_id = null, ended_at = null, outcome = null
@@ -266,9 +266,9 @@ export interface ReleaseCounts {
   pending: number;
   held: number;
   failed: number;
-  /** How long the pending release that has been due for longest has been due; 0: none is. */
+  /** By how long the most overdue pending release is late; 0 if none is. */
   lateSeconds: number;
-  /** Of the next one; null: there is none. */
+  /** The instant of the next release; null if there is none. */
   nextAt: Date | null;
 }
 
@@ -285,13 +285,13 @@ export async function countReleases(on: Queryable, now: Date): Promise<ReleaseCo
   return entryAt(rows, 0);
 }
 
-/** The instant by the clock of the database, not that of the transaction's beginning. */
+/** The present instant by the database's clock; not the beginning of the transaction. */
 export async function readClock(on: Queryable): Promise<Date> {
   const rows = await on.query<{ now: Date }>('select clock_timestamp() as now', [], 'clock');
   return entryAt(rows, 0).now;
 }
 
-/** Notes that a process that makes releases is at work, and forgets those that have not been seen for a day. */
+/** Records that a publisher is running, and deletes those not seen for a day. */
 export async function noteAlive(on: Queryable, instance: string): Promise<void> {
   await on.query(
     `with gone as (delete from embargo.publishers where seen_at < clock_timestamp() - interval '1 day' and instance <> $1)
@@ -301,12 +301,12 @@ export async function noteAlive(on: Queryable, instance: string): Promise<void> 
   );
 }
 
-/** A process that has ended in good order. */
+/** Records that a publisher has stopped normally. */
 export async function noteGone(on: Queryable, instance: string): Promise<void> {
   await on.query('delete from embargo.publishers where instance = $1', [instance]);
 }
 
-/** For how long the process that was seen last has not been seen; null: none ever was, or the last has ended. */
+/** How long ago a publisher was last seen; null if none ever was, or the last one stopped normally. */
 export async function secondsSinceSeen(on: Queryable): Promise<number | null> {
   const rows = await on.query<{ seconds: number | null }>(
     `select extract(epoch from clock_timestamp() - max(seen_at))::float8 as seconds from embargo.publishers`,

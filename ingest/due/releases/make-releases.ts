@@ -1,5 +1,5 @@
-// Makes releases: the loads that are due at the next instant are prepared in one transaction, which is committed at that instant. Until then
-// nobody can see them, and then everybody sees all of them. Hides how a preparation is given up when the plan changes meanwhile.
+// Makes releases: the loads due at the next instant are prepared in one transaction, which is committed at that instant. Before it they are
+// invisible; from then on all of them are visible. If the plan changes meanwhile, the preparation is rolled back.
 import { Readable } from 'node:stream';
 import { dateIn } from '../../../kernel/clock.ts';
 import { inSavepoints, type Database, type Queryable, type Transaction } from '../../../kernel/database.ts';
@@ -28,17 +28,17 @@ export interface ReleaseDeps {
 }
 
 /**
- * `none`: nothing is to be prepared yet. `busy`: another process prepares. `changed`: what is due changed meanwhile, or a release failed;
- * begin again. `released`: these were made.
+ * `none`: nothing is due for preparation yet. `busy`: another process prepares. `changed`: the plan changed meanwhile, or a release failed;
+ * start again. `released`: these were made.
  */
 export type Made =
   | { result: 'none' | 'busy' | 'changed' }
   | { result: 'failed'; releaseNo: number }
   | { result: 'released'; releases: { releaseNo: number; at: Date; endedAt: Date }[] };
 
-/** How often is asked, while a release waits for its instant, whether it is still to be made. */
+/** How often a prepared release is checked for cancellation while it waits for its instant. */
 const pollMs = 500;
-/** A release that is due within this is finished although the process is to stop: the next one would have to load it again. */
+/** When the process is stopping, a release due within this time is still finished: the next process would have to load it again. */
 const finishWithinMs = 10_000;
 
 /** The releases of one instant, in the order in which they are loaded. */
@@ -47,7 +47,7 @@ interface Group {
   releases: DueRelease[];
 }
 
-/** Thrown to give a preparation up. */
+/** Thrown to roll a preparation back. */
 class GivenUp extends Error {
   readonly made: Made;
 
@@ -57,7 +57,7 @@ class GivenUp extends Error {
   }
 }
 
-/** Thrown when a release cannot be loaded, however often it is tried. */
+/** Thrown when a release cannot be loaded, even by a retry. */
 class CannotLoad extends Error {
   readonly releaseNo: number;
 
@@ -69,7 +69,7 @@ class CannotLoad extends Error {
 
 /**
  * Makes the releases of the earliest instant, if it is time to prepare them; waits for the instant.
- * @param signal gives up what is not committed. @throws Error if the database fails: nothing is made then, and it may be tried again.
+ * @param signal stops uncommitted work. @throws Error if the database fails: nothing is made then, and a retry is safe.
  */
 export async function makeNextReleases(deps: ReleaseDeps, signal: AbortSignal): Promise<Made> {
   const { database, clock } = deps;
@@ -107,7 +107,7 @@ async function prepareAndWait(
         );
     },
   });
-  const group = await groupToPrepare(on, clock); // as it is under the locks
+  const group = await groupToPrepare(on, clock); // the group as seen under the locks
   if (group === undefined) return { result: 'none' };
   const numbers = await readLoadNumbers(on);
   const giveUp = async (made: Made): Promise<never> => {
@@ -122,7 +122,7 @@ async function prepareAndWait(
   if (!(await waitUntil(deps, on, group, signal))) await giveUp({ result: 'changed' });
   const endedAt = await clock.now(on);
   for (const [release, outcome] of outcomes)
-    // It may have been cancelled in this moment: whoever did that was told so.
+    // It may have just been cancelled, and the caller has been notified of that.
     if (!(await endReleased(on, release, { at: endedAt, outcome }))) await giveUp({ result: 'changed' });
   return {
     result: 'released',
@@ -130,7 +130,7 @@ async function prepareAndWait(
   };
 }
 
-/** The group of the earliest instant. Undefined: there is none, or it is too early. */
+/** The group of the earliest instant. Undefined if there is none, or it is too early. */
 async function groupToPrepare(on: Queryable, clock: ReleaseClock): Promise<Group | undefined> {
   const group = await firstGroup(on);
   if (group === undefined) return undefined;
@@ -146,7 +146,7 @@ async function firstGroup(on: Queryable): Promise<Group | undefined> {
   return { at: first.at, releases };
 }
 
-/** Loads a release in the transaction. @returns what is stored as its outcome. @throws CannotLoad after giving back the numbers of loads. */
+/** Loads a release in the transaction. @returns the outcome to store. @throws CannotLoad after returning the load numbers. */
 async function prepare(
   { database, clock }: ReleaseDeps,
   on: Transaction,
@@ -177,7 +177,7 @@ async function prepare(
 
 const never = new AbortController().signal;
 
-/** Resolves at the instant. @returns false: the plan has changed, or the signal was aborted. */
+/** Resolves at the instant. @returns false if the plan has changed, or the signal was aborted. */
 async function waitUntil(
   { clock }: ReleaseDeps,
   on: Transaction,
@@ -199,7 +199,7 @@ function isSame(found: Group | undefined, group: Group): boolean {
   return found !== undefined && textOf(found) === textOf(group);
 }
 
-/** Stores that a release has failed, at once: there may be time to repair it before its instant. */
+/** Stores the failure of a release at once: there may be time to repair it before its instant. */
 async function fail({ database, clock, log }: ReleaseDeps, { releaseNo, cause }: CannotLoad): Promise<Made> {
   const outcome = failureReport(cause);
   const isNoted = await database.transaction(async (on) =>

@@ -1,16 +1,16 @@
-// What operators do with releases: cancel one, or have it made now.
+// The operators' actions on releases: cancel one, or make it now.
 import type { Database } from '../../../kernel/database.ts';
 import { inForce } from '../../load/load.ts';
 import { cancelOne, makeDue, selectReleases, type Release } from './embargo.sql.ts';
 import { makeNextReleases, type ReleaseDeps } from './make-releases.ts';
 import { databaseClock, type ReleaseClock } from './release-clock.ts';
 
-/** Nothing can be done with the release in its state, or there is none of the number. */
+/** The state of the release does not allow the action, or no release has the number. */
 export class WrongRelease extends Error {}
 
 const busyPauseMs = 200;
 
-/** @throws WrongRelease if there is none. */
+/** @throws WrongRelease if it does not exist. */
 export async function findRelease(database: Database, releaseNo: number): Promise<Release> {
   const [release] = await selectReleases(database, releaseNo);
   if (release === undefined)
@@ -31,7 +31,7 @@ export async function cancelRelease(
   return release;
 }
 
-/** Makes a release that is pending, held or has failed due now: a publisher at work makes it. @throws WrongRelease if it was made or cancelled. */
+/** Makes a pending, held or failed release due now: a running publisher makes it. @throws WrongRelease if it was made or cancelled. */
 export async function hastenRelease(
   database: Database,
   releaseNo: number,
@@ -44,9 +44,9 @@ export async function hastenRelease(
 }
 
 /**
- * Makes a release that is pending, held or has failed here, whatever it was due. A publisher at work gives way to it.
- * @returns it as it is then: released, or failed.
- * @throws WrongRelease if it was made or cancelled. Error if the database fails: then it is due, and a publisher makes it.
+ * Makes a pending, held or failed release in this process, whenever it was due. A running publisher gives way to it.
+ * @returns the release afterwards: released, or failed.
+ * @throws WrongRelease if it was made or cancelled. Error if the database fails: then the release is due, and a publisher makes it.
  */
 export async function releaseNow(
   deps: ReleaseDeps,

@@ -1,17 +1,17 @@
-// Tells faults of the database or of this machine, after which the same load is tried again, from faults of the load.
+// Distinguishes temporary faults of the database or this machine, after which a load is retried, from faults of the load.
 import { IngestFailure } from '../../failure.ts';
 
 /**
- * Classes of SQLSTATE of faults that may pass: lost connections, conflicts with other transactions, lack of memory or disk,
- * administrators, the system.
+ * Classes of SQLSTATE of temporary faults: lost connections, conflicts with other transactions, lack of memory or disk, administrators, the
+ * system.
  */
 const passing = ['08', '40', '53', '55', '57', '58'];
 
-/** Whether the same load may succeed if it is tried again: the fault is not in the load. */
+/** Whether a retry of the same load may succeed: the fault is not in the load. */
 export function mayPass(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof IngestFailure) return false;
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined)
-    return /^(?:Connection terminated|timeout exceeded when trying)/.test(error.message); // of pg
-  return passing.includes(code.slice(0, 2)) || /^E[A-Z]{4,}$/.test(code); // of the network, such as ECONNRESET
+    return /^(?:Connection terminated|timeout exceeded when trying)/.test(error.message); // errors of pg
+  return passing.includes(code.slice(0, 2)) || /^E[A-Z]{4,}$/.test(code); // network errors, such as ECONNRESET
 }

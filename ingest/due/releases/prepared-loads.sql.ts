@@ -1,14 +1,14 @@
-// The statements of loads that are committed later than they are made: their numbers, and the instants that they state.
+// The statements of loads that are committed later than they are made: their numbers, and their recorded instants.
 import type { Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
-/** How far the numbers of loads were given out. */
+/** The present position of the load number sequence. */
 export interface LoadNumbers {
   last: number;
   isTaken: boolean;
 }
 
-/** Under the load lock. */
+/** Call it under the load lock. */
 export async function readLoadNumbers(on: Transaction): Promise<LoadNumbers> {
   const rows = await on.query<LoadNumbers>(
     'select last_value as last, is_called as "isTaken" from data.loads_load_no_seq',
@@ -17,16 +17,16 @@ export async function readLoadNumbers(on: Transaction): Promise<LoadNumbers> {
 }
 
 /**
- * Gives back the numbers that were taken since, which no row will have: a gap would tell of a load that is not public. Under the load
- * lock, so that nobody else has taken one.
+ * Returns the load numbers that were used since, which will have no rows: a gap would reveal a load that is not public. Runs under the load
+ * lock, so that no other process has used one.
  */
 export async function giveBackLoadNumbers(on: Transaction, { last, isTaken }: LoadNumbers): Promise<void> {
   await on.query(`select setval('data.loads_load_no_seq', $1, $2)`, [last, isTaken]);
 }
 
 /**
- * Makes the rows that this transaction has written state the instant at which they become visible. Their default is `now()`, the beginning
- * of the transaction, which is earlier: whoever asks for what has changed since then would miss them.
+ * Sets the instants of the rows that this transaction has written to the instant at which they become visible. Their default is `now()`,
+ * the earlier beginning of the transaction: a reader of the changes since then would miss them.
  * @param since the numbers before the load. @returns the numbers of its loads.
  */
 export async function dateLoads(on: Transaction, at: Date, since: LoadNumbers): Promise<number[]> {
@@ -44,7 +44,7 @@ export async function dateLoads(on: Transaction, at: Date, since: LoadNumbers): 
   return loads.map(({ load_no: loadNo }) => loadNo).toSorted((a, b) => a - b);
 }
 
-/** Drops the temporary tables of a load, which otherwise last until the transaction ends: the next load makes its own. */
+/** Drops the temporary tables of a load, which otherwise last until the transaction ends: the next load creates its own. */
 export async function dropStage(on: Transaction): Promise<void> {
   await on.query(`do $$
     declare stage text;

@@ -1,11 +1,11 @@
-// The clock by which releases are made: that of the database, which all publishers share. Tests give one that they set.
+// The clock of releases: that of the database, which all publishers share. Tests use one that they set.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Queryable } from '../../../kernel/database.ts';
 import { readClock } from './embargo.sql.ts';
 
 export interface ReleaseClock {
   now(on: Queryable): Promise<Date>;
-  /** Resolves after so long, or once the signal is aborted. */
+  /** Resolves after this time, or once the signal is aborted. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 

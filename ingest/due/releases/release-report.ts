@@ -1,12 +1,12 @@
-// A release as it is told to programs: by "almanac releases --json" and by the API for operators.
+// A release as JSON, for "almanac releases --json" and the API for operators.
 import type { HistoryEntry, Release } from './embargo.sql.ts';
 
-/** In ms: how much later than due a release was made. */
+/** By how much the release was late, in ms. */
 export function lateBy({ state, at, endedAt }: Release): number {
   return state === 'released' && at !== null && endedAt !== null ? endedAt.getTime() - at.getTime() : 0;
 }
 
-/** A release as it is listed. */
+/** A release in a list. */
 export function releaseReport(release: Release) {
   return {
     release: release.releaseNo,
@@ -28,7 +28,7 @@ export function releaseReport(release: Release) {
   };
 }
 
-/** What was done with a release. */
+/** An entry in the history of a release. */
 export function historyReport({ at, event, actor, detail }: HistoryEntry) {
   return { at: at.toISOString(), event, actor, detail };
 }

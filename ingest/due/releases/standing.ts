@@ -1,20 +1,20 @@
-// How the releases stand, in words: for `almanac check`.
+// The state of the releases in words, for `almanac check`.
 import type { Queryable } from '../../../kernel/database.ts';
 import { countReleases, readClock, secondsSinceSeen } from './embargo.sql.ts';
 
 export interface Standing {
   detail: string;
-  /** Something is held, failing, failed or late. */
+  /** A release is held, failing, failed or late. */
   needsSomebody: boolean;
-  /** Something waits, and no publisher is at work. */
+  /** A release is pending, and no publisher is running. */
   lacksPublisher: boolean;
 }
 
 const lateSecondsMax = 10;
-/** A publisher that was not seen for longer is not at work. */
+/** A publisher not seen for longer than this is not running. */
 export const publisherUnseenSecondsMax = 30;
 
-/** Whether a publisher is at work, which makes releases. */
+/** Whether a publisher is running, which makes releases. */
 export async function isPublisherAlive(on: Queryable): Promise<boolean> {
   const unseen = await secondsSinceSeen(on);
   return unseen !== null && unseen < publisherUnseenSecondsMax;

@@ -1,12 +1,12 @@
-// A file as it is stored in the database until it is loaded: a gzip stream in pieces. Hides where pieces begin; a file that is gzip already is
-// stored as it is. One piece is in memory at a time.
+// Stores a file in the database until it is loaded: as a gzip stream in pieces. A file that is gzip already is stored unchanged. One piece
+// is in memory at a time.
 import { createHash } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 
 const pieceBytes = 1024 * 1024;
 
-/** @param insert stores a piece; the positions are from 0 on. @returns what the file was. */
+/** @param insert stores a piece; positions start at 0. @returns the facts of the file. */
 export async function storePieces(
   bytes: AsyncIterable<Buffer>,
   insert: (position: number, piece: Buffer) => Promise<void>,
@@ -49,7 +49,7 @@ async function* packed(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   for await (const piece of gzip as AsyncIterable<Buffer>) yield piece;
 }
 
-/** The same bytes in pieces of the size that is stored; the last may be shorter. */
+/** The same bytes in pieces of the stored size; the last may be shorter. */
 async function* inPieces(bytes: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let gathered: Buffer[] = [];
   let length = 0;

@@ -1,11 +1,11 @@
-// The options of a load as they are stored with a release: those that were checked are those that are loaded.
+// The options of a load as stored with a release: those that were checked are those that are loaded.
 import { z } from 'zod';
 import type { LoadOptions } from '../../load/store/load-options.ts';
 
 const pairs = z.record(z.string(), z.string());
 const texts = z.array(z.string());
 
-/** Strict: a process of an older version does not leave out an option that it does not know. */
+/** Strict: a process of an older version does not drop an option that it does not know. */
 const schema = z.strictObject({
   map: pairs.optional(),
   set: pairs.optional(),
@@ -34,16 +34,16 @@ const schema = z.strictObject({
 });
 export type StoredOptions = z.output<typeof schema>;
 
-/** What is given anew with each load: what it reads, what it is, what it tells, and its clock. */
+/** The options that every load gets anew: its input, its callbacks and its clock. */
 type GivenAnew =
   | ('dataset' | 'input' | 'sourceName' | 'resource' | 'isRelease')
   | ('dryRun' | 'noGateway' | 'today' | 'clock')
   | ('onProgress' | 'onWaiting' | 'onInterrupted' | 'reportFile');
 
-/** Code: a load that has it cannot be stored. */
+/** Options that are code: a load that has one cannot be stored. */
 type Code = 'rows' | 'covers' | 'alongside';
 
-/** An option of loads that is in neither list would be lost: then the following does not compile. */
+/** An option of loads that is in neither list would be lost: then the following line does not compile. */
 type Forgotten = Exclude<keyof LoadOptions, keyof StoredOptions | GivenAnew | Code>;
 const names: readonly ([Forgotten] extends [never] ? keyof StoredOptions : Forgotten)[] = Object.keys(
   schema.shape,

@@ -1,13 +1,13 @@
-// Runs what the publisher does by itself: looks for what is due, again and again. Hides that no fault ends this.
+// Runs a periodic job of the publisher: looks for due work again and again. No error ends the loop.
 import type { Log } from '../../../kernel/log/log.ts';
 
 export interface Work {
-  /** From the end of one look to the beginning of the next. */
+  /** From the end of one run to the beginning of the next. */
   everyMs: number;
-  /** Logged with what a look throws: once, as long as each look throws the same. */
+  /** Logged with the error of a run; once while every run throws the same error. */
   fault: string;
   event: string;
-  /** Does what is due. @returns true: look again at once. @param signal gives up what is not committed. */
+  /** Does the due work. @returns true to run again at once. @param signal stops uncommitted work. */
   look(signal: AbortSignal): Promise<boolean>;
 }
 
@@ -18,7 +18,7 @@ export interface Pauses {
 }
 
 export interface Running {
-  /** Gives up what is not committed, and resolves when nothing is under way. */
+  /** Stops uncommitted work, and resolves when nothing is running. */
   close(): Promise<void>;
 }
 

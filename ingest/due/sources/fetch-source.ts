@@ -1,5 +1,5 @@
-// Fetches a source that is leased, loads it if its content has changed, and records what came of it. Hides how a load counts once although
-// the process is killed or slow: the lease is ended in the transaction of the load, and a load whose lease is another's is undone.
+// Fetches a leased source, loads it if its content has changed, and records the outcome. A load counts once even if the process is killed
+// or slow: the lease is ended in the transaction of the load, and a load whose lease another process has is rolled back.
 import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
@@ -25,28 +25,31 @@ export interface FetchDeps {
   clock: ReleaseClock;
   log: Log;
   guard: AddressGuard;
-  /** Of the schedules, and of the day that is the vintage. */
+  /** The time zone of the schedules, and of the day used as vintage. */
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number | undefined;
-  /** `loadFetchedHere`, in a process of its own. */
+  /** `loadFetchedHere`, in a child process. */
   load: (fetched: FetchedSource, signal: AbortSignal) => Promise<'loaded' | 'lost'>;
   bytesMax?: number;
   withinMs?: number;
 }
 
-/** `lost`: it was changed, removed or fetched by another process meanwhile, or the process stops; nothing is recorded or loaded. */
+/**
+ * `lost`: the source was changed, removed or fetched by another process meanwhile, or the process is stopping; nothing is recorded or
+ * loaded.
+ */
 export type FetchResult = 'loaded' | 'unchanged' | 'failed' | 'lost';
 
 const bytesMaxUsual = 256 * 1024 * 1024;
 const withinMsUsual = 5 * 60_000;
-/** From so many failures in a row on, operators are told. */
+/** Operators are notified from this many consecutive failures on. */
 export const failuresTold = 3;
-/** After a fault of the database. */
+/** The delay after a fault of the database. */
 const postponedMs = 60_000;
 const retryMinutes = [1, 5, 15, 60];
 const reasonLengthMax = 500;
 
-/** Thrown if what was fetched has ended the process that read it. */
+/** Thrown if the fetched file crashed the process that read it. */
 class EndedReader extends IngestFailure {
   readonly sha256: string;
 
@@ -61,11 +64,11 @@ class EndedReader extends IngestFailure {
 
 const untilChanged = 'It is not read again until it changes, or by "almanac sources fetch".';
 
-/** What is told of a source whose process has ended while it fetched or loaded it. To fetch it at once could end the next process too. */
+/** The error of a source whose process crashed while it fetched or loaded it. An immediate retry could crash the next process too. */
 const left =
   'The process that fetched it ended without a result: it was killed, or its memory was not enough for the file.';
 
-/** @throws Error if the database fails: then the source is due again a little later, and the failure is not the source's. */
+/** @throws Error if the database fails: then the source is due again a little later, and no failure of the source is recorded. */
 export async function fetchSource(
   deps: FetchDeps,
   source: LeasedSource,
@@ -85,7 +88,7 @@ export async function fetchSource(
   }
 }
 
-/** A little later. If the database is still away, the lease ends by itself. */
+/** Due again a little later. If the database is still unavailable, the lease expires. */
 async function postpone({ database, clock, log }: FetchDeps, { name, lease }: LeasedSource): Promise<void> {
   try {
     const now = await clock.now(database);
@@ -107,7 +110,7 @@ async function fetchAndLoad(
   );
   const isSameEntry =
     loaded !== undefined && entryChanges(loaded.entry as TableDescription, entry).length === 0;
-  // What the server said is asked for again only if it is of the content that is loaded.
+  // The server's validators are sent only if they belong to the loaded content.
   const isKnown = isSameEntry && loaded.contentSha256 === source.validatedSha256;
   const { etag, lastModified } = source;
   const fetched = await fetchFile(source.url, {
@@ -136,7 +139,7 @@ async function fetchAndLoad(
   }
 }
 
-/** @throws EndedReader if the file has ended the process that read it. */
+/** @throws EndedReader if the file crashed the process that read it. */
 async function load(
   { load: loadOne, seriesTimeZone, fiscalYearFirstMonth }: FetchDeps,
   { publication, url, lease, schedule }: LeasedSource,
@@ -163,7 +166,7 @@ async function load(
   }
 }
 
-/** @throws IngestFailure if the entry is not one of this version. */
+/** @throws IngestFailure if the entry is not of this version. */
 function entryOf({ entry }: LeasedSource): TableDescription {
   const parsed = tableSchema.safeParse(entry);
   if (parsed.success) return parsed.data;
@@ -197,7 +200,7 @@ const validatorsOf = ({ sha256, etag, lastModified }: FetchedFile): Validators =
   lastModified: lastModified !== null && lastModified.length <= 128 ? lastModified : null,
 });
 
-/** Tried again after a while that grows, and not later than the schedule says. The event of the third failure is in the same transaction. */
+/** Retried after a growing delay, but not later than the schedule. The event of the third failure is written in the same transaction. */
 async function fail(deps: FetchDeps, source: LeasedSource, error: unknown): Promise<FetchResult> {
   const { database, clock, log, seriesTimeZone } = deps;
   const report = failureReport(error);

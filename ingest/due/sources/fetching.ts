@@ -1,4 +1,4 @@
-// The work of the publisher on sources: fetches those that are due, several at once, until it is stopped. Several publishers may run: each
+// The publisher's job for sources: fetches those that are due, several at once, until it is stopped. Several publishers may run: each
 // source is leased by one of them.
 import type { Database } from '../../../kernel/database.ts';
 import type { Log } from '../../../kernel/log/log.ts';
@@ -11,22 +11,22 @@ import type { SourceTasks } from './load-fetched.ts';
 import { fetchSource, type FetchDeps, type FetchResult } from './fetch-source.ts';
 import { leaseSources, renewLeases, type LeasedSource } from './sources.sql.ts';
 
-/** The rules by which sources are fetched: those of the settings. */
+/** The rules for fetching sources, from the settings. */
 export interface SourceSettings extends AddressRules {
   seriesTimeZone: string;
   fiscalYearFirstMonth?: number | undefined;
 }
 
 export interface Fetching extends Running {
-  /** What this process has fetched since it started. */
+  /** The fetches of this process since it started. */
   readonly counts: Readonly<Record<'loaded' | 'unchanged' | 'failed', number>>;
 }
 
 const lookEveryMs = 1_000;
-/** A process that is gone holds a source for no longer. */
+/** The lease of a process that has died expires after this time. */
 const leaseMs = 60_000;
 const renewEveryMs = 15_000;
-/** Of one process: a server that is slow takes one of these places, until its time is over. */
+/** The concurrent fetches of one process: a slow server occupies one until its time is over. */
 const fetchesMax = 32;
 
 export function fetchDeps(
@@ -38,7 +38,7 @@ export function fetchDeps(
   return { ...on, guard, seriesTimeZone, fiscalYearFirstMonth, load };
 }
 
-/** Loads in a process of its own, one source after another. */
+/** Loads in a child process, one source after another. */
 export const loadingApart =
   (apart: Apart<SourceTasks>): FetchDeps['load'] =>
   (fetched, signal) =>
@@ -79,7 +79,10 @@ export function startFetching(deps: FetchDeps): Fetching {
   };
 }
 
-/** Fetches what is due, or one source due or not, and resolves when all of it has ended. @returns what came of each, by name. */
+/**
+ * Fetches the due sources, or one source whether due or not, and resolves when all fetches have ended. @returns the outcome of each, by
+ * name.
+ */
 export async function fetchDue(
   deps: FetchDeps,
   signal: AbortSignal,
@@ -97,7 +100,7 @@ export async function fetchDue(
   }
 }
 
-/** The leases of this process, which it renews as long as their sources are being fetched. */
+/** The leases of this process, which it renews while their sources are being fetched. */
 function createLeases({ database, clock, log }: Pick<FetchDeps, 'database' | 'clock' | 'log'>) {
   const held = new Set<string>();
   const untilFrom = (now: Date) => new Date(now.getTime() + leaseMs);

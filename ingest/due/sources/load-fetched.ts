@@ -1,5 +1,5 @@
-// Loads what was fetched of a source, and records that in the transaction of the load: the lease is ended with it, and a load whose lease is
-// another's is undone.
+// Loads a fetched file of a source and records that in the transaction of the load, which also ends the lease. A load whose lease another
+// process has is rolled back.
 import { clockFrom } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/database.ts';
 import type { TableDescription } from '../../entry/entry.ts';
@@ -10,7 +10,7 @@ import { databaseClock, type ReleaseClock } from '../releases/release-clock.ts';
 import { nextInstant } from '../../entry/schedule.ts';
 import { recordSuccess, type Validators } from './sources.sql.ts';
 
-/** A fetched file, as it is passed from one process to another. */
+/** A fetched file, as sent between processes. */
 export interface FetchedSource {
   publication: string;
   url: string;
@@ -27,7 +27,7 @@ export interface SourceTasks {
   'load-source': { given: FetchedSource; answer: 'loaded' | 'lost'; event: never };
 }
 
-/** Thrown to undo a load. */
+/** Thrown to roll a load back. */
 class LeaseLost extends Error {}
 
 /** @returns lost: the source was changed, removed or taken over meanwhile, and nothing is loaded. @throws as `loadTableFile`. */

@@ -1,14 +1,14 @@
-// What operators do with sources: look at one, fetch it now, remove it.
+// The operators' actions on sources: read one, fetch it now, remove it.
 import type { Database, Queryable } from '../../../kernel/database.ts';
 import { inForce } from '../../load/load.ts';
 import type { FetchDeps, FetchResult } from './fetch-source.ts';
 import { fetchDue } from './fetching.ts';
 import { deleteSource, selectSources, type Source } from './sources.sql.ts';
 
-/** There is no source of the name, or it cannot be fetched now. */
+/** The source does not exist, or cannot be fetched now. */
 class WrongSource extends Error {}
 
-/** @throws WrongSource if there is none. */
+/** @throws WrongSource if it does not exist. */
 export async function findSource(on: Queryable, name: string): Promise<Source> {
   const [source] = await selectSources(on, name);
   if (source === undefined) throw new WrongSource(`There is no source ${name}: see "almanac sources list".`);
@@ -16,8 +16,8 @@ export async function findSource(on: Queryable, name: string): Promise<Source> {
 }
 
 /**
- * Fetches a source, whenever it is due, and loads it if it has changed; then it is in force everywhere.
- * @throws WrongSource if there is none, or another process fetches it just now. Error if the database fails.
+ * Fetches a source, whether due or not, and loads it if it has changed; when this resolves, the load is visible everywhere.
+ * @throws WrongSource if it does not exist, or another process is fetching it. Error if the database fails.
  */
 export async function fetchNow(
   deps: FetchDeps,
@@ -32,7 +32,7 @@ export async function fetchNow(
   return { result, source: await findSource(deps.database, name) };
 }
 
-/** Ends the registration of a source; its series stay. A fetch that is under way loads nothing. @throws WrongSource if there is none. */
+/** Ends the registration of a source; its series stay. A running fetch loads nothing. @throws WrongSource if it does not exist. */
 export async function removeSource(database: Database, name: string): Promise<Source> {
   const source = await findSource(database, name);
   if (!(await deleteSource(database, name))) throw new WrongSource(`There is no source ${name} any more.`);

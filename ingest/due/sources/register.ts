@@ -1,5 +1,5 @@
-// Registers the URLs with a schedule of an almanac.yml, changes what was edited, and ends what is not there any more: afterwards the sources
-// of a publication are those of its file. The publisher has no access to the folder, so each entry is stored.
+// Registers the URLs with a schedule of an almanac.yml, updates edited ones, and ends removed ones: afterwards the sources of a publication
+// are those of its file. The publisher has no access to the folder, so each entry is stored.
 import { isDeepStrictEqual } from 'node:util';
 import type { Database, Queryable } from '../../../kernel/database.ts';
 import { UrlRefused, type AddressGuard } from '../../../kernel/outbound/address-guard.ts';
@@ -20,15 +20,15 @@ import {
 export interface RegisterOptions {
   seriesTimeZone: string;
   now: Date;
-  /** Tells which URLs the publisher will fetch. */
+  /** Decides which URLs the publisher will fetch. */
   guard: AddressGuard;
-  /** There was no almanac.yml: it ends nothing, as its folder may only have the name of another one. */
+  /** almanac.yml did not exist before: no source is ended, as the folder may only share its name with another one. */
   isNew: boolean;
-  /** Says what it would do. */
+  /** A dry run: reports the changes and makes none. */
   dryRun: boolean;
 }
 
-/** A source as it is now. */
+/** The present state of a source. */
 export interface Registered {
   name: string;
   schedule: string;
@@ -40,13 +40,13 @@ export interface Registration {
   changed: Registered[];
   /** Names. */
   ended: string[];
-  /** What cannot be registered, and why. */
+  /** The sources that cannot be registered, and why. */
   refused: { path: string; reason: string }[];
 }
 
 type Wanted = Pick<NewSource, 'publication' | 'url' | 'sheet' | 'entry' | 'schedule'>;
 
-/** In one transaction. Entries that are skipped, or not confirmed, or lack what a load needs, are not registered. */
+/** Runs in one transaction. Entries that are skipped, unconfirmed or incomplete are not registered. */
 export function registerSources(
   database: Database,
   description: Description,
@@ -124,7 +124,7 @@ async function planRegistration(
   return { added, changed, ended };
 }
 
-/** As the database has stored it: in JSON, with its keys in another order. */
+/** The entry as the database stores it: in JSON, with its keys in another order. */
 const isSameEntry = (stored: object, entry: object): boolean =>
   isDeepStrictEqual(stored, JSON.parse(JSON.stringify(entry)));
 

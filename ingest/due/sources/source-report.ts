@@ -1,11 +1,11 @@
-// A source as it is told to programs: by "almanac sources --json" and by the API for operators.
+// A source as JSON, for "almanac sources --json" and the API for operators.
 import { instantText } from '../../../kernel/clock.ts';
 import { withoutQuery } from '../../read/file-path.ts';
 import type { Source } from './sources.sql.ts';
 
 const orNull = (at: Date | null): string | null => (at === null ? null : instantText(at));
 
-/** Without the query of the URL, which may hold a token, and without the entry. */
+/** Omits the entry and the query of the URL, which may contain a token. */
 export function sourceReport(source: Source) {
   return {
     name: source.name,

@@ -1,37 +1,37 @@
-// The statements on sources that keep themselves fresh: who is registered, what is due, and what came of each fetch.
+// The statements on sources with a schedule: registered sources, due ones, and the outcome of each fetch.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
 /** A source as operators see it. */
 export interface Source {
   name: string;
-  /** Of almanac.yml. */
+  /** The publication of almanac.yml. */
   publication: string;
-  /** It may carry a token. */
+  /** May contain a token. */
   url: string;
-  /** '' unless it is a workbook. */
+  /** The sheet; '' unless it is a workbook. */
   sheet: string;
   /** The entry of almanac.yml. */
   entry: object;
   schedule: string;
   registeredAt: Date;
-  /** The next fetch. */
+  /** When it is fetched next. */
   fetchAt: Date;
-  /** Until when the process that fetches it now has it for itself; null: none does. */
+  /** The end of the lease of the process that is fetching it; null if none is. */
   leasedUntil: Date | null;
   fetchedAt: Date | null;
   changedAt: Date | null;
-  /** In a row. */
+  /** The number of consecutive failures. */
   failures: number;
   failingSince: Date | null;
-  /** Of the last fetch: `result` is `loaded`, `unchanged` or `failed`; with what was loaded, or why it failed. */
+  /** The last fetch: `result` is `loaded`, `unchanged` or `failed`; with what was loaded, or why it failed. */
   outcome: Record<string, unknown> | null;
 }
 
 const columns = `name, publication, url, sheet, entry, schedule, registered_at as "registeredAt", fetch_at as "fetchAt",
   leased_until as "leasedUntil", fetched_at as "fetchedAt", changed_at as "changedAt", failures, failing_since as "failingSince", outcome`;
 
-/** @param name undefined: all, by name. */
+/** @param name undefined: all sources, by name. */
 export function selectSources(on: Queryable, name?: string): Promise<Source[]> {
   return on.query<Source>(
     `select ${columns} from embargo.sources where $1::text is null or name = $1 order by name`,
@@ -45,12 +45,12 @@ export function selectOfPublication(on: Queryable, publication: string): Promise
   ]);
 }
 
-/** One publication is registered at a time, so that no two sources take one name. */
+/** One publication is registered at a time, so that two sources never get the same name. */
 export async function lockRegistration(on: Transaction): Promise<void> {
   await on.query('lock table embargo.sources in share row exclusive mode');
 }
 
-/** Which of the names are taken, by sources of whatever publication. */
+/** The names among these that sources of any publication use. */
 export async function takenNames(on: Queryable): Promise<Set<string>> {
   const rows = await on.query<{ name: string }>('select name from embargo.sources');
   return new Set(rows.map(({ name }) => name));
@@ -78,7 +78,7 @@ export async function insertSource(on: Transaction, source: NewSource): Promise<
   );
 }
 
-/** Gives a source another entry or schedule. A fetch that is under way then counts for nothing. */
+/** Gives a source another entry or schedule. A fetch that is running then has no effect. */
 export async function updateSource(
   on: Transaction,
   { name, entry, schedule, fetchAt }: Pick<NewSource, 'name' | 'entry' | 'schedule' | 'fetchAt'>,
@@ -89,29 +89,29 @@ export async function updateSource(
   );
 }
 
-/** @returns false if there is none. */
+/** @returns false if it does not exist. */
 export async function deleteSource(on: Queryable, name: string): Promise<boolean> {
   const rows = await on.query('delete from embargo.sources where name = $1 returning name', [name]);
   return rows.length > 0;
 }
 
-/** A source that this process has for itself until the lease ends. */
+/** A source that this process has leased. */
 export interface LeasedSource extends Source {
   lease: string;
-  /** Of the content that is loaded, if the server has said so; else null. */
+  /** The validators of the loaded content, if the server sent any; else null. */
   etag: string | null;
   lastModified: string | null;
-  /** Of the content that these two belong to. */
+  /** The hash of the content to which these two belong. */
   validatedSha256: string | null;
-  /** Of content that has ended the process which read it; null: none, or it is to be read again. */
+  /** The hash of content that crashed the process that read it; null if there is none, or it is to be read again. */
   endedSha256: string | null;
-  /** The process that had it before has ended without a result, such as by a lack of memory. */
+  /** The previous process ended without a result, for example because it ran out of memory. */
   wasLeft: boolean;
 }
 
 /**
- * Leases sources that are due, those that have been due for longest first. A lease that has ended counts as none: its process is gone.
- * @param wish.name this source, even if it is not due, was left, or its file has ended a process.
+ * Leases due sources, the most overdue first. An expired lease does not count: its process is gone.
+ * @param wish.name lease this source, even if it is not due, was abandoned, or its file crashed a process.
  */
 export function leaseSources(
   on: Queryable,
@@ -136,7 +136,7 @@ export async function renewLeases(on: Queryable, leases: readonly string[], unti
   ]);
 }
 
-/** Gives a source back without a result. @param fetchAt when it is due; undefined: as before. */
+/** Ends a lease without a result. @param fetchAt when the source is due; undefined: unchanged. */
 export async function giveBack(on: Queryable, lease: string, fetchAt?: Date): Promise<void> {
   await on.query(
     `update embargo.sources set lease = null, leased_until = null, fetch_at = coalesce($2, fetch_at) where lease = $1`,
@@ -144,7 +144,7 @@ export async function giveBack(on: Queryable, lease: string, fetchAt?: Date): Pr
   );
 }
 
-/** What a server said of the content that it sent. */
+/** The validators that a server sent with content. */
 export interface Validators {
   sha256: string;
   etag: string | null;
@@ -152,8 +152,8 @@ export interface Validators {
 }
 
 /**
- * Records a fetch that succeeded and ends the lease. @param done.validators undefined: they are as they were.
- * @returns false if the lease is another's by now, or the source was changed or removed: then nothing is recorded.
+ * Records a fetch that succeeded and ends the lease. @param done.validators undefined: unchanged.
+ * @returns false if another process has the lease, or the source was changed or removed: then nothing is recorded.
  */
 export async function recordSuccess(
   on: Queryable,
@@ -175,7 +175,10 @@ export async function recordSuccess(
   return rows.length > 0;
 }
 
-/** Records a fetch that failed and ends the lease. @param done.endedSha256 of content that is not to be read again. @returns false as `recordSuccess` does. */
+/**
+ * Records a failed fetch and ends the lease. @param done.endedSha256 the hash of content not to be read again. @returns false as
+ * `recordSuccess` does.
+ */
 export async function recordFailure(
   on: Queryable,
   lease: string,
@@ -196,15 +199,15 @@ export async function recordFailure(
 }
 
 export interface SourceCounts {
-  /** Those that have not failed as often as operators are told of. */
+  /** Sources with fewer consecutive failures than operators are notified of. */
   fresh: number;
-  /** The others. */
+  /** The other sources. */
   failing: number;
-  /** For how long the source that has been due for longest has been due and is not being fetched; 0: none is. */
+  /** By how long the most overdue source that is not being fetched is late; 0 if none is. */
   overdueSeconds: number;
 }
 
-/** @param failuresTold from how many failures in a row on operators are told. */
+/** @param failuresTold operators are notified from this many consecutive failures on. */
 export async function countSources(on: Queryable, now: Date, failuresTold: number): Promise<SourceCounts> {
   const rows = await on.query<SourceCounts>(
     `select count(*) filter (where failures < $2)::int as fresh, count(*) filter (where failures >= $2)::int as failing,

@@ -1,4 +1,4 @@
-// How the sources stand, in words: for `almanac check`.
+// The state of the sources in words, for `almanac check`.
 import type { Queryable } from '../../../kernel/database.ts';
 import { readClock } from '../releases/embargo.sql.ts';
 import { isPublisherAlive, type Standing } from '../releases/standing.ts';

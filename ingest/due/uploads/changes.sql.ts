@@ -1,4 +1,4 @@
-// What the loads of a transaction have changed, point by point: its series and its largest changes. Under the load lock, before it is committed.
+// The changes of points by the loads of a transaction: the series and the largest changes. Call it under the load lock, before the commit.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadNumbers } from '../releases/prepared-loads.sql.ts';
 
@@ -14,7 +14,7 @@ export interface ChangedPoint {
   series: string;
   dims: Record<string, string>;
   date: string;
-  /** As published, with their digits; null: published as missing. */
+  /** As published, with their digits; null if published as missing. */
   before: string | null;
   after: string | null;
 }
@@ -22,7 +22,7 @@ export interface ChangedPoint {
 const seriesShown = 50;
 const pointsShown = 20;
 
-// A point whose value the loads ended and for which they began none is deleted. What is between two of their own values is not told.
+// A point is deleted if the loads ended its value and began none. Changes between two of their own values are not reported.
 const changed = `
   with touched as materialized (select distinct series_no from data.vintages where load_no >= $1),
   points as materialized (
@@ -34,7 +34,10 @@ const changed = `
     group by series_no, line_no, date
   )`;
 
-/** @param since the numbers of loads before. @returns the first fifty of the series that changed, how many there are, and the twenty largest changes in percent. */
+/**
+ * @param since the load numbers before. @returns the first fifty of the changed series, how many there are, and the twenty largest changes
+ * in percent.
+ */
 export async function changesSince(
   on: Transaction,
   { last, isTaken }: LoadNumbers,

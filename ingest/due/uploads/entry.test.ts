@@ -1,4 +1,4 @@
-// The entry by which a table of an upload is published: facts that are given win, and nothing is left to confirm.
+// The entry by which a table of an upload is published: given facts win, and no guess is left to confirm.
 import test from 'ava';
 import { IngestFailure } from '../../failure.ts';
 import { entryOf } from './entry.ts';

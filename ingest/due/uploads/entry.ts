@@ -1,4 +1,4 @@
-// The entry of almanac.yml by which a table of an upload is to be published: as an operator has confirmed or edited it.
+// The almanac.yml entry by which a table of an upload is published, as an operator has confirmed or edited it.
 import { misuse } from '../../failure.ts';
 import type { TableDescription } from '../../entry/entry.ts';
 import { parseEntry } from '../../entry/entry-file.ts';
@@ -7,9 +7,9 @@ import { changed } from '../../entry/settle.ts';
 import { matches } from '../../read/file-path.ts';
 
 /**
- * @param text the YAML. @param name of the file. @param facts of its series and columns, which win over the entry.
- * A name is the title of the table. What distinguishes its series is appended to it.
- * @throws IngestFailure if it is no entry, is for other files, or leaves the table out.
+ * @param text the YAML. @param name of the file. @param facts of its series and columns, which override the entry. The name is the title of
+ * the table; the distinguishing part of each series is appended to it.
+ * @throws IngestFailure if it is not an entry, is for other files, or skips the table.
  */
 export function entryOf(
   text: string,
@@ -29,10 +29,10 @@ export function entryOf(
   return entry;
 }
 
-/** A key of a fact of one column, such as `columns.Price.unit`. The title may have points. */
+/** A key of a fact of one column, such as `columns.Price.unit`. The title may contain dots. */
 export const columnFactKey = /^columns\.(.+)\.(unit|source)$/s;
 
-/** Facts of all series are above those of single columns in the entry, and below those of single columns that are given. */
+/** Given facts of all series override those of single columns in the entry; given facts of single columns override both. */
 function withFacts(entry: TableDescription, facts: Readonly<Record<string, string>>): TableDescription {
   if (entry.series === undefined || Object.keys(facts).length === 0) return entry;
   const given = Object.entries(facts);

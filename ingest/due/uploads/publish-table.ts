@@ -1,5 +1,5 @@
-// Checks and publishes a table of an upload, by the rules of almanac publish: now, or under embargo. Runs in a process of its own. Each is one
-// transaction, in which the upload is noted as published: a process that is killed has done all of it, or nothing.
+// Checks and publishes a table of an upload, by the rules of almanac publish: now, or under embargo. Runs in a child process. Each is one
+// transaction that also marks the upload as published: a process that is killed has done all of it, or nothing.
 import { statSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
@@ -32,9 +32,9 @@ import { markPublished } from './uploads.sql.ts';
 
 export interface TableToPublish {
   upload: UploadToRead;
-  /** Its number in the upload. */
+  /** Its index in the upload. */
   table: number;
-  /** As `entryOf` makes it. */
+  /** From `entryOf`. */
   entry: TableDescription;
   seriesTimeZone: string;
   fiscalYearFirstMonth: number;
@@ -51,7 +51,7 @@ interface Counts {
 }
 
 export interface CheckedTable extends Counts {
-  /** False: a row is refused, so nothing would be published. */
+  /** False: a row is rejected, so nothing would be published. */
   publishable: boolean;
   rejects: readonly Reject[];
   notes: string[];
@@ -59,7 +59,7 @@ export interface CheckedTable extends Counts {
   series_changed: number;
   series: ChangedSeries[];
   largest_changes: ChangedPoint[];
-  /** Its rows as they will be served, by the entry that was checked. */
+  /** Its rows as they will be served, according to the checked entry. */
   preview: Preview;
 }
 
@@ -84,7 +84,7 @@ const nothing = { points_new: 0, points_revised: 0, points_unchanged: 0, points_
 const idsTold = 20;
 const rejectsTold = 20;
 
-/** @throws IngestFailure if the entry does not fit the file; Failure `unavailable` while another load is under way. */
+/** @throws IngestFailure if the entry does not fit the file; Failure `unavailable` while another load is running. */
 export function checkTable({ database }: TaskContext, given: TableToPublish): Promise<CheckedTable> {
   return withFile(database, given.upload, async (file) => {
     const planned = await plannedTable(database, given, file);
@@ -95,8 +95,9 @@ export function checkTable({ database }: TaskContext, given: TableToPublish): Pr
 }
 
 /**
- * @param given.due undefined: now. When this resolves, the load is in force.
- * @throws as `checkTable`; IngestFailure if a row is refused, or the instant is none or past; Failure `conflict` if the upload was deleted.
+ * @param given.due undefined: now. When this resolves, the load is visible.
+ * @throws as `checkTable`; IngestFailure if a row is rejected, or the instant is invalid or past; Failure `conflict` if the upload was
+ * deleted.
  */
 export function publishTable(
   { database }: TaskContext,
@@ -133,7 +134,7 @@ const settingsOf = (given: TableToPublish): Omit<LoadSettings, 'dryRun'> => ({
   onWaiting: refuseWaiting,
 });
 
-/** Gives the numbers of its loads back: no load that is not public is to be told of by a gap. */
+/** Returns its load numbers: a gap must not reveal a load that is not public. */
 async function dryRun(
   database: Database,
   planned: PlannedTable,
@@ -172,7 +173,7 @@ async function dryRun(
       await giveBackLoadNumbers(on, numbers);
     }
   }).catch((error: unknown) => {
-    // Whoever asked for the check has no time to wait for the release.
+    // The caller of a check does not wait for the release.
     throw error instanceof InterruptedByRelease
       ? new Failure('unavailable', error.message, retryAfter)
       : error;
@@ -209,7 +210,7 @@ async function loadNow(
   };
 }
 
-/** What is stored until the instant is the table as long rows: those that were checked are those that are loaded, whatever becomes of the entry. */
+/** Until the instant, the table is stored as long rows: those that were checked are those that are loaded, even if the entry changes. */
 async function putUnderEmbargo(
   database: Database,
   planned: PlannedTable,
@@ -254,14 +255,16 @@ async function putUnderEmbargo(
   }
 }
 
-/** The long rows as CSV. @throws IngestFailure if the file is to state a series whole of which it has no row: the rows do not say so. */
+/**
+ * The long rows as CSV. @throws IngestFailure if the file completely covers a series of which it has no row: the rows cannot express that.
+ */
 async function* longText(
   { options, series }: TableLoad,
   read: () => AsyncGenerator<CsvBatch>,
 ): AsyncGenerator<string> {
   const seen = new Set<string>();
   for await (const { rows, refused } of read()) {
-    // The text of a cell that could not be read might mean something else to the load.
+    // The load might interpret the text of an unreadable cell differently.
     if (refused !== undefined && refused.size > 0 && options.skipInvalid !== true)
       throw new IngestFailure('invalid_rows', 'Some rows are not valid.');
     const valid = rows.filter((_, at) => refused?.has(at) !== true);

@@ -1,5 +1,5 @@
-// Reads an upload: what its tables are, by the rules of almanac publish, with what is sure and what is guessed, and their first rows. Runs in
-// a process of its own.
+// Reads an upload: its tables by the rules of almanac publish, with certain and guessed facts, and their first rows. Runs in a child
+// process.
 import path from 'node:path';
 import type { Queryable } from '../../../kernel/database.ts';
 import { IngestFailure } from '../../failure.ts';
@@ -18,7 +18,7 @@ import type { TaskContext } from '../apart/task.ts';
 import { withFile, type UploadToRead } from './spool.ts';
 import { publishedEntries } from './uploads.sql.ts';
 
-/** A part of the entry: its key, such as `series.unit`, what it is, and why. */
+/** A part of the entry: its key, such as `series.unit`, its value, and the reason. */
 export interface Finding {
   path: string;
   value: string;
@@ -26,23 +26,23 @@ export interface Finding {
 }
 
 export interface FoundTable {
-  /** Its position in the upload, from 0. */
+  /** Its index in the upload, from 0. */
   table: number;
-  /** Of a workbook. */
+  /** The sheet of a workbook. */
   sheet: string | null;
-  /** The lines that were read to find out: all, or the first of many. */
+  /** The number of lines read for detection: all, or the first of many. */
   lines_read: number;
   sure: Finding[];
   guesses: Finding[];
-  /** Why it is no table that can be published; null: it is one. */
+  /** Why it cannot be published as a table; null if it can. */
   skip: string | null;
   /** Its entry of almanac.yml, as YAML. */
   entry: string;
   /** The first ten lines. */
   sample: string[][];
-  /** Its guesses, with what else each may be. */
+  /** Its guesses, with their alternatives. */
   choices: Choice[];
-  /** Its rows as they will be served; null: it is no table. */
+  /** Its rows as they will be served; null if it is not a table. */
   preview: Preview | null;
 }
 
@@ -85,7 +85,7 @@ export function readUpload({ database }: TaskContext, upload: UploadToRead): Pro
   });
 }
 
-/** A table whose entry is that of an earlier file of the name. */
+/** A table whose entry comes from an earlier file with that name. */
 async function inspectedAgain(
   entry: TableDescription,
   { name, today }: UploadToRead,
@@ -94,7 +94,7 @@ async function inspectedAgain(
   return entry.skip === undefined ? inspectTable({ entry, path: name, file, today }) : undefined;
 }
 
-/** The plan of the file as of one in a folder whose almanac.yml has the entries that files of that name were loaded with before. */
+/** The plan of the file as if in a folder whose almanac.yml has the entries that files of that name were loaded with before. */
 async function planOf(on: Queryable, upload: UploadToRead, file: string): Promise<Plan> {
   const folder = path.dirname(file);
   const known = await knownEntries(on, upload);
@@ -117,7 +117,7 @@ async function planOf(on: Queryable, upload: UploadToRead, file: string): Promis
 /** The newest entries for files of that name, one for each sheet. */
 async function knownEntries(on: Queryable, { publication, name }: UploadToRead): Promise<TableDescription[]> {
   const all = (await publishedEntries(on, publication)).flatMap((entry) => {
-    const parsed = tableSchema.safeParse(entry); // one of another version is found anew
+    const parsed = tableSchema.safeParse(entry); // an entry of another version is detected anew
     return parsed.success ? [parsed.data] : [];
   });
   const bySheet = new Map<string | undefined, TableDescription>();
@@ -133,7 +133,7 @@ function foundTable(table: number, described: NewEntry, sample: Sample | undefin
     value: shown(valueAt(entry, path)),
     evidence: shown(why),
   }));
-  const { guessed: _, ...confirmed } = entry; // whoever publishes the table confirms it
+  const { guessed: _, ...confirmed } = entry; // publishing the table confirms it
   return {
     table,
     sheet: entry.sheet === undefined ? null : shown(entry.sheet),
@@ -150,7 +150,7 @@ function foundTable(table: number, described: NewEntry, sample: Sample | undefin
   };
 }
 
-/** Key by key: the file was published before, so nothing of it is a guess. */
+/** Key by key: the file was published before, so nothing in it is a guess. */
 function evidenceOfKnown(entry: TableDescription): Record<string, string> {
   const keys = Object.keys(entry).filter((key) => !['file', 'sheet', 'series'].includes(key));
   const facts = Object.keys(entry.series ?? {}).map((name) => `series.${name}`);
@@ -159,7 +159,7 @@ function evidenceOfKnown(entry: TableDescription): Record<string, string> {
   );
 }
 
-/** What an option changes stays as the file has it, in signs that PostgreSQL keeps in JSON. */
+/** The value as in the file, in characters that PostgreSQL accepts in JSON. */
 function storedChoice(choice: Choice): Choice {
   const kept = (text: string) => text.toWellFormed().replaceAll('\0', ' ');
   return {
@@ -170,7 +170,7 @@ function storedChoice(choice: Choice): Choice {
   };
 }
 
-/** Keys are texts of the file, too. */
+/** Keys are texts from the file, too. */
 function everyText<Value>(value: Value, change: (text: string) => string): Value {
   const walk = (each: unknown): unknown => {
     if (typeof each === 'string') return change(each);
@@ -181,7 +181,7 @@ function everyText<Value>(value: Value, change: (text: string) => string): Value
   return walk(value) as Value;
 }
 
-/** On one line, in signs that PostgreSQL keeps in JSON. */
+/** On one line, in characters that PostgreSQL accepts in JSON. */
 const shown = (text: string): string =>
   text
     .slice(0, charactersShown)

@@ -1,5 +1,4 @@
-// The file of an upload as a file of this machine, for as long as it is read. Nothing is found by the name that was given: of it only the ending
-// counts.
+// Stores the file of an upload on this machine while it is read. Of the given name only the ending is used.
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,21 +12,21 @@ import { bytesMaxUsual } from '../../read/fetch.ts';
 import { tableEnding } from '../../read/file-kind.ts';
 import { readPieces } from '../releases/embargo.sql.ts';
 
-/** What a task needs to know of an upload. */
+/** The upload, as passed to a task. */
 export interface UploadToRead {
   id: string;
   name: string;
   publication: string;
-  /** Of the file, as it was sent. */
+  /** The name of the file, as sent. */
   sha256: string;
   /** YYYY-MM-DD. */
   today: string;
-  /** The most that the file may have unpacked; default: as a file that is fetched. */
+  /** The maximum unpacked size; default: that of fetched files. */
   bytesMax?: number;
 }
 
 /**
- * Works on the file of the upload, in a folder that has the name of its publication.
+ * Works on the file of the upload, in a folder named after its publication.
  * @throws IngestFailure if the file is too large unpacked, or cannot be unpacked.
  */
 export async function withFile<Result>(
@@ -35,7 +34,7 @@ export async function withFile<Result>(
   upload: UploadToRead,
   work: (file: string) => Promise<Result>,
 ): Promise<Result> {
-  await removeLeftFolders(); // of processes that were ended
+  await removeLeftFolders(); // left by processes that were killed
   const temporary = await makeTemporaryFolder();
   try {
     const folder = path.join(temporary.path, 'upload', upload.publication);
@@ -48,11 +47,11 @@ export async function withFile<Result>(
   }
 }
 
-/** Such as `.csv`; a gzip file is unpacked, so `.csv.gz` is one too. */
+/** Such as `.csv`. A gzip file is unpacked, so `.csv.gz` gives `.csv` too. */
 const endingOf = (name: string): string =>
   tableEnding.exec(name)?.[0].toLowerCase().replace(/\.gz$/, '') ?? '.csv';
 
-/** The file as the operator had it, unpacked if it was a gzip file. @throws IngestFailure if it is larger than a file may be that is published. */
+/** The operator's file, unpacked if it was gzip. @throws IngestFailure if it is larger than a published file may be. */
 async function writeUnpacked(
   on: Queryable,
   { id, bytesMax = bytesMaxUsual }: UploadToRead,

@@ -1,4 +1,4 @@
-// The statements on the files that operators send: their rows and pieces, until they are published, deleted or expire.
+// The statements on the files that operators upload: their rows and pieces, until they are published, deleted or expire.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 
 /** An upload that has arrived. */
@@ -11,22 +11,22 @@ export interface Upload {
   expiresAt: Date;
   bytes: number;
   sha256: string;
-  /** What was found in it, as it is told. */
+  /** Its tables, as JSON. */
   tables: unknown;
-  /** The positions of the tables that were published. */
+  /** The indexes of the tables that were published. */
   published: number[];
 }
 
-/** An upload that begins to arrive. */
+/** An upload whose file begins to arrive. */
 export type NewUpload = Pick<Upload, 'id' | 'accountId' | 'name' | 'publication' | 'createdAt' | 'expiresAt'>;
 
-/** @returns false if the account has as many as it may; nothing is stored then. */
+/** @returns false if the account has reached its limit of uploads; nothing is stored then. */
 export async function insertUpload(
   on: Transaction,
   upload: NewUpload,
   ofAccountMax: number,
 ): Promise<boolean> {
-  // Two at once must not both be the last that is allowed.
+  // Two concurrent uploads must not both become the last allowed one.
   await on.query(`select pg_advisory_xact_lock(hashtextextended('uploads of ' || $1, 0))`, [
     upload.accountId,
   ]);
@@ -43,7 +43,7 @@ export async function insertUpload(
   return rows.length > 0;
 }
 
-/** The file has arrived, and was read. @returns false if the upload was deleted meanwhile. */
+/** Records that the file has arrived and was read. @returns false if the upload was deleted meanwhile. */
 export async function completeUpload(
   on: Queryable,
   id: string,
@@ -59,18 +59,18 @@ export async function completeUpload(
 const shown = `select upload_id as id, account_id as "accountId", name, publication, created_at as "createdAt",
   expires_at as "expiresAt", bytes, sha256, tables, published from embargo.uploads where tables is not null`;
 
-/** One that has not expired; undefined: there is none. */
+/** The upload, unless it has expired; undefined if there is none. */
 export async function findUpload(on: Queryable, id: string, now: Date): Promise<Upload | undefined> {
   const [upload] = await on.query<Upload>(`${shown} and upload_id = $1 and expires_at > $2`, [id, now]);
   return upload;
 }
 
-/** Those of all operators, the newest first. */
+/** The uploads of all operators, newest first. */
 export function listUploads(on: Queryable, now: Date): Promise<Upload[]> {
   return on.query<Upload>(`${shown} and expires_at > $1 order by created_at desc, upload_id`, [now]);
 }
 
-/** @returns false if there is none. */
+/** @returns false if it does not exist. */
 export async function deleteUpload(on: Queryable, id: string): Promise<boolean> {
   const rows = await on.query('delete from embargo.uploads where upload_id = $1 returning upload_id', [id]);
   return rows.length > 0;
@@ -80,7 +80,7 @@ export async function deleteExpiredUploads(on: Queryable, now: Date): Promise<vo
   await on.query('delete from embargo.uploads where expires_at <= $1', [now]);
 }
 
-/** The entries that files of a publication were loaded with, the newest first. */
+/** The entries that files of a publication were loaded with, newest first. */
 export async function publishedEntries(on: Queryable, publication: string): Promise<unknown[]> {
   const rows = await on.query<{ entry: unknown }>(
     `select entry from data.published_files where publication = $1 group by entry order by max(loaded_at) desc`,
@@ -89,7 +89,10 @@ export async function publishedEntries(on: Queryable, publication: string): Prom
   return rows.map(({ entry }) => entry);
 }
 
-/** Notes that a table was published, in the transaction that publishes it; once all of them are, the upload goes. @returns false if it was deleted meanwhile. */
+/**
+ * Marks a table as published, in the transaction that publishes it; once all are, the upload is deleted. @returns false if it was deleted
+ * meanwhile.
+ */
 export async function markPublished(on: Transaction, id: string, table: number): Promise<boolean> {
   const rows = await on.query(
     `update embargo.uploads set published = array(select distinct unnest(published || $2::integer) order by 1)

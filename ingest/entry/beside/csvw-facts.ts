@@ -1,4 +1,4 @@
-// What metadata of CSV on the Web (W3C, csv-metadata.json) state of one table.
+// Reads the facts of one table from metadata of CSV on the Web (W3C, csv-metadata.json).
 import path from 'node:path';
 import { z } from 'zod';
 import { fault, factsOf, licenceFacts, metadataJson, type Facts, type Stated } from './stated-facts.ts';
@@ -20,7 +20,7 @@ export const csvwNames = (data: string): string[] => [`${data}-metadata.json`, '
 /**
  * @param data the name of the file of data, in the same folder.
  * @returns undefined if no table is this file.
- * @throws IngestFailure if it is no such metadata.
+ * @throws IngestFailure if it is not such metadata.
  */
 export function csvwFacts(file: string, data: string): Stated | undefined {
   const parsed = documentSchema.safeParse(metadataJson(file));

@@ -1,5 +1,5 @@
-// Finds the metadata beside a file of data, from its folder up to that of almanac.yml, and puts together what they state. Of two that state one
-// fact, CSV on the Web is above a data package, and that above a README; the nearer folder is above the farther.
+// Finds the metadata beside a file of data, from its folder up to that of almanac.yml, and merges their facts. If two state one fact, CSV
+// on the Web overrides a data package, which overrides a README; the nearer folder overrides the farther.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { tableEnding } from '../../read/file-kind.ts';
@@ -10,10 +10,10 @@ import { readmeFacts } from './readme-facts.ts';
 import type { Facts, Stated, StatedFacts } from './stated-facts.ts';
 
 /**
- * @param root the folder of almanac.yml, or of the files that were given.
+ * @param root the folder of almanac.yml, or of the given files.
  * @param data the file of data, below it, with slashes.
  * @returns undefined if nothing is stated.
- * @throws IngestFailure that names the file of metadata which cannot be read.
+ * @throws IngestFailure that names the file of metadata that cannot be read.
  */
 export function metadataBeside(root: string, data: string): StatedFacts | undefined {
   const found: (Stated & { file: string })[] = [];

@@ -1,4 +1,4 @@
-// What a Frictionless datapackage.json states of one of its resources.
+// Reads the facts of one resource from a Frictionless datapackage.json.
 import path from 'node:path';
 import { z } from 'zod';
 import { wordsOf } from '../file-name.ts';
@@ -18,7 +18,7 @@ const resourceSchema = z.looseObject({
   ...stated,
   name: text,
   path: z.union([z.string(), z.array(z.string())]).optional(),
-  // A schema may be the address of one, which is not followed.
+  // A schema may be a URL, which is not followed.
   schema: z.union([z.string(), z.looseObject({ fields: z.array(fieldSchema).optional() })]).optional(),
 });
 const packageSchema = z.looseObject({ ...stated, resources: z.array(resourceSchema) });
@@ -75,7 +75,7 @@ export function packageFacts(file: string, data: string): Stated | undefined {
 const joined = (whole: string | undefined, part: string | undefined) =>
   whole !== undefined && part !== undefined && !part.includes(whole) ? `${whole}, ${part}` : (part ?? whole);
 
-/** A package may list the address of every file that it was made of. */
+/** A package may list the URL of every source file. */
 const sourcesNamed = 3;
 
 function sourceOf({ sources = [] }: Described): string | undefined {

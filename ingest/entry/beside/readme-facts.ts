@@ -1,4 +1,4 @@
-// What the front matter of a README.md states of the data beside it: YAML between two lines of `---` at its beginning.
+// Reads facts of the data from the front matter of a README.md beside them: YAML between two lines of `---` at its beginning.
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { fault, factsOf, licenceFacts, metadataText, type Stated } from './stated-facts.ts';
@@ -21,8 +21,8 @@ const frontMatterSchema = z.looseObject({
 });
 
 /**
- * @returns undefined without front matter, or if that states nothing of the data.
- * @throws IngestFailure if it is no YAML, or a fact is no text.
+ * @returns undefined without front matter, or if that has no facts of the data.
+ * @throws IngestFailure if it is not YAML, or a fact is not text.
  */
 export function readmeFacts(file: string): Stated | undefined {
   const [, yaml] = /^---[ \t]*\r?\n(.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/s.exec(metadataText(file)) ?? [];

@@ -1,5 +1,5 @@
-// What metadata beside a file of data state of its series, and the checks that all forms of them share. The files come from outside: each has a
-// limit, and a text that cannot be a fact is an error that names the file.
+// The facts of series from metadata beside a file of data, and the checks that all forms of metadata share. The files come from outside:
+// each has a size limit, and a text that cannot be a fact is an error that names the file.
 import { readFileSync, statSync } from 'node:fs';
 import { plainCells } from '../../cells/cells.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
@@ -16,7 +16,7 @@ export interface StatedFacts {
   from: string;
 }
 
-/** What one file states. */
+/** The facts of one file. */
 export type Stated = Omit<StatedFacts, 'from'>;
 
 /** Metadata of thousands of columns have some hundred kilobytes. */
@@ -33,7 +33,7 @@ export function metadataText(file: string): string {
   }
 }
 
-/** @throws IngestFailure if the file is no JSON. */
+/** @throws IngestFailure if the file is not JSON. */
 export function metadataJson(file: string): unknown {
   const text = metadataText(file);
   try {
@@ -43,7 +43,7 @@ export function metadataJson(file: string): unknown {
   }
 }
 
-/** @throws IngestFailure that names the file, and says how to go on. */
+/** @throws IngestFailure that names the file and a remedy. */
 export function fault(file: string, reason: string, cause?: unknown): never {
   throw new IngestFailure(
     'invalid_file',
@@ -55,8 +55,8 @@ export function fault(file: string, reason: string, cause?: unknown): never {
 const columns = new Map(datasetNamed('series').columns.map((column) => [column.name, column]));
 
 /**
- * The texts as facts; what is undefined or empty is left out. Braces would be placeholders of almanac.yml: they become parentheses.
- * @throws IngestFailure if one is not what its fact may be.
+ * The texts as facts; undefined and empty ones are dropped. Braces would be placeholders of almanac.yml: they become parentheses.
+ * @throws IngestFailure if one is not valid for its fact.
  */
 export function factsOf(
   file: string,

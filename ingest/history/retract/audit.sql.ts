@@ -1,4 +1,4 @@
-// The statement that records who changed what by the command line or as an operator, in the transaction of the change.
+// The statement that records a change by the command line or an operator, in the transaction of the change.
 import type { Transaction } from '../../../kernel/database.ts';
 
 export interface AuditEvent {
@@ -13,18 +13,18 @@ export interface AuditEvent {
     | 'series.restored';
   /** The number of a load, or the id of a series. */
   subject: string;
-  /** The load of the change. */
+  /** The load that made the change. */
   loadNo: number;
   reason: string | null;
   details: Readonly<Record<string, unknown>>;
 }
 
-/** Records the change as that of the program and the role that are connected, and of the operator's account that they act for. */
+/** Records the change with the connected program and role, and the operator's account for which they act. */
 export async function insertAuditEvent(on: Transaction, event: AuditEvent): Promise<void> {
   await insertAuditEvents(on, event, [event]);
 }
 
-/** Records one event for each subject, in their order, as `insertAuditEvent` does. */
+/** Records one event for each subject, in order, as `insertAuditEvent` does. */
 export async function insertAuditEvents(
   on: Transaction,
   { action, loadNo, reason }: Pick<AuditEvent, 'action' | 'loadNo' | 'reason'>,

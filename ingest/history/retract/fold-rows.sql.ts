@@ -1,5 +1,5 @@
-// Brings the rows of a table to what the loads in force state: for each cell, the newest of them that states its column.
-// Hides that a load which states a row again unchanged has no copy of it: what it stated is the row as it was then.
+// Brings the rows of a table to the state of the active loads: each cell gets the value of the newest of them that states its column. A
+// load that states a row again unchanged stores no copy of it: its statement is the row as it was then.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadCounts } from '../../load/store/statements.sql.ts';
 import { keptContent, keyOf } from '../../load/store/stated-rows.sql.ts';
@@ -37,7 +37,7 @@ export async function findStatedRows(
   return found?.rows ?? 0;
 }
 
-/** Loads in force after the given one that state rows of undo_rows, the first five. */
+/** The first five active loads after the given one that state rows of undo_rows. */
 export async function findLaterLoads(
   on: Transaction,
   { target }: FoldedTable,
@@ -58,9 +58,9 @@ export async function findLaterLoads(
 const isInForce = `l.retracts is null and not upper_inf(l.out_of_force)`;
 
 /**
- * Fills undo_folded: for each of undo_rows what it is (`old`; null: it is gone) and what the loads in force say (`new`; null: nothing).
- * Load 0 stands for all loads of older versions. Where all loads in force state the same columns of a row, it is what it was at the newest of
- * them, without the other columns; else each cell is looked for by itself, which takes several times as long.
+ * Fills undo_folded: for each of undo_rows, the present row (`old`; null: deleted) and the row that the active loads state (`new`; null:
+ * none). Load 0 represents all loads of older versions. Where all active loads state the same columns of a row, the result is the row at
+ * the newest of them, without the other columns; otherwise each cell is looked up separately, which takes several times as long.
  */
 export async function foldRows(on: Transaction, { target }: FoldedTable): Promise<void> {
   await on.query(
@@ -72,7 +72,8 @@ export async function foldRows(on: Transaction, { target }: FoldedTable): Promis
      union all
      select k.row_no, coalesce(k.load_no, 0), null, ${keptContent} from ${target} k join undo_rows using (row_no)`,
   );
-  // Nothing is known of rows that were just written, or of a common table expression: a plan for a few rows would take hours for millions.
+  // The planner has no statistics on rows that were just written, or on a common table expression: a plan for a few rows would take hours
+  // for millions.
   await on.query('analyze undo_versions');
   await on.query(
     'create temp table undo_folded (row_no bigint primary key, old jsonb, new jsonb) on commit drop',
@@ -116,13 +117,13 @@ export async function foldRows(on: Transaction, { target }: FoldedTable): Promis
   await on.query('analyze undo_folded');
 }
 
-/** The condition that `v` is what the row was when the load `load` had been made. */
+/** The condition that `v` is the row as it was after load `load`. */
 const isVersionAt = (load: string) =>
   `v.load_no <= ${load}.load_no and (v.replaced_by is null or v.replaced_by > ${load}.load_no)`;
 
 const differs = `jsonb_strip_nulls(f.old) <> jsonb_strip_nulls(f.new)`;
 
-/** Stores the fold in place of the rows, as changes of the load. @returns how many rows it brought back, changed and deleted. */
+/** Replaces the rows by the fold, as changes of the load. @returns how many rows it restored, changed and deleted. */
 export async function storeFold(
   on: Transaction,
   { dataset, target, key, others }: FoldedTable,

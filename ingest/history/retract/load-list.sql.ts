@@ -7,7 +7,7 @@ export interface LoadEntry {
   /** ISO 8601, UTC. */
   loaded_at: string;
   dataset: string;
-  /** Of a retraction: of the load that it retracts. */
+  /** For a retraction: the dataset of the load that it retracts. */
   source_name: string;
   vintage: string;
   complete: boolean;
@@ -19,18 +19,18 @@ export interface LoadEntry {
   points_deleted: number;
   /** The first load of the same file, if the file has many vintages. */
   part_of: number | null;
-  /** It is a retraction of that load. */
+  /** Set if it is a retraction: the load that it retracts. */
   retracts: number | null;
   erases: boolean;
   reason: string | null;
-  /** The retraction that put it out of force, or erased it; of a retraction, the next one of the same file. Null while it is in force. */
+  /** The retraction that deactivated or erased it; for a retraction, the next one of the same file. Null while it is active. */
   retracted_by: number | null;
   is_erased: boolean;
-  /** The role of the database, its address and program, and the account of an operator; null: of a version that did not record it. */
+  /** The database role, its address and client program, and the operator's account; null for a load of a version that did not record it. */
   loaded_by: string | null;
 }
 
-/** Whether a load counts: until a retraction puts it out of force, or takes it out of the history. */
+/** Whether a load is active: until a retraction deactivates it or erases it from the history. */
 export type LoadStatus = 'in_force' | 'retracted' | 'erased';
 
 export function statusOf({ is_erased: isErased, retracted_by: retractedBy }: LoadEntry): LoadStatus {
@@ -50,7 +50,10 @@ export interface LoadQuery {
   limit: number;
 }
 
-/** The loads, newest first unless those after one are asked for. A retraction is not in force once its load was retracted again, or is in force again. */
+/**
+ * The loads, newest first unless those after one are requested. A retraction is no longer active once its load was retracted again or
+ * reactivated.
+ */
 export function listLoads(
   on: Queryable,
   { loadNo, dataset, kind, status, before, after, limit }: LoadQuery,
@@ -82,7 +85,7 @@ export function listLoads(
   );
 }
 
-/** The ids of series that the load changed or stated whole, sorted; at most so many. */
+/** The ids of series that the load changed or loaded completely, sorted; at most so many. */
 export async function seriesOfLoad(
   on: Queryable,
   loadNo: number,

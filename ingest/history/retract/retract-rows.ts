@@ -1,5 +1,5 @@
-// Takes loads of a table back, or puts them into force again: the rows are then what the loads in force state. A table has no vintages, so
-// it is as if the load had not been made.
+// Retracts loads of a table, or reactivates them: the rows then are those that the active loads state. A table has no vintages, so the
+// result is as if the load had not been made.
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
@@ -9,7 +9,7 @@ import type { LoadCounts } from '../../load/store/statements.sql.ts';
 import { findLaterLoads, findStatedRows, foldRows, storeFold, type FoldedTable } from './fold-rows.sql.ts';
 import { setInForce, type LoadsOfFile } from './retract.sql.ts';
 
-/** @param options.retraction the number of the retraction, as a load. @returns what it changes. */
+/** @param options.retraction the load number of the retraction. @returns the changes. */
 export async function retractRows(
   on: Transaction,
   dataset: Dataset,
@@ -32,7 +32,7 @@ export async function retractRows(
   return { ...changed, pointsUnchanged: rows - pointsNew - pointsRevised - pointsDeleted };
 }
 
-/** A load may complete rows of another: alone, they lack what a row needs, or break a rule. */
+/** A load may complete rows of another: without that, they may lack required columns or break a rule. */
 async function storedOrRefused<T>(work: Promise<T>, later: readonly number[]): Promise<T> {
   try {
     return await work;

@@ -1,4 +1,4 @@
-// The statements of a retraction besides those of the points: the load that it concerns, and the records of both.
+// The statements of a retraction besides those of the points: find the load that it concerns, and write the records of both.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 
 /** All loads of a file, which are retracted together. */
@@ -12,13 +12,16 @@ export interface LoadsOfFile {
   erasedBy: number | null;
   /** The newest retraction of the file, or of one of its retractions. */
   lastRetraction: number | null;
-  /** Loads of one of their days that stated something again, of a version that did not keep what. */
+  /** Loads of one of their days that repeated statements, from a version that did not record them. */
   unknownRestatements: number[];
-  /** The first load of their dataset, from the file on, that did not keep what it replaced: of an older version, while that was still running. */
+  /**
+   * The first load of their dataset, from the file on, that did not store what it replaced: it was made by an older version that was still
+   * running.
+   */
   unkept: number | null;
 }
 
-/** A load as a retraction sees it, with its file; of a retraction, the retraction of that, …: with the file that all of them are about. */
+/** A load as a retraction sees it, with its file. For a retraction (of a retraction, …) it is the file that all of them concern. */
 export interface RetractableLoad extends LoadsOfFile {
   load_no: number;
   dataset: string;
@@ -26,7 +29,7 @@ export interface RetractableLoad extends LoadsOfFile {
   retracts: number | null;
 }
 
-/** Expressions of a recursive `with`: `retractions`, all of them, each with the first load of the file that it is about. */
+/** Expressions of a recursive `with`: `retractions`, all of them, each with the first load of the file that it concerns. */
 export const allRetractions = `
   undoing as materialized (
     select load_no, retracts from data.loads where retracts is not null
@@ -38,7 +41,7 @@ export const allRetractions = `
 
 const isUnkept = 'states_columns is null and retracts is null';
 
-/** The loads of those numbers. @param keeping the datasets whose loads keep what they replace. */
+/** The loads of those numbers. @param keeping the datasets whose loads store what they replace. */
 export function findRetractableLoads(
   on: Queryable,
   loadNos: readonly number[],
@@ -92,7 +95,7 @@ export async function insertRetraction(
   return row.load_no;
 }
 
-/** Puts the loads out of force from the day on, or into it again. */
+/** Deactivates the loads from the day on, or reactivates them. */
 export async function setInForce(
   on: Transaction,
   { loadNos, day, inForce }: { loadNos: readonly number[]; day: string; inForce: boolean },

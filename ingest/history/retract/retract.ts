@@ -1,5 +1,5 @@
-// Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is a load
-// itself, and can be retracted. Hides that all loads of a file, one for each of its vintages, are retracted together.
+// Retracts a load: from today on the data are as if it had not been loaded, or, erased, as if it never had been. A retraction is itself a
+// load, and can be retracted. All loads of a file, one for each of its vintages, are retracted together.
 import { usualFirstMonth } from '../../../domain/funds/returns.ts';
 import { onOneDay, type Clock, type DatedWork } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
@@ -40,7 +40,7 @@ import { createFold, findPointsOf, foldAt } from '../../load/store/said.sql.ts';
 
 export interface RetractOptions extends LockOptions {
   loadNo: number;
-  /** The history too is as if it had not been loaded. */
+  /** Erases: the history too is as if the load had not been made. */
   erase?: boolean;
   /** Rolls back everything at the end. */
   dryRun?: boolean | undefined;
@@ -54,10 +54,10 @@ export interface RetractOptions extends LockOptions {
 
 /** As it is stored. */
 interface Retracted extends LoadCounts {
-  /** Its number, as a load. */
+  /** The load number of the retraction. */
   loadNo: number;
   dataset: string;
-  /** The loads that it puts out of force, or into it again. */
+  /** The loads that it deactivates or reactivates. */
   loads: number[];
   /** `in_force`: it retracts a retraction. */
   effect: 'out_of_force' | 'in_force' | 'erased';
@@ -69,7 +69,7 @@ export interface Retraction extends Retracted {
   interruptions: readonly Interruption[];
 }
 
-/** A retraction as it is told to programs. */
+/** A retraction as JSON. */
 export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
   dry_run: isDryRun,
   ...(isDryRun ? {} : { load: result.loadNo }),
@@ -81,8 +81,8 @@ export const retractionReport = (result: Retraction, isDryRun: boolean) => ({
 });
 
 /**
- * Retracts the load; when it resolves, no call that begins later is answered from before.
- * @throws Failure `not_found`, or `conflict` if the load cannot be retracted as it is; then nothing is changed.
+ * Retracts the load. After it resolves, every call that begins sees the retraction.
+ * @throws Failure `not_found`, or `conflict` if the load cannot be retracted in its present state; then nothing is changed.
  */
 export async function retract(database: Transacting, options: RetractOptions): Promise<Retraction> {
   const { dryRun } = options;
@@ -165,7 +165,7 @@ async function createTables(on: Transaction): Promise<void> {
   await createFold(on);
 }
 
-/** Stores as of today what the loads in force say, in the way of a load. */
+/** Stores the state of the active loads as of today, as a load does. */
 async function storeFold(on: Transaction, row: LoadRow, points: number): Promise<LoadCounts> {
   const later = await findLaterVintage(on, row.vintage);
   if (later !== undefined)

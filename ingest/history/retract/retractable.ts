@@ -1,4 +1,4 @@
-// Whether a load can be retracted, and if not, why: the one rule, by which a retraction is refused and of which the lists of loads tell.
+// Decides whether a load can be retracted, and if not, why. Retractions and the lists of loads use the same rule.
 import type { Queryable } from '../../../kernel/database.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
 import { datasetNames, datasetNamed } from '../../datasets/datasets.ts';
@@ -16,8 +16,9 @@ export async function findLoads(
 }
 
 /**
- * Why the load cannot be retracted so, and what can be done; null if it can, unless what is stored then would be incomplete, which only storing it
- * finds out. @param how.today in the publisher's time zone.
+ * Returns why the load cannot be retracted in this way, and what to do instead; null if it can. A result that would be incomplete is found
+ * only when it is stored.
+ * @param how.today in the publisher's time zone.
  */
 export function unretractableBecause(
   load: RetractableLoad,
@@ -44,7 +45,7 @@ function ofTable({ load_no: number, loadNos, unkept }: RetractableLoad, dataset:
   );
 }
 
-/** What to do instead of retracting a load of the dataset. */
+/** The alternative to retracting a load of the dataset. */
 function insteadOf({ name, whole }: Dataset): string {
   const of = `is of the dataset ${name}`;
   if (whole !== undefined)

@@ -4,11 +4,11 @@ import type { Transaction } from '../../../kernel/database.ts';
 /** The last break of a series. */
 export interface LastBreak {
   date: string;
-  /** The id of the series as which it goes on from then on; null if the points are in another unit. */
+  /** The id of the series as which it continues from then on; null if the break changes the unit. */
   continuedBy: string | null;
 }
 
-/** Undefined if the series has no break. That it goes on as another one is later than all others. */
+/** Undefined if the series has no break. A continuation as another series comes after all other breaks. */
 export async function findLastBreak(on: Transaction, seriesNo: number): Promise<LastBreak | undefined> {
   const [row] = await on.query<LastBreak>(
     `select date, null as "continuedBy" from data.series_breaks where series_no = $1
@@ -21,7 +21,7 @@ export async function findLastBreak(on: Transaction, seriesNo: number): Promise<
   return row;
 }
 
-/** Records the break; the points before it are in the unit that the series has at present. */
+/** Records the break; the points before it are in the present unit of the series. */
 export async function insertBreak(
   on: Transaction,
   added: { seriesNo: number; date: string; note: string | null; declaredOn: string; loadNo: number },
@@ -33,7 +33,7 @@ export async function insertBreak(
   );
 }
 
-/** Removes the last break: the series has the unit from before it. */
+/** Removes the last break: the series gets the unit from before it. */
 export async function deleteBreak(
   on: Transaction,
   { seriesNo, date, loadNo }: { seriesNo: number; date: string; loadNo: number },

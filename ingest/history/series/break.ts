@@ -1,5 +1,5 @@
-// Declares a break of a series: from a date on its points are in another unit, or with another base. Removes breaks that should not be.
-// Hides that only the units from before breaks are stored: the last one is that of the series.
+// Declares a break of a series: from a date on its points are in another unit, or have another base. Also removes breaks. Only the units
+// before breaks are stored; the last unit is that of the series.
 import type { Database } from '../../../kernel/database.ts';
 import { parsePeriod } from '../../../kernel/dates.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -13,9 +13,9 @@ import { findFactChanges, updateFacts, type FactChange } from './set.sql.ts';
 export interface BreakOptions extends ChangeOptions {
   /** A day or period: the points from its first day on are in the new unit. */
   from: string;
-  /** `unit`, `unit_multiplier` or both: those of the points from then on. */
+  /** `unit`, `unit_multiplier` or both, for the points from then on. */
   facts: Readonly<Record<string, string>>;
-  /** What readers are told of it. */
+  /** The note for readers. */
   note?: string;
 }
 
@@ -23,8 +23,8 @@ const breakable: ReadonlySet<string> = new Set(['unit', 'unit_multiplier']);
 const noteLengthMax = 2_000;
 
 /**
- * No point changes. Vintages of earlier days do not have the break.
- * @throws Failure `not_found`; `invalid_parameter`; `conflict` if the series has the unit, or a break on the date or later.
+ * Declares the break. No point changes, and vintages of earlier days do not have the break.
+ * @throws Failure `not_found`; `invalid_parameter`; `conflict` if the series already has the unit, or a break on the date or later.
  */
 export async function declareBreak(
   database: Pick<Database, 'transaction'>,
@@ -59,7 +59,7 @@ export async function declareBreak(
 }
 
 /**
- * The series has the unit from before the break again, or goes on as no other one any more.
+ * Removes the last break: the series gets the unit from before it, or no longer continues as another series.
  * @throws Failure `not_found`; `invalid_parameter`; `conflict` if the last break of the series is at another date.
  */
 export async function removeBreak(
@@ -134,7 +134,7 @@ export function refuseUnbreakable(series: FoundSeries): void {
     fail('conflict', `"${series.id}" has the prices of an item, which gives it its unit: it has no breaks.`);
 }
 
-/** @throws Failure `conflict` if the last break of the series is that it goes on as another one. */
+/** @throws Failure `conflict` if the last break of the series is its continuation as another one. */
 export function refuseContinued(id: string, { date, continuedBy }: LastBreak): void {
   if (continuedBy !== null)
     fail(

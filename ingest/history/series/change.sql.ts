@@ -4,15 +4,15 @@ import { changeNeighbours } from '../../load/store/shown-facts.sql.ts';
 
 export interface FoundSeries {
   seriesNo: number;
-  /** The present one. */
+  /** The present id. */
   id: string;
-  /** `YYYY-MM-DD`; null if it is served. */
+  /** The day of deletion, `YYYY-MM-DD`; null if the series is served. */
   deletedOn: string | null;
-  /** Its prices are of an item of the commodities, which gives it its id and its facts. */
+  /** It has the prices of a commodity, which determines its id and facts. */
   isOfItem: boolean;
-  /** The id asked for was that of another series, which was merged into this one. */
+  /** The requested id belonged to another series, which was merged into this one. */
   byMergedId: boolean;
-  /** It was merged into the series of this id, which has its ids now. */
+  /** The id of the series into which it was merged, which now has its ids. */
   mergedInto: string | null;
 }
 
@@ -35,7 +35,7 @@ export async function findById(on: Transaction, id: string): Promise<FoundSeries
   return found;
 }
 
-/** The series with the ids, now or earlier, by the id asked for. */
+/** The series with the ids, now or earlier, by the requested id. */
 export async function findByIds(
   on: Transaction,
   ids: readonly string[],
@@ -105,7 +105,7 @@ export async function giveId(
   await changeNeighbours(on, seriesNo);
 }
 
-/** Takes the series away from all readers from the day on, or with null gives it back. */
+/** Hides the series from all readers from the day on; null restores it. */
 export async function setDeleted(
   on: Transaction,
   { seriesNo, deletedOn, loadNo }: { seriesNo: number; deletedOn: string | null; loadNo: number },

@@ -1,5 +1,5 @@
-// A change of series by the command line: a load of its own, recorded and reported like a load of metadata.
-// Hides the transaction, the lock of the loads, and when the change is in force.
+// Changes series by the command line, in one transaction under the load lock; the change is a load of its own, recorded and reported like a
+// load of metadata.
 import { instantText, onOneDay, type Clock } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -31,14 +31,14 @@ export interface ChangeOptions extends LockOptions {
 }
 
 export interface SeriesChange {
-  /** Of the change, as a load. */
+  /** The load number of the change. */
   loadNo: number;
-  /** The id of the series after it. */
+  /** The id of the series after the change. */
   series: string;
   interruptions: readonly Interruption[];
 }
 
-/** What the work is given: the series, locked until the end, and the number of the load that changes it. */
+/** The input of the change: the series, locked until the end, and the number of the load that changes it. */
 export interface ChangeUnderWay {
   on: Transaction;
   series: FoundSeries;
@@ -46,7 +46,7 @@ export interface ChangeUnderWay {
   today: string;
 }
 
-/** What was changed, for the record. */
+/** The description of the change, for the record. */
 interface Changed {
   /** The id of the series after it. */
   series: string;
@@ -54,13 +54,14 @@ interface Changed {
   update?: SeriesUpdate;
 }
 
-/** What readers are sent, besides that a row of the dataset `series` changed. */
+/** The updates for readers, besides that a row of the dataset `series` changed. */
 type SeriesUpdate =
   { type: 'series.deleted' | 'series.restored' } | { type: 'series.renamed'; from: string; to: string };
 
 /**
- * Changes the series; when it resolves, no call that begins later is answered from before.
- * @param work.find the series; one by its present id unless given. @param work.refuse runs before anything is written. @throws Failure `not_found`, or that of `refuse`; then nothing is changed.
+ * Changes the series. After it resolves, every call that begins sees the change.
+ * @param work.find finds the series; default: one by its present id. @param work.refuse runs before anything is written.
+ * @throws Failure `not_found`, or that of `refuse`; then nothing is changed.
  */
 export async function changeSeries(
   database: Transacting,
@@ -89,10 +90,10 @@ export async function changeSeries(
 
 const unchangedRows = { pointsNew: 0, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 
-/** A series that was changed, for the record. */
+/** A changed series, for the record. */
 interface ChangedSeries {
   seriesNo: number;
-  /** Its id before. */
+  /** Its id before the change. */
   subject: string;
   details: Readonly<Record<string, unknown>>;
   update?: SeriesUpdate;
@@ -109,7 +110,7 @@ export interface LoadOfChanges<Found, Result> {
 }
 
 /**
- * Changes series by one load, in one transaction; when it resolves, no call that begins later is answered from before.
+ * Changes series by one load, in one transaction. After it resolves, every call that begins sees the changes.
  * @param record.sourceName of the load. @throws what `find` and `apply` throw; then nothing is changed.
  */
 export async function changeByLoad<Found, Result>(
@@ -160,7 +161,7 @@ async function reportUpdates(
   }
 }
 
-/** @throws Failure `not_found`; `conflict` for an earlier id, as whoever changes a series should know what it is called. */
+/** @throws Failure `not_found`; `conflict` for an earlier id, as a caller who changes a series should know its present id. */
 export async function requireById(on: Transaction, id: string): Promise<FoundSeries> {
   const series = await findById(on, id);
   if (series === undefined) fail('not_found', noSeries(id));

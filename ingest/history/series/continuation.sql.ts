@@ -1,7 +1,7 @@
-// The statements about where a series goes on as another one.
+// The statements about the continuation of a series as another one.
 import type { Transaction } from '../../../kernel/database.ts';
 
-/** The ids of the series that go on as this one. */
+/** The ids of the series that continue as this one. */
 export async function findContinued(on: Transaction, seriesNo: number): Promise<string[]> {
   const rows = await on.query<{ id: string }>(
     `select s.series_id as id from data.series_continuations c join data.series s using (series_no)
@@ -11,7 +11,7 @@ export async function findContinued(on: Transaction, seriesNo: number): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Whether the series goes on as the other one, at once or by way of more. */
+/** Whether the series continues as the other one, directly or through further series. */
 export async function goesOnAs(on: Transaction, seriesNo: number, other: number): Promise<boolean> {
   const rows = await on.query(
     `with recursive later as (
@@ -33,7 +33,7 @@ export async function readFrequency(on: Transaction, seriesNo: number): Promise<
   return row.frequency;
 }
 
-/** Of the points of today from the date on, published as missing or with a value: how many, and the date of the last. */
+/** Today's points from the date on, published as missing or with a value: how many, and the date of the last. */
 export async function findPointsFrom(
   on: Transaction,
   seriesNo: number,
@@ -49,7 +49,7 @@ export async function findPointsFrom(
   return found;
 }
 
-/** Records that the series goes on as the other one. */
+/** Records that the series continues as the other one. */
 export async function insertContinuation(
   on: Transaction,
   added: {
@@ -69,7 +69,7 @@ export async function insertContinuation(
   await changeBoth(on, [added.seriesNo, added.continuedBy], added.loadNo);
 }
 
-/** The series goes on as no other one any more. */
+/** Removes the continuation of the series. */
 export async function deleteContinuation(
   on: Transaction,
   { seriesNo, loadNo }: { seriesNo: number; loadNo: number },
@@ -82,7 +82,7 @@ export async function deleteContinuation(
   await changeBoth(on, [seriesNo, removed.continued_by], loadNo);
 }
 
-/** Readers of each series are told of the other one; their caches depend on the version, so it is that of the load. */
+/** Marks both series as changed for their readers. Their caches depend on the version, which becomes that of the load. */
 async function changeBoth(on: Transaction, seriesNos: readonly number[], loadNo: number): Promise<void> {
   await on.query(
     `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now()

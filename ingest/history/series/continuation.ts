@@ -1,4 +1,5 @@
-// Declares that a series goes on as another one, of another frequency, from a date on: a series has one frequency, by which its points are dated.
+// Declares that a series continues as another one, of another frequency, from a date on: a series has one frequency, by which its points
+// are dated.
 import { frequencies } from '../../../domain/periods.ts';
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -14,15 +15,16 @@ export interface ContinuationOptions extends ChangeOptions {
   from: string;
   /** The present id of the other series. */
   continuedBy: string;
-  /** That of the other series. */
+  /** The frequency of the other series. */
   frequency: string;
-  /** What readers are told of it. */
+  /** The note for readers. */
   note?: string;
 }
 
 /**
- * No point changes, of neither series. Vintages of earlier days do not have it. `removeBreak` takes it back.
- * @throws Failure `not_found`; `invalid_parameter`; `conflict` if one of the series goes on otherwise, or does not have the frequency or the dates.
+ * Declares the continuation. No point of either series changes, and vintages of earlier days do not have it. `removeBreak` reverts it.
+ * @throws Failure `not_found`; `invalid_parameter`; `conflict` if one of the series already continues otherwise, or does not have the
+ * frequency or the dates.
  */
 export async function declareContinuation(
   database: Pick<Database, 'transaction'>,

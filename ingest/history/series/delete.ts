@@ -1,11 +1,11 @@
-// Deletes a series, and restores one that was deleted or merged: it keeps its points and its history in between, and is served to nobody.
+// Deletes a series, and restores a deleted or merged one. In between it keeps its points and history, and is not served.
 import type { Database } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { changeSeries, requireById, type ChangeOptions, type SeriesChange } from './change.ts';
 import { findMerged, setDeleted } from './change.sql.ts';
 import { takeIdsBack } from './merge.sql.ts';
 
-/** @throws Failure `not_found`; `conflict` if it is deleted already or has the prices of an item. */
+/** @throws Failure `not_found`; `conflict` if it is already deleted or has the prices of an item. */
 export function deleteSeries(
   database: Pick<Database, 'transaction'>,
   options: ChangeOptions,
@@ -27,7 +27,7 @@ export function deleteSeries(
 }
 
 /**
- * A merged series has its ids back, and the points that the merge brought to the other one stay there.
+ * Restores the series. A merged series gets its ids back; the points that the merge copied to the other series stay there.
  * @throws Failure `not_found`; `conflict` if it is neither deleted nor merged.
  */
 export function restoreSeries(

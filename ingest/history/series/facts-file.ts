@@ -1,5 +1,5 @@
-// Reads a file of facts of series: a column `id`, and columns of the dataset `series`. An empty cell leaves a fact as it is.
-// Hides how the cells are typed. All that is wrong with the file is found at once.
+// Reads a file of facts of series: a column `id`, and columns of the dataset `series`. An empty cell leaves a fact unchanged. All faults of
+// the file are collected in one pass.
 import type { Readable } from 'node:stream';
 import { plainCells } from '../../cells/cells.ts';
 import { sourceColumns, type SourceColumn } from '../../datasets/columns.ts';
@@ -7,19 +7,19 @@ import { IngestFailure } from '../../failure.ts';
 import { readCsv } from '../../read/csv.ts';
 import { factColumns, factNames, readFact } from './set.ts';
 
-/** What is wrong with a row, or on line 1 with a column. */
+/** A fault of a row, or, on line 1, of a column. */
 export interface FactsFault {
   line: number;
   /** A sentence. */
   text: string;
 }
 
-/** The facts that a series is to have. */
+/** The new facts of a series. */
 export interface FactsOfRow {
   line: number;
-  /** As in the file. */
+  /** The id as in the file. */
   id: string;
-  /** Column of data.series → its text, as PostgreSQL reads it; without those of empty cells. */
+  /** Column of data.series → its text in PostgreSQL's format; empty cells are omitted. */
   values: Record<string, string | null>;
 }
 
@@ -28,14 +28,14 @@ export interface FactsFile {
   faults: FactsFault[];
 }
 
-/** A cell that clears the fact, as `unit=` does on the command line: an empty one leaves it. */
+/** A cell that clears the fact, as `unit=` does on the command line; an empty cell leaves it. */
 const clearing = '-';
 const idNames: ReadonlySet<string> = new Set(['id', 'series_id']);
 const known: ReadonlySet<string> = new Set([...idNames, ...factColumns.map(({ name }) => name)]);
 
 /**
  * @param input a path, or a stream of bytes.
- * @throws IngestFailure if the file cannot be read or has no column `id`; any other fault is one of `faults`.
+ * @throws IngestFailure if the file cannot be read or has no column `id`; all other faults are returned in `faults`.
  */
 export async function readFactsFile(input: Readable | string): Promise<FactsFile> {
   const file: FactsFile = { rows: [], faults: [] };

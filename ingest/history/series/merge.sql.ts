@@ -1,8 +1,8 @@
-// The statements that compare two series, bring the points of one into the other, and give the other its ids.
+// The statements that compare two series, copy the points of one to the other, and move its ids.
 import type { Transaction } from '../../../kernel/database.ts';
 import { refreshSearch } from '../../load/store/shown-facts.sql.ts';
 
-/** What two series must have in common to be one. */
+/** The properties that must be equal to merge two series. */
 export interface Shape {
   unit: string;
   frequency: string;
@@ -24,7 +24,7 @@ export async function findShape(on: Transaction, seriesNo: number): Promise<Shap
   return shape;
 }
 
-/** The id of a series that was merged into this one, if there is one. */
+/** The id of a series that was merged into this one, if any. */
 export async function findMergedInto(on: Transaction, seriesNo: number): Promise<string | undefined> {
   const [found] = await on.query<{ id: string }>(
     `select o.series_id as id from data.series_aliases a join data.series o on o.series_no = a.merged_from
@@ -34,7 +34,7 @@ export async function findMergedInto(on: Transaction, seriesNo: number): Promise
   return found?.id;
 }
 
-/** Of a point that both series have. Values are null where it was published as missing. */
+/** A point that both series have. Values are null where it was published as missing. */
 export interface Conflict {
   date: string;
   dims: Readonly<Record<string, string>>;
@@ -48,13 +48,13 @@ export interface Pair {
   into: number;
 }
 
-/** The live point of the other series, of the point `o` with the dimension values of `d`. */
+/** The live point of the other series that matches the point `o` with the dimension values of `d`. */
 const counterpart = (into: string) =>
   `data.series_dims nd join data.observations n
      on n.line_no = nd.line_no and n.date = o.date and n.superseded_on = 'infinity'
    where nd.series_no = ${into} and nd.dims = d.dims`;
 
-/** The points of today that both have with different values: how many, and the first of them. */
+/** Today's points for which both series have different values: how many, and the first of them. */
 export async function findConflicts(
   on: Transaction,
   { old, into }: Pair,
@@ -84,7 +84,7 @@ export interface MergedPoint {
   dims: Readonly<Record<string, string>>;
 }
 
-/** The next points of today after the place, in order: all, or only those that the other series does not have. */
+/** The next of today's points after the given position, in order: all, or only those that the other series does not have. */
 export function readPointsToMerge(
   on: Transaction,
   { old, into }: Pair,
@@ -101,7 +101,10 @@ export function readPointsToMerge(
   );
 }
 
-/** The ids of the old series become aliases of the other one, and the calendar names that. The old one is served to nobody from the day on. */
+/**
+ * Turns the ids of the old series into aliases of the other one, which also replaces it in the calendar. The old series is not served from
+ * the day on.
+ */
 export async function giveIds(
   on: Transaction,
   { old, into, oldId, intoId, day }: Pair & { oldId: string; intoId: string; day: string },
@@ -126,7 +129,7 @@ export async function giveIds(
   );
 }
 
-/** Records the load as that of the merge, and brings along labels, and the notes on points that it brought. */
+/** Marks the load as the merge's, and copies labels and the notes on the copied points. */
 export async function completeMerge(
   on: Transaction,
   { old, into, loadNo, reason }: Pair & { loadNo: number; reason: string | null },
@@ -151,7 +154,7 @@ export async function completeMerge(
   await refreshSearch(on, [old, into]);
 }
 
-/** Takes a merge back: the old series has its ids again, and is served. */
+/** Reverts a merge: the old series gets its ids back, and is served again. */
 export async function takeIdsBack(
   on: Transaction,
   { old, oldId, into, loadNo }: Pair & { oldId: string; loadNo: number },
@@ -166,7 +169,7 @@ export async function takeIdsBack(
   await refreshSearch(on, [into]);
 }
 
-/** A series whose aliases changed: caches of its facts notice it. */
+/** Marks a series whose aliases changed, so that caches of its facts expire. */
 async function touch(on: Transaction, seriesNo: number, loadNo: number): Promise<void> {
   await on.query(
     `update data.series set data_version = $2, row_version = row_version + 1, updated_at = now() where series_no = $1`,

@@ -1,5 +1,5 @@
-// Merges a series into another: the points that the other one lacks become its own as of today, and the old id is an alias of it.
-// Hides that the old series keeps its row, from which readers get what was published under its id before.
+// Merges a series into another: the points that the other one lacks are added to it as of today, and the old id becomes its alias. The old
+// series keeps its row, so that readers still get what was published under its id before.
 import { onOneDay } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -30,7 +30,7 @@ import {
 export interface MergeOptions extends ChangeOptions {
   /** The present id of the series that gets the points of `id`. */
   into: string;
-  /** Whose value is kept where both have a point with different ones; unless given, such points refuse the merge. */
+  /** The series whose value wins where both have a point with different values; if omitted, such points make the merge fail. */
   prefer?: 'old' | 'into';
 }
 
@@ -41,14 +41,15 @@ export interface Merge extends SeriesChange {
   conflicts: number;
 }
 
-/** The most conflicts that a refusal names. */
+/** A refusal names at most this many conflicts. */
 const namedMax = 5;
 const pageSize = 5_000;
 
 /**
- * Merges the series; when it resolves, no call that begins later is answered from before. The points are a load of `observations`, which
- * can be retracted; `restoreSeries` gives the old series its ids back.
- * @throws Failure `not_found`; `conflict` if the series do not fit, or have different values and none is preferred; then nothing is changed.
+ * Merges the series. After it resolves, every call that begins sees the merge. The points are a load of `observations`, which can be
+ * retracted; `restoreSeries` gives the old series its ids back.
+ * @throws Failure `not_found`; `conflict` if the series do not fit, or have different values and none is preferred; then nothing is
+ * changed.
  */
 export async function mergeSeries(database: Transacting, options: MergeOptions): Promise<Merge> {
   const { dryRun } = options;
@@ -72,7 +73,7 @@ export async function mergeSeries(database: Transacting, options: MergeOptions):
 
 const pairOf = (old: FoundSeries, into: FoundSeries): Pair => ({ old: old.seriesNo, into: into.seriesNo });
 
-/** @throws Failure `conflict` that says why the series cannot be one. */
+/** @throws Failure `conflict` with the reason why the series cannot be merged. */
 async function refuseUnmergeable(on: Transaction, old: FoundSeries, into: FoundSeries): Promise<void> {
   if (old.seriesNo === into.seriesNo) fail('conflict', `"${old.id}" cannot be merged into itself.`);
   for (const series of [old, into]) {
@@ -156,7 +157,7 @@ async function mergeWithin(
   return { loadNo, pointsNew, pointsRevised };
 }
 
-/** Loads the points of the old series into the other one as of today, in the way of a long file. */
+/** Loads the points of the old series into the other one as of today, as a long file. */
 async function storePoints(
   on: Transaction,
   old: FoundSeries,

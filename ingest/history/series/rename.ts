@@ -1,4 +1,4 @@
-// Renames a series: it keeps its points and its history, and answers to its earlier ids for ever.
+// Renames a series: it keeps its points and its history, and its earlier ids always resolve to it.
 import { isSeriesId } from '../../../domain/series-id.ts';
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
@@ -9,7 +9,7 @@ export interface RenameOptions extends ChangeOptions {
   newId: string;
 }
 
-/** The ids of the series that items make for their prices begin so. */
+/** The prefix of the ids of price series, which items create. */
 const itemPrefix = 'commodity.';
 
 /** @throws Failure `not_found`, or `conflict` if the new id is not free or the series cannot be renamed. */
@@ -46,7 +46,7 @@ async function refuseId(on: Transaction, series: FoundSeries, newId: string): Pr
   if (other.id === newId) fail('conflict', `There is a series "${newId}" already.`);
   if (other.byMergedId)
     fail('conflict', `"${newId}" is an id of the series that was merged into "${other.id}".`);
-  // Its own earlier ids are free: a rename can be taken back.
+  // Its own earlier ids are free, so a rename can be reverted.
   if (other.seriesNo !== series.seriesNo)
     fail('conflict', `"${newId}" is an earlier id of the series "${other.id}", which answers to it.`);
 }

@@ -1,4 +1,4 @@
-// Sets facts of many series from a file, all or none, as one load. Hides how the faults of all rows are found before any is written.
+// Sets facts of many series from a file, all or none, as one load. The faults of all rows are found before any is written.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { IngestFailure } from '../../failure.ts';
@@ -22,20 +22,20 @@ import {
 } from './set.sql.ts';
 
 export interface SetManyOptions extends Omit<ChangeOptions, 'id'>, FactsFile {
-  /** Of the file, for messages and the record. */
+  /** The name of the file, for messages and the record. */
   fileName: string;
 }
 
 export interface FactsOfSeries {
   series: string;
-  /** Those that differed, in the order of the dataset's columns. */
+  /** The facts that differed, in the order of the dataset's columns. */
   changes: FactChange[];
 }
 
 export interface ManyFactsChange extends Pick<SeriesChange, 'loadNo' | 'interruptions'> {
   /** The series that changed, in the order of the file. */
   changed: FactsOfSeries[];
-  /** How many have the facts of the file already. */
+  /** How many already had the facts of the file. */
   unchanged: number;
 }
 
@@ -44,8 +44,8 @@ type Row = FactsOfRow & Pick<WishedFacts, 'seriesNo'> & { isOfItem: boolean; cha
 const faultsShown = 10;
 
 /**
- * Facts have no vintages: readers of every vintage see the new ones, and the record has those of before.
- * @throws IngestFailure with the first faults of the file; Failure `conflict` if nothing would be changed. Nothing is stored then.
+ * Facts have no vintages: readers of every vintage see the new ones, and the record has the previous ones.
+ * @throws IngestFailure with the first faults of the file; Failure `conflict` if nothing would change. Nothing is stored then.
  */
 export async function setManyFacts(
   database: Pick<Database, 'transaction'>,
@@ -82,7 +82,7 @@ const toWish = ({ seriesNo, values, changes }: Row): WishedFacts => ({
   values: Object.fromEntries(changes.map(({ fact }) => [fact, values[fact] ?? null])),
 });
 
-/** The rows with what they would change, and why some cannot. */
+/** The rows with their changes, and the reasons why some cannot change. */
 async function findRows(
   on: Transaction,
   given: readonly FactsOfRow[],

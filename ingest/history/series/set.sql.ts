@@ -2,17 +2,17 @@
 import type { Transaction } from '../../../kernel/database.ts';
 import { changeNeighbours } from '../../load/store/shown-facts.sql.ts';
 
-/** Values as JSON has them: text, number, list or null. */
+/** Values as in JSON: text, number, list or null. */
 export interface FactChange {
   fact: string;
   from: unknown;
   to: unknown;
 }
 
-/** Facts that a series is to have. */
+/** The new facts of a series. */
 export interface WishedFacts {
   seriesNo: number;
-  /** Column of data.series → its text, as PostgreSQL reads it. */
+  /** Column of data.series → its text in PostgreSQL's format. */
   values: Readonly<Record<string, string | null>>;
 }
 
@@ -21,7 +21,7 @@ const numbersAndFacts = (wished: readonly WishedFacts[]) => [
   wished.map(({ values }) => JSON.stringify(values)),
 ];
 
-/** The facts that the values would change, in their order. */
+/** The facts that the values would change, in order. */
 export async function findFactChanges(
   on: Transaction,
   seriesNo: number,
@@ -31,7 +31,7 @@ export async function findFactChanges(
   return found.get(seriesNo) ?? [];
 }
 
-/** As `findFactChanges`, by the number of the series; a series that would not change is left out. @param order of the facts. */
+/** As `findFactChanges`, by the number of the series; series that would not change are omitted. @param order of the facts. */
 export async function findManyFactChanges(
   on: Transaction,
   wished: readonly WishedFacts[],
@@ -56,7 +56,7 @@ export async function findManyFactChanges(
   return changes;
 }
 
-/** Changes the facts; readers' caches depend on the version, so it is that of the load. */
+/** Changes the facts. Readers' caches depend on the version, which becomes that of the load. */
 export async function updateFacts(
   on: Transaction,
   loadNo: number,
@@ -82,7 +82,7 @@ export async function hasVintages(on: Transaction, seriesNo: number): Promise<bo
   return (await findPublished(on, [seriesNo])).has(seriesNo);
 }
 
-/** Those of the series that ever had a published point. */
+/** The series among these that ever had a published point. */
 export async function findPublished(on: Transaction, seriesNos: readonly number[]): Promise<Set<number>> {
   const rows = await on.query<{ seriesNo: number }>(
     `select n.series_no as "seriesNo" from unnest($1::int[]) as n (series_no)

@@ -1,4 +1,4 @@
-// Sets facts of a series, such as its name: checked as the cells of the dataset `series` are. Hides how facts are typed, and which are not free.
+// Sets facts of a series, such as its name, with the checks of the dataset `series`.
 import type { Database, Transaction } from '../../../kernel/database.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { datasetNamed } from '../../datasets/datasets.ts';
@@ -8,12 +8,12 @@ import type { FoundSeries } from './change.sql.ts';
 import { findFactChanges, hasVintages, updateFacts, type FactChange } from './set.sql.ts';
 
 export interface SetOptions extends ChangeOptions {
-  /** Fact → its text; empty: the series is to have none. */
+  /** Fact → its text; empty clears the fact. */
   facts: Readonly<Record<string, string>>;
 }
 
 export interface FactsChange extends SeriesChange {
-  /** Those that differed, in the order of the dataset's columns. */
+  /** The facts that differed, in the order of the dataset's columns. */
   changes: FactChange[];
 }
 
@@ -21,15 +21,15 @@ export interface FactsChange extends SeriesChange {
 export const factColumns: readonly Column[] = datasetNamed('series').columns.filter(
   ({ name }) => name !== 'series_id',
 );
-/** Facts that the item of a series of prices gives it. */
+/** Facts that a price series gets from its item. */
 const factsOfItem: ReadonlySet<string> = new Set(['name', 'unit', 'frequency', 'source', 'category']);
-/** The dates of points are the ends of periods, which depend on these. */
+/** The dates of points are the ends of periods, which depend on these facts. */
 const datingFacts: ReadonlySet<string> = new Set(['frequency', 'fiscal_year_end']);
 
 /**
- * Facts have no vintages: readers of every vintage see the new ones, and the record has those of before.
- * @throws Failure `not_found`; `invalid_parameter` for a fact that series do not have, or a value that is not of its type;
- *   `conflict` if a fact cannot be changed, or none would be.
+ * Facts have no vintages: readers of every vintage see the new ones, and the record has the previous ones.
+ * @throws Failure `not_found`; `invalid_parameter` for a fact that series do not have, or a value of the wrong type; `conflict` if a fact
+ * cannot be changed, or none would change.
  */
 export async function setFacts(
   database: Pick<Database, 'transaction'>,
@@ -51,7 +51,7 @@ export async function setFacts(
   return { ...change, changes };
 }
 
-/** The facts as PostgreSQL reads them, in the order of the columns. @throws Failure `invalid_parameter`. */
+/** The facts in PostgreSQL's format, in the order of the columns. @throws Failure `invalid_parameter`. */
 export function readFacts(facts: Readonly<Record<string, string>>): Record<string, string | null> {
   const unknown = Object.keys(facts).filter((fact) => !factColumns.some(({ name }) => name === fact));
   if (unknown.includes('series_id'))
@@ -73,7 +73,7 @@ export function readFacts(facts: Readonly<Record<string, string>>): Record<strin
 /** For messages. */
 export const factNames = factColumns.map(({ name }) => name).join(', ');
 
-/** The fact as PostgreSQL reads it; null if the series is to have none, undefined if it cannot be this. */
+/** The fact in PostgreSQL's format; null clears it, undefined if the text is invalid. */
 export function readFact(column: Column, text: string): string | null | undefined {
   const value = plainCells.read(column, text.trim());
   if (value !== null) return value;
@@ -93,7 +93,7 @@ async function refuseChanges(
     fail('conflict', datedBecause(series, changes));
 }
 
-/** Why the facts cannot be changed if the series has the prices of an item; null if they can. */
+/** Why the facts of a price series cannot be changed; null if they can. */
 export function ofItemBecause(
   { id, isOfItem }: Pick<FoundSeries, 'id' | 'isOfItem'>,
   changes: readonly FactChange[],
@@ -107,7 +107,7 @@ export function ofItemBecause(
 export const isDated = (changes: readonly FactChange[]): boolean =>
   changes.some(({ fact }) => datingFacts.has(fact));
 
-/** Why a series with observations cannot have other facts that date them. */
+/** Why the facts that date the points of a series cannot change once it has observations. */
 export function datedBecause({ id }: Pick<FoundSeries, 'id'>, changes: readonly FactChange[]): string {
   const dating = changes.map(({ fact }) => fact).filter((fact) => datingFacts.has(fact));
   return `"${id}" has observations, which are dated by its ${dating.join(' and ')}: load them as another series.`;

@@ -1,5 +1,5 @@
-// Writes the events of a load, in its transaction: which series, datasets and releases it changed.
-// A load that changes nothing writes none.
+// Writes the events of a load (changed series, datasets and releases) in the load's transaction. A load that changes nothing writes no
+// event.
 import { instantText } from '../../../kernel/clock.ts';
 import type { Transaction } from '../../../kernel/database.ts';
 import { reportUpdate } from './updates.sql.ts';
@@ -11,7 +11,7 @@ import { insertSeriesEvents } from './series-events.sql.ts';
 const hasChanged = ({ pointsNew, pointsRevised, pointsDeleted }: LoadCounts) =>
   pointsNew + pointsRevised + pointsDeleted > 0;
 
-/** Writes the event of a load into a table. @param at when it is published. */
+/** Writes the event of a load into a table dataset. @param at when it is published. */
 export async function tellOfRows(
   on: Transaction,
   { loadNo, dataset, at }: { loadNo: number; dataset: string; at: Date },
@@ -30,9 +30,9 @@ export async function tellOfRows(
 }
 
 /**
- * Writes the events of a file of points, whose changed series are in load_changed. A file of many vintages is told of once:
- * each series with the newest load that changed it, as a history of 700 vintages would otherwise make 700 events.
- * @param stored the counts of each load of the file, by load_no. @param sum of them.
+ * Writes the events of a file of points; load_changed lists the changed series. Each series is reported once per file, with the newest load
+ * that changed it: a history of 700 vintages would otherwise make 700 events.
+ * @param stored the counts of each load of the file, by load_no. @param sum of those counts.
  */
 export async function tellOfPoints(
   on: Transaction,

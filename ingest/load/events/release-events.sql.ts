@@ -1,25 +1,28 @@
-// The statement for the events of releases: the entries of the calendar that a load has completed.
+// The statement that writes release events: the calendar entries that a load has completed.
 import type { Transaction } from '../../../kernel/database.ts';
 import { instantText } from './series-events.sql.ts';
 
 /** The most ids in one event. */
 const seriesMax = 250;
-/** The most changed series with which every entry of the calendar is compared. */
+/** The event compares at most this many changed series with every calendar entry. */
 const comparedMax = 100;
 
 const isRecent = `release_at <= $1 and release_at > $1::timestamptz - interval '1 year' and series_ids <> '{}'`;
 
-/** Whether the calendar has any entry that a load may complete: planning the statement below takes milliseconds, as much as storing a thousand points. */
+/**
+ * Whether the calendar has any entry that a load may complete. Planning the statement below takes milliseconds, as long as storing a
+ * thousand points.
+ */
 async function hasReleases(on: Transaction, at: Date): Promise<boolean> {
   const found = await on.query(`select from data.releases where ${isRecent} limit 1`, [at]);
   return found.length > 0;
 }
 
 /**
- * Writes `release.published` for the entries of the calendar that the series of load_changed complete, each entry once ever.
- * An entry is complete when every series that it names was changed, or stated whole, by a load that began at its time or later, in a
- * vintage of its day or later. Only the newest entry of a changed series is considered, and none older than a year: a history that is loaded for the
- * first time does not publish the releases of the past. Cancelled and delayed entries are left out, as in `/v1/status`.
+ * Writes `release.published` for the calendar entries that the series of load_changed complete, once per entry.
+ * An entry is complete when every series it names was changed, or loaded completely, by a load that began at its time or later, in a
+ * vintage of its day or later. For each changed series only the newest entry is considered, and none older than a year: the first load of a
+ * history does not publish past releases. Cancelled and delayed entries are left out, as in `/v1/status`.
  */
 export async function insertReleaseEvents(on: Transaction, at: Date, seriesTimeZone: string): Promise<void> {
   if (!(await hasReleases(on, at))) return;

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../kernel/database.ts';
 /** The most ids in one event: its body then stays below 20 KB unless the ids are unusually long. */
 const seriesMax = 250;
 
-/** load_changed: the series that each load of the file changed, and whether it changed or deleted what was published before. */
+/** load_changed: the series that each load of the file changed, and whether the load changed or deleted published points. */
 export async function createChanged(on: Transaction): Promise<void> {
   await on.query(`
     create temp table load_changed (
@@ -22,8 +22,8 @@ export async function noteChanged(on: Transaction, loadNo: number): Promise<void
 }
 
 /**
- * Reports `series.updated` and `series.revised` of the series in load_changed: each series by its present and its earlier ids,
- * with the newest load that changed it, and at most 250 series of one load in an event.
+ * Writes `series.updated` and `series.revised` for the series in load_changed. Each series is listed by its present and earlier ids, with
+ * the newest load that changed it; an event has at most 250 series of one load.
  */
 export async function insertSeriesEvents(on: Transaction, at: Date): Promise<void> {
   await on.query('analyze load_changed'); // without it, the planner reads all series to find the few that changed
@@ -51,7 +51,7 @@ export async function insertSeriesEvents(on: Transaction, at: Date): Promise<voi
   );
 }
 
-/** An instant as it is sent, in SQL. */
+/** SQL that formats an instant for events. */
 export function instantText(instant: string): string {
   return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 }

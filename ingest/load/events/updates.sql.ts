@@ -1,20 +1,20 @@
-// The statements of what is reported to everybody: to the webhooks of all accounts, and to readers of /v1/updates.
+// The statements that publish changes: to the webhooks of all accounts, and to readers of /v1/updates.
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 import type { EventData } from '../../../kernel/events/catalogue.ts';
 
-/** The types of changes that one statement reports; those of points and releases have statements of their own. */
+/** The change types that this statement publishes; changes of points and releases have their own statements. */
 type Reported = 'dataset.updated' | 'series.deleted' | 'series.restored' | 'series.renamed';
 
 interface Update<Type extends Reported> {
   type: Type;
-  /** The ids of the series, sorted; null: it is not about series. */
+  /** The ids of the series, sorted; null if the change is not about series. */
   series: readonly string[] | null;
   /** Without `series`. */
   data: Omit<EventData<Type>, 'series'>;
   at: Date;
 }
 
-/** Reports a change in its transaction, under the lock of the loads: the updates then have the order of the commits. */
+/** Records a change in its transaction, under the load lock, so that updates are in commit order. */
 export async function reportUpdate<Type extends Reported>(
   on: Transaction,
   { type, series, data, at }: Update<Type>,

@@ -1,4 +1,4 @@
-// The statement that compares what exists with the facts that a load gives for what it makes.
+// The statement that finds existing rows whose facts differ from the constants of a load.
 import type { Queryable } from '../../../kernel/database.ts';
 
 const tables = {
@@ -10,7 +10,10 @@ const tables = {
 /** The dataset whose rows --create makes. */
 export type FactTable = keyof typeof tables;
 
-/** Of the existing rows of these ids: facts that are not as given, the first of each row. @param facts by the table's columns. */
+/**
+ * Finds, among the existing rows of these ids, facts that differ from the given ones; the first of each row. @param facts by the table's
+ * columns.
+ */
 export function findOtherFacts(
   on: Queryable,
   table: FactTable,

@@ -1,4 +1,4 @@
-// Facts that --set gives for what --create makes, and that change nothing where it exists with others. Hides how they are compared.
+// Notes the facts given by --set that had no effect, because the series, item or city exists with other facts.
 import type { Transaction } from '../../../kernel/database.ts';
 import { shellWord } from '../../datasets/shell-word.ts';
 import { findOtherFacts, type FactTable } from './idle-facts.sql.ts';
@@ -20,8 +20,8 @@ export class IdleFacts {
   }
 
   /**
-   * Compares what exists with the constants, up to as many as are named. No other statement of the transaction may be under way.
-   * @param ids that the load uses; what it has made is as the constants say.
+   * Compares existing rows with the constants, until the notes are full. No other statement of the transaction may be running.
+   * @param ids that the load uses; rows that the load created match the constants.
    */
   async compare(ids: readonly string[]): Promise<void> {
     if (ids.length === 0 || Object.keys(this.#facts).length === 0 || this.#found.size > namedMax) return;
@@ -37,7 +37,7 @@ export class IdleFacts {
     return `Change it by: almanac series set ${id} ${fact}${fromADate}`;
   }
 
-  /** What to say of them. */
+  /** The notes for the load's summary. */
   notes(): string[] {
     const all = [...this.#found]
       .slice(0, namedMax)

@@ -42,7 +42,7 @@ import { asLong, unfoldedSeries, type LongInput, type WideColumn } from './wide.
 
 /**
  * @param straight whether points of never published series may be stored directly in their table.
- * @throws IngestFailure if a row is refused and `skipInvalid` is not set, or, for a repeated row, neither that nor `repeated`.
+ * @throws IngestFailure if a row is rejected and `skipInvalid` is not set, or, for a repeated row, neither `skipInvalid` nor `repeated`.
  * @throws NotAscending if points were stored directly but must not be: load again without `straight`.
  */
 export async function loadPoints(
@@ -68,7 +68,7 @@ export async function loadPoints(
 
   const isNew = straight && first !== null && isOfNewSeries(sink, reader, first.complete);
   if (!isNew) await sink.openStage();
-  // Repeated rows that may be left out stop no load; any other refused row does.
+  // Repeated rows that may be skipped do not stop a load; any other rejected row does.
   if (options.repeated === 'first' && options.skipInvalid !== true) input.rejects.throwIfAny();
   if (sink.mayRepeat) await refuseDuplicates(on, stage, plan.long);
   if (options.repeated !== 'first' && options.skipInvalid !== true) input.rejects.throwIfAny();
@@ -87,8 +87,8 @@ export async function loadPoints(
 }
 
 /**
- * The tables of the comparison. A load of new series alone does without: with them it took PostgreSQL three times the CPU for 2,000 points
- * (measured 2026-11-23).
+ * The temporary tables of the comparison. A load of new series only does not create them: with them, PostgreSQL used three times the CPU
+ * for 2,000 points (measured 2026-11-23).
  */
 async function createTables(on: Transaction, manyVintages: boolean): Promise<void> {
   await createStage(on);
@@ -97,16 +97,16 @@ async function createTables(on: Transaction, manyVintages: boolean): Promise<voi
   await createTotals(on);
 }
 
-/** Whether every point was stored directly, so that there is nothing to compare. A complete load speaks of series without points as well. */
+/** Whether every point was stored directly, so that there is nothing to compare. A complete load also covers series without points. */
 function isOfNewSeries(sink: PointSink, reader: LongReader, isComplete: boolean): boolean {
   if (sink.isStaged || sink.mayRepeat) return false;
   return !isComplete || [...reader.seriesWithoutPoints].every((seriesNo) => sink.direct.has(seriesNo));
 }
 
-/** The file as a long one, and how its rows are read. */
+/** The file in long form, and how its rows are read. */
 interface FilePlan extends ReturnType<typeof planLong> {
   long: LongInput;
-  /** In a wide file. */
+  /** For a wide file only. */
   columns: readonly WideColumn[];
 }
 
@@ -174,7 +174,7 @@ function spokenOf(reader: LongReader, sink: PointSink): SpokenOf {
   };
 }
 
-/** If a vintage has a point several times, all rows but the first are refused, even if the values are equal. */
+/** If a vintage has a point several times, all rows but the first are rejected, even if the values are equal. */
 async function refuseDuplicates(
   on: Transaction,
   stage: 'load_points' | 'load_rows',
@@ -191,7 +191,7 @@ async function refuseDuplicates(
   }
 }
 
-/** Stores the vintages of a file that has many of them, each as a load of its own. @returns the counts of each load. */
+/** Stores each vintage of a file with a vintage column as a load of its own. @returns the counts of each load. */
 async function storeVintages(
   on: Transaction,
   record: Omit<LoadRow, 'loadNo' | 'vintage'> & { dataset: string; sourceName: string },

@@ -34,7 +34,7 @@ import { copyText } from '../store/stage.sql.ts';
 import type { WideColumn } from './wide.ts';
 import { expectedValue } from '../../cells/values.ts';
 
-/** Where a part of every row comes from. */
+/** The source of a part of every row. */
 type Cell = Omit<DatasetCell, 'column'>;
 
 interface LongPlan {
@@ -95,7 +95,7 @@ export function planLong(
 
 /** Converts rows of a file to staged points. */
 export class LongReader {
-  /** series_no of every series that the file states although it may have no point of it. */
+  /** series_no of every series that the file covers, even if it has no point of it. */
   readonly seriesWithoutPoints = new Set<number>();
   /** Non-empty rows. */
   rowsRead = 0;
@@ -104,17 +104,20 @@ export class LongReader {
   readonly #vintageDay: (text: string) => string | null;
   /** The dimension values of the current row. */
   readonly #dims: string[] = [];
-  /** The column of the file that has the value of the current row. */
+  /** The column of the file with the value of the current row. */
   #title = '';
 
-  /** @param today a vintage column must not have later days. */
+  /** @param today days in a vintage column must not be later. */
   constructor(plan: LongPlan, context: PointContext, today: string) {
     this.#plan = plan;
     this.#context = context;
     this.#vintageDay = vintageReader(context.dateFormat, today);
   }
 
-  /** Learns the series that have a column each. One that cannot be loaded is refused once; the file states the others, with values or none. */
+  /**
+   * Looks up the series that have a column each. A series that cannot be loaded is rejected once; the file covers the others, with or
+   * without values.
+   */
   async learnColumns(columns: readonly WideColumn[]): Promise<void> {
     const { directory, rejects, create } = this.#context;
     const titleOf = new Map(columns.map(({ name, title }) => [name, title]));
@@ -152,7 +155,7 @@ export class LongReader {
     const rowOf = new Map<string, readonly string[]>();
     let before = '';
     for (const row of batch.rows) {
-      if (!hasCells(row, this.#plan.headerCells)) continue; // refused below
+      if (!hasCells(row, this.#plan.headerCells)) continue; // rejected below
       const id = cellText(row, this.#plan.seriesId);
       if (id === before) continue;
       before = id;
@@ -168,7 +171,7 @@ export class LongReader {
     );
   }
 
-  /** The file states these series too, with the rows that it has of them or none. No statement may be under way. */
+  /** Adds series that the file covers, whether or not it has rows of them. No statement may be running. */
   async cover(ids: readonly string[]): Promise<void> {
     const { directory } = this.#context;
     const unread = ids.filter((id) => directory.get(id) === undefined);
@@ -223,7 +226,7 @@ export class LongReader {
     );
   }
 
-  /** Undefined if it was refused. */
+  /** Undefined if it was rejected. */
   #status(row: readonly string[], line: number, cell: Cell): string | null | undefined {
     const text = cellText(row, cell);
     const status = statusColumn === undefined ? null : this.#context.cells.read(statusColumn, text);
@@ -232,7 +235,7 @@ export class LongReader {
     return status;
   }
 
-  /** The cell of load_rows, with its tab; null if it was refused. */
+  /** The cell of load_rows, with its tab; null if it was rejected. */
   #vintage(row: readonly string[], line: number, cell: Cell): string | null {
     const text = cellText(row, cell);
     const day = this.#vintageDay(text);
@@ -240,7 +243,7 @@ export class LongReader {
     return day === null ? null : `${day}\t`;
   }
 
-  /** Null if the row was refused. */
+  /** Null if the row was rejected. */
   #combination(row: readonly string[], line: number, series: KnownSeries): Combination | null {
     const { rejects, directory } = this.#context;
     if (series.misfit !== null) {

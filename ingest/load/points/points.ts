@@ -1,4 +1,4 @@
-// Where the points of a file go, and how rows without a point are distinguished from invalid ones.
+// Writes the points of a file to the stage or directly to data.observations, and distinguishes rows without a point from invalid ones.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { CellReader } from '../../cells/cells.ts';
 import type { PointDates } from '../../cells/dates.ts';
@@ -12,20 +12,20 @@ import { entryAt } from '../../../kernel/entries.ts';
 export interface PointContext {
   directory: SeriesDirectory;
   sink: PointSink;
-  /** By the place of the row, which is its line in a long file. */
+  /** By row index, which is the line in a long file. */
   rejects: Pick<Rejects, 'add'>;
   dates: PointDates;
   dateFormat: string | undefined;
   values: ValueReader;
-  /** Of the columns that are neither date nor value. */
+  /** Cells of the columns that are neither date nor value. */
   cells: CellReader;
   valueOptions: ValueOptions;
   create: boolean;
-  /** If points can only be of what has happened: today, whose period is the last that is possible. */
+  /** Set if points cannot be in the future: today, whose period is the last that is accepted. */
   latestDay: string | null;
 }
 
-/** What a date that lies in the future should have been. */
+/** What is expected instead of a date in the future. */
 export const notFuture = (today: string): string =>
   `a date that has come: today is ${today} (SERIES_TIME_ZONE), and only what has happened is loaded`;
 
@@ -37,7 +37,7 @@ export class NotAscending extends Error {
   }
 }
 
-/** What was stored directly for a series. */
+/** The points stored directly for a series. */
 interface DirectCount {
   points: number;
   pointsWithValue: number;
@@ -47,8 +47,8 @@ interface DirectCount {
 }
 
 /**
- * The destination of points: the stage, for comparison with the stored ones; or directly data.observations, if nothing of the
- * series was ever published and its dates ascend, so that there is nothing to compare and no point can occur twice.
+ * The destination of points: the stage, for comparison with the stored ones; or directly data.observations, if the series was never
+ * published and its dates ascend, so that there is nothing to compare and no point can occur twice.
  */
 export class PointSink {
   /** Whether the stage may have a point twice. */
@@ -65,7 +65,7 @@ export class PointSink {
   #isRefused = false;
 
   /**
-   * @param stage the table of the staged points, and what makes it: most loads of new series need none.
+   * @param stage the table of staged points, and a function that creates it: most loads of new series do not need one.
    * @param straight the vintage and number of the load, if points may be stored directly.
    */
   constructor(
@@ -130,18 +130,18 @@ export class PointSink {
     if (count.lastDate === null || date > count.lastDate) count.lastDate = date;
   }
 
-  /** The load will fail: further points are only checked. */
+  /** Call when the load will fail: later points are only checked. */
   refuse(): void {
     this.#isRefused = true;
   }
 
-  /** The directory has dropped the last dates. @throws NotAscending if they are needed. */
+  /** Call when the directory has evicted the last dates. @throws NotAscending if they are needed. */
   forgetDates(): void {
     if (this.#straight !== null && this.direct.size > 0) throw new NotAscending();
     this.mayRepeat = true;
   }
 
-  /** Makes the stage, once. */
+  /** Creates the stage, once. */
   async openStage(): Promise<void> {
     const create = this.#createStage;
     if (create === null) return;
@@ -163,7 +163,7 @@ export class PointSink {
     await this.#straight?.flush();
   }
 
-  /** Waits for what is under way, successful or not. */
+  /** Waits for the running COPY, successful or not. */
   async settle(): Promise<void> {
     await this.#line.settle();
   }

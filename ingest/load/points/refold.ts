@@ -1,5 +1,5 @@
-// Brings the stored history of points to the fold of the loads in force: after a load is erased, and after an old vintage is loaded
-// below a retraction, which leaves the value of later days to the loads that remain. Hides that all other loads store less.
+// Rewrites the stored history of points to match the active loads: after a load is erased, and after an old vintage is loaded below a
+// retraction, where the value of later days comes from the remaining loads.
 import type { Transaction } from '../../../kernel/database.ts';
 import { addDays } from '../../../kernel/dates.ts';
 import { noteChanged } from '../events/series-events.sql.ts';
@@ -10,8 +10,8 @@ import { findRewritten, narrowPassedOver, rewriteRows } from '../store/rewrite.s
 import { createFold, findPointsOfBackfill, foldSince, hasTurnsAfter, keepFolded } from '../store/said.sql.ts';
 
 /**
- * Rewrites the points of fold_points from a day on. @param load that does it; its vintage is not used.
- * @returns what has changed of their newest values, and how many points no statement of the load had changed before.
+ * Rewrites the points of fold_points from a day on. @param load the load that causes the rewrite; its vintage is not used.
+ * @returns the changes of the newest values, and how many changed points no statement of the load had changed before.
  */
 export async function refold(
   on: Transaction,
@@ -37,8 +37,8 @@ export async function refold(
 }
 
 /**
- * After an old vintage was stored, where a load of one of its series was retracted on a later day: from that day on, what the vintage states
- * may be the value. @returns the counts of the load with the points that it so changes.
+ * Run after an old vintage was stored, if a load of one of its series was retracted on a later day: from that day on the old vintage may
+ * supply the value. @returns the counts of the load, including the points that this changes.
  */
 export async function refoldBackfill(
   on: Transaction,

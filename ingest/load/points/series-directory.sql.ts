@@ -1,4 +1,4 @@
-// The statements of the series directory: finding series, creating them, and numbering their lines.
+// The statements of the series directory: find series, create them, and number their lines.
 import type { Queryable } from '../../../kernel/database.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 
@@ -9,7 +9,7 @@ export interface SeriesRow {
   fiscal_year_end: string | null;
   dimensions: string[];
   is_deleted: boolean;
-  /** No point of it was ever published. */
+  /** No point of the series was ever published. */
   fresh: boolean;
 }
 
@@ -23,7 +23,7 @@ export function findSeries(on: Queryable, ids: readonly string[]): Promise<Serie
   );
 }
 
-/** Earlier id → present id, of those that are earlier ones. */
+/** Earlier id → present id, for the ids that are earlier ones. */
 export async function findPresentIds(
   on: Queryable,
   ids: readonly string[],
@@ -65,7 +65,7 @@ export function insertSeries(
   );
 }
 
-/** The highest number of a line, 0 before the first line. Under the load lock, nobody else gives out the next one. */
+/** The highest line number, 0 before the first line. The load lock ensures that no other process assigns the next one. */
 export async function findLastLineNo(on: Queryable): Promise<number> {
   const [row] = await on.query<{ last: number }>(
     'select coalesce(max(line_no), 0) as last from data.series_dims',

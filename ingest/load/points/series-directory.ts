@@ -1,5 +1,5 @@
-// The series that a load may write: ids, frequencies and dimensions, looked up once and cached; created with --create.
-// Hides the numbering of lines. The cache is bounded, whatever the number of series.
+// The series that a load may write: ids, frequencies and dimensions, looked up once and cached; created with --create. Also numbers the
+// lines. The cache is bounded, whatever the number of series.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { Frequency } from '../../../domain/periods.ts';
 import { entryAt, memberOf } from '../../../kernel/entries.ts';
@@ -19,7 +19,7 @@ import {
   type SeriesRow,
 } from './series-directory.sql.ts';
 
-/** What a row is refused with: what is wrong of it, and what is expected instead. */
+/** Why a row is rejected: the fault, and what is expected instead. */
 interface Misfit {
   readonly column: string;
   readonly value: string;
@@ -30,7 +30,7 @@ export interface KnownSeries {
   readonly seriesNo: number;
   readonly frequency: Frequency;
   readonly fiscalYearEnd: string;
-  /** No point of it was ever published. */
+  /** No point of the series was ever published. */
   readonly fresh: boolean;
   /** Why the points of this file do not fit the series; null if they do. */
   readonly misfit: Misfit | null;
@@ -49,17 +49,17 @@ const separator = '\u001f';
 
 export class SeriesDirectory {
   readonly #on: Transaction;
-  /** The file's dimensions, in its order. */
+  /** The file's dimensions, in file order. */
   readonly #dimensions: readonly string[];
   readonly #create: boolean;
   readonly #rememberedMax: number;
   #known = new Map<string, KnownSeries | null>();
   #remembered = 0;
   #newDims: { seriesNo: number; lineNo: number; values: readonly string[]; isOfNewSeries: boolean }[] = [];
-  /** Of all lines, and 0 before the first look-up. */
+  /** The highest line number of all series; 0 before the first look-up. */
   #lastLineNo = 0;
   #unnamed = new Set<number>();
-  /** The series that this load has made and that have no combination yet. */
+  /** The series that this load has created and that have no combination yet. */
   readonly #created = new Set<number>();
   readonly #facts: IdleFacts;
 
@@ -94,20 +94,19 @@ export class SeriesDirectory {
     return true;
   }
 
-  /** The series; null if it does not exist; undefined if it was not looked up by `learn`. */
+  /** The series; null if it does not exist; undefined if `learn` has not looked it up. */
   get(id: string): KnownSeries | null | undefined {
     return this.#known.get(id);
   }
 
   /**
-   * Looks up the ids, present or earlier, and creates missing series if the load may.
-   * No other statement of the transaction may be under way.
-   * @param metadataOf the facts of a series to create; null if they are incomplete (its rows are refused).
+   * Looks up the ids, present or earlier, and creates missing series if the load may. No other statement of the transaction may be running.
+   * @param metadataOf the facts of a series to create; null if they are incomplete (its rows are rejected).
    */
   async learn(ids: readonly string[], metadataOf: (id: string) => SeriesMetadata | null): Promise<void> {
     const presentIds = await findPresentIds(this.#on, ids.filter(isSeriesId));
     const present = [...new Set(ids.map((id) => presentIds.get(id) ?? id))];
-    // A series has one entry, whatever ids the file has for it: its combinations are numbered there.
+    // A series has one entry for all its ids in the file: its combinations are numbered there.
     await this.#learnPresent(
       present.filter((id) => !this.#known.has(id)),
       metadataOf,
@@ -141,7 +140,7 @@ export class SeriesDirectory {
     await this.#remember(found);
   }
 
-  /** What to say of constants that changed nothing, as the series exist with other facts. */
+  /** Notes on constants that had no effect, because the series exist with other facts. */
   notes(): string[] {
     return this.#facts.notes();
   }
@@ -206,7 +205,7 @@ export class SeriesDirectory {
     return found;
   }
 
-  /** Stores the new combinations. No other statement of the transaction may be under way. */
+  /** Stores the new combinations. No other statement of the transaction may be running. */
   async writeNewDims(): Promise<void> {
     const rows = this.#newDims;
     if (rows.length === 0) return;
@@ -221,18 +220,18 @@ export class SeriesDirectory {
         JSON.stringify(Object.fromEntries(this.#dimensions.map((name, at) => [name, row.values[at]]))),
       ),
     );
-    // The search finds a series that is new, and one with dimensions by their new values.
+    // Updates the search index for new series, and for new dimension values.
     const found = rows.filter(({ isOfNewSeries }) => isOfNewSeries || this.#dimensions.length > 0);
     if (found.length > 0) await refreshSearch(this.#on, [...new Set(found.map((row) => row.seriesNo))]);
   }
 
-  /** Stores the rest, and deletes the series that were created for rows that were all refused. */
+  /** Stores the remaining combinations, and deletes the series that were created only for rejected rows. */
   async finish(): Promise<void> {
     await this.writeNewDims();
     if (this.#created.size > 0) await deleteSeriesWithoutDims(this.#on, [...this.#created]);
   }
 }
 
-/** What is expected of a load in the place of a deleted series. */
+/** What to load instead of a deleted series. */
 export const notDeleted = (id: string): string =>
   `a series that is not deleted: "almanac series restore ${id}" brings it back`;

@@ -1,5 +1,5 @@
-// Wide files: one row per date, one column per series of observations, or per fund of NAVs. An empty cell states nothing.
-// Hides that each cell becomes a row of its own, with a place instead of a line, so that two cells of a line are distinguished.
+// Wide files: one row per date, one column per series of observations, or per fund of NAVs. An empty cell states nothing. Each cell becomes
+// a row, numbered by cell, so that two cells of a line are distinguished.
 import { entryAt } from '../../../kernel/entries.ts';
 import { isSeriesId } from '../../../domain/series-id.ts';
 import { isPrintable } from '../../cells/cells.ts';
@@ -12,17 +12,17 @@ import type { LoadInput, LoadOptions } from '../store/load-options.ts';
 import type { Rejects } from '../store/rejects.ts';
 import { checkDimensionNames, hasCells, isEmpty } from './points.ts';
 
-/** The rows of a file, long. */
+/** The rows of the file in long form. */
 export interface LongInput extends Omit<LoadInput, 'rejects'> {
-  /** Receives what is refused by the place of its row. */
+  /** Collects rejected rows by cell index. */
   rejects: Pick<Rejects, 'add'>;
-  /** The line of the file with the row at a place. */
+  /** The line of the file for a cell index. */
   lineOf(place: number): number;
-  /** The non-empty rows of the file so far; undefined if they are those of the batches. */
+  /** The non-empty rows of the file so far; undefined if they equal the rows of the batches. */
   rowsRead?: () => number;
 }
 
-/** A file that is long already. */
+/** For a file that is already in long form. */
 export const asLong = (input: LoadInput): LongInput => ({ ...input, lineOf: (line) => line });
 
 /** A column beside the date. */
@@ -34,9 +34,10 @@ export interface WideColumn {
 }
 
 /**
- * The file as a long one of the columns `date`, `wide.column` and `wide.value`, and the options that are left for it. The date is the
- * column that --map names, else the one called date, else the first; any other column is named by --map, or by --prefix and its title.
- * @throws IngestFailure if the header names nothing beside the date, or one thing twice, or --set names a part of each cell.
+ * Converts the file to a long one with the columns `date`, `wide.column` and `wide.value`, and returns it with the options that still
+ * apply. The date is the column that --map names, else the one called date, else the first. Any other column is named by --map, or by
+ * --prefix and its title.
+ * @throws IngestFailure if the header names nothing besides the date, or one thing twice, or --set names a part of each cell.
  */
 export function unfolded(
   wide: NonNullable<Dataset['wide']>,
@@ -68,7 +69,7 @@ export function unfolded(
   }));
   let rowsRead = 0;
 
-  /** One batch a row of the file: it may have thousands of columns. */
+  /** One batch per row of the file, which may have thousands of columns. */
   async function* cells(): AsyncGenerator<CsvBatch> {
     for await (const { rows, lines } of input.batches) {
       for (const [at, row] of rows.entries()) {
@@ -103,8 +104,8 @@ export function unfolded(
 }
 
 /**
- * The same for series. The id is the name of the column, with characters that ids cannot have as `_`.
- * @throws IngestFailure also if a column gives no id, two are one series, or a constant does not apply to a wide file.
+ * The same for series. The id is the name of the column, with characters that ids cannot have replaced by `_`.
+ * @throws IngestFailure also if a column gives no id, two columns give one series, or a constant does not apply to a wide file.
  */
 export function unfoldedSeries(input: LoadInput, options: LoadOptions): ReturnType<typeof unfolded> {
   const wide = { noun: 'series', column: 'series_id', value: 'value' };
@@ -126,7 +127,7 @@ export function unfoldedSeries(input: LoadInput, options: LoadOptions): ReturnTy
   return long;
 }
 
-/** The id that a title gives, which may be none. */
+/** The id derived from a title; may be invalid. */
 function seriesIdOf(target: string): string {
   if (isSeriesId(target)) return target;
   return target
@@ -135,7 +136,7 @@ function seriesIdOf(target: string): string {
     .slice(0, 128);
 }
 
-/** Constants are in every row: what is wrong with one is no fault of a row. */
+/** Constants apply to every row, so an invalid one is reported for the load and not for a row. */
 function checkConstants({ status, vintage, ...set }: Readonly<Record<string, string>>): void {
   if (vintage !== undefined) misuse('--set vintage has no place in a wide file.');
   if (status !== undefined && status.length > 16) misuse('--set status: at most 16 characters.');
@@ -148,7 +149,7 @@ function checkConstants({ status, vintage, ...set }: Readonly<Record<string, str
   }
 }
 
-/** Names the file's own line and column. A bad date is refused once a line, and an unknown name once, on the line of the header. */
+/** Names the file's own line and column. A bad date is reported once per line, and an unknown name once, on the header's line. */
 function placedRejects(
   { rejects, headerLine }: LoadInput,
   wide: NonNullable<Dataset['wide']>,

@@ -4,8 +4,8 @@ import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadRow } from './statements.sql.ts';
 
 /**
- * load_spans: the combinations of series and dimensions with points to confirm, and the dates that the load spans.
- * `whole`: the load has every existing point in the span, which is therefore one run.
+ * load_spans: the combinations of series and dimensions with points to confirm, and the dates that the load spans. `whole`: the load has
+ * every existing point in the span, so the span is one run.
  */
 async function createSpans(on: Transaction): Promise<void> {
   await on.query(`
@@ -16,8 +16,8 @@ async function createSpans(on: Transaction): Promise<void> {
 }
 
 /**
- * Stores confirmations for the points of load_points that are not in load_changes, also where an earlier load of D states the
- * same: that may be retracted. Runs before storeChanges, as it reads the previous state.
+ * Stores confirmations for the points of load_points that are not in load_changes, even where an earlier load of D states the same, as that
+ * load may be retracted. Runs before storeChanges because it reads the previous state.
  */
 export async function insertConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await createSpans(on);
@@ -91,8 +91,8 @@ async function insertRuns(on: Transaction, load: LoadRow): Promise<void> {
 }
 
 /**
- * A load may add a point within the run of a confirmation of its day or, if it is a backfill, of a later one, which did not
- * include it, as the point did not exist: removes its date from those runs.
+ * Removes the dates of points that the load adds from the confirmation runs of its day and, for a backfill, of later days: those runs did
+ * not include the points, which did not exist then.
  */
 export async function narrowConfirmations(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(

@@ -1,15 +1,15 @@
-// Stores a file of many vintages. Those that follow all stored vintages of their series are stored in one pass over the rows
-// of the file: what stands before a row is what the file states of the point at an earlier vintage, or the live row.
-// Vintages whose statements are all on record change nothing: only the repetition is recorded. Any other vintage is compared on its own, by
-// ingest/load/store/revise.sql.ts. All three ways leave the same rows.
+// Stores a file of many vintages. Vintages later than all stored vintages of their series are stored in one pass over the rows of the file;
+// the previous value of a row is that of the file's earlier vintage, else the live row. Vintages whose statements are all on record change
+// nothing: only the repetition is recorded. Any other vintage is compared on its own, by ingest/load/store/revise.sql.ts. All three ways
+// store the same rows.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadCounts } from './statements.sql.ts';
 import { isOwnRow } from './said.sql.ts';
 
 /**
- * load_stated: how many points each vintage of the file states, by series and dimensions. load_places: the vintages of each
- * series, counted from 1 among those that follow. load_steps: the live rows (place 0) and the changes of the points: the
- * value that the vintage at `place` begins, or that it deletes the point.
+ * load_stated: how many points each vintage of the file states, by series and dimensions.
+ * load_places: the vintages of each series, numbered from 1 among those that follow.
+ * load_steps: the live rows (place 0) and the changes of the points: the value that begins with the vintage at `place`, or a deletion.
  */
 export async function createPlaces(on: Transaction): Promise<void> {
   await on.query(`
@@ -33,9 +33,10 @@ export async function createPlaces(on: Transaction): Promise<void> {
 }
 
 /**
- * Inserts a load for each vintage of load_rows, oldest first, and finds how each is to be stored. An older vintage of the file may show again
- * from the day on which a load was retracted, although that day changed nothing so far: until then none follows.
- * @returns the vintages that must be stored for themselves, in that order and before `storeFollowing`.
+ * Inserts a load for each vintage of load_rows, oldest first, and determines how each is stored. From the day on which a load was
+ * retracted, an older vintage of the file may become visible again, although that day has changed nothing so far; up to that day no vintage
+ * counts as following.
+ * @returns the vintages that must be stored on their own, in that order and before `storeFollowing`.
  */
 export async function planVintages(
   on: Transaction,
@@ -82,13 +83,13 @@ export async function planVintages(
   );
 }
 
-/** Nothing is left of an erased load, so its day is as if it had been neither loaded nor, before that, retracted. */
+/** An erased load leaves nothing, so its day counts as neither loaded nor retracted. */
 const wasRetracted = `l.out_of_force <> '{}' and l.erased_by is null`;
 
 /**
- * Finds the vintages that state nothing new: each value stands at that day, and it is on record that a load of that day stated
- * it, so that no older vintage of the file can change it either. A day of which a load was retracted is compared point by point.
- * A row that was ended within its day is found by `<=`: with equalities alone PostgreSQL may hash the whole table instead.
+ * Finds the vintages that state nothing new: each value is visible at that day, and a load of that day is on record as having stated it, so
+ * that no older vintage of the file can change it either. A day of which a load was retracted is compared point by point. A row that ended
+ * within its day is found by `<=`: with equalities alone PostgreSQL may hash the whole table instead.
  */
 async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
   const stated = complete
@@ -145,7 +146,7 @@ const existing = `, existing as materialized (
     lateral (values (o.published_on, 1), (o.superseded_on, -1)) as changes (day, change)
   group by series_no, day)`;
 
-/** Puts the rows of one vintage into load_points that are to be stored for themselves; replaces the previous ones. */
+/** Puts the rows of one vintage that is stored on its own into load_points, replacing those of the previous one. */
 export async function stageVintage(on: Transaction, vintage: string): Promise<void> {
   await on.query('truncate load_points');
   await on.query(
@@ -157,14 +158,14 @@ export async function stageVintage(on: Transaction, vintage: string): Promise<vo
   );
 }
 
-/** Lets `stageVintage` find the rows of a vintage without reading all. */
+/** Indexes load_rows, so that `stageVintage` finds the rows of a vintage without reading all. */
 export async function indexVintages(on: Transaction): Promise<void> {
   await on.query('create index on load_rows (vintage)');
 }
 
 /**
  * Stores all vintages that follow. @param complete points that a vintage omits are deleted as of it.
- * @returns the counts of each load, of these and of the recorded vintages.
+ * @returns the counts of each load, including those of the recorded vintages.
  */
 export async function storeFollowing(
   on: Transaction,
@@ -177,7 +178,7 @@ export async function storeFollowing(
   return record(on, complete);
 }
 
-/** Fills load_steps. Without `complete` a point that exists once exists in every later vintage. */
+/** Fills load_steps. Without `complete`, a point that exists once exists in every later vintage. */
 async function findSteps(on: Transaction, complete: boolean): Promise<void> {
   const stood = complete ? 'before is not null and before = place - 1' : 'before is not null';
   await on.query(
@@ -205,7 +206,7 @@ async function findSteps(on: Transaction, complete: boolean): Promise<void> {
 
 const spokenOf = `(
   select series_no, line_no from data.series_dims where series_no in (select series_no from load_places where follows))`;
-/** A partial vintage concerns no point outside its dates. */
+/** A partial vintage concerns only points within its dates. */
 const spokenOfWithin = `(
   select series_no, line_no, min(first_date) as first_date, max(last_date) as last_date
   from load_stated join load_places using (series_no, vintage) where follows group by series_no, line_no)`;
@@ -217,7 +218,9 @@ const deletions = `
     using (series_no)
   where place < p.last and after is distinct from place + 1`;
 
-/** Ends the live rows that are revised or deleted, and inserts the new ones, each with its end if it has one. `+ 0`: see compareWithLive. */
+/**
+ * Ends the live rows that are revised or deleted, and inserts the new ones, each with its end if it has one. `+ 0`: see compareWithLive.
+ */
 async function storeSteps(on: Transaction): Promise<void> {
   await on.query(
     `update data.observations o set superseded_on = p.vintage, superseded_load_no = p.load_no
@@ -243,8 +246,8 @@ async function storeSteps(on: Transaction): Promise<void> {
 }
 
 /**
- * Stores confirmations, as ingest/load/store/confirmations.sql.ts does for one vintage: the whole span of dates if the vintage
- * has every point that exists in it, and otherwise the runs between the points that it omits.
+ * Stores confirmations, as ingest/load/store/confirmations.sql.ts does for one vintage: the whole span of dates if the vintage has every
+ * point that exists in it, otherwise the runs between the points that it omits.
  */
 async function confirm(on: Transaction): Promise<void> {
   await on.query(
@@ -285,8 +288,8 @@ async function confirm(on: Transaction): Promise<void> {
 }
 
 /**
- * Records that the recorded vintages state their points too, as the loads that stated them first may be retracted. A complete vintage of a
- * series gets one row, any other one row for each combination of dimensions, whose ranges of dates leave out the points that it omits.
+ * Records that the recorded vintages also state their points, as the loads that stated them first may be retracted. A complete vintage of a
+ * series gets one row; any other gets one row for each combination of dimensions, whose date ranges leave out the points that it omits.
  */
 async function restate(on: Transaction, complete: boolean): Promise<void> {
   await on.query(

@@ -1,13 +1,13 @@
-// Keeps the history of a series independent of the order of its loads: after a load into the past, or into a day that is already
-// stored, rows that state the same are merged, and the changes of every vintage that it touches are counted again.
-// Hides that a vintage may consist of several loads: its counts are kept in the row of its newest load, and the others have 0.
+// Makes the history of a series independent of the order of its loads. After a load into the past, or into a day that is already stored,
+// rows that state the same are merged, and the changes of every affected vintage are counted again. If a vintage consists of several loads,
+// its counts are stored in the row of its newest load; the others have 0.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadRow } from './statements.sql.ts';
 import { isOwnRow } from './said.sql.ts';
 
 /**
- * Made where a load needs them, which few do.
- * load_events: how many more points (or, if negative, fewer) the load has made a vintage add, revise and delete.
+ * Created only by the few loads that need them.
+ * load_events: how many more (if negative, fewer) points the load has made a vintage add, revise and delete.
  * load_runs: adjacent rows of a point that state the same; `continues`: all rows of a run but the first.
  */
 export async function createHistory(on: Transaction): Promise<void> {
@@ -25,7 +25,7 @@ export async function createHistory(on: Transaction): Promise<void> {
     ) on commit drop`);
 }
 
-/** The rows, shown in some vintage, of the points of load_changes whose stored history the load may change. */
+/** The rows, visible in some vintage, of the points of load_changes whose stored history the load may change. */
 const touchedRows = `
   select c.series_no, o.* from load_changes c join load_series s using (series_no)
   cross join lateral (
@@ -38,8 +38,8 @@ const touchedRows = `
   where s.rewrites and o.published_on < o.superseded_on`;
 
 /**
- * Counts what the vintages from D on change, at the points of load_changes: a vintage is the difference between the end of its
- * day and the day before. @param moment `before` the rows change takes the counts off load_events, `after` adds them.
+ * Counts the changes of the vintages from D on, at the points of load_changes. The change of a vintage is the difference between the end of
+ * its day and the end of the day before. @param moment `before` the rows change subtracts the counts in load_events, `after` adds them.
  */
 export async function countEvents(on: Transaction, load: LoadRow, moment: 'before' | 'after'): Promise<void> {
   if (moment === 'before') {
@@ -61,13 +61,13 @@ export async function countEvents(on: Transaction, load: LoadRow, moment: 'befor
   );
 }
 
-/** Among the rows that some vintage shows there is one: those that ended on the day on which they began are left to the caller. */
+/** Among the rows that are visible in some vintage there is one; rows that ended on the day on which they began are left to the caller. */
 const isRow = (of: string): string =>
   `(o.line_no, o.date, o.published_on) = (${of}.line_no, ${of}.date, ${of}.published_on)`;
 
 /**
- * Merges adjacent rows that state the same, as loads in order would have stored one row. What the load of a merged row stated
- * is kept, as an older vintage that is loaded later holds only until that day.
+ * Merges adjacent rows that state the same: loads in order would have stored one row. The statement of each merged row's load is recorded,
+ * as an older vintage that is loaded later is valid only until that day.
  */
 export async function mergeRows(on: Transaction): Promise<void> {
   const [found] = await on.query<{ rows: number }>(
@@ -107,7 +107,10 @@ export async function mergeRows(on: Transaction): Promise<void> {
   );
 }
 
-/** What the loads of the merged rows stated: a row that another load has moved to that day is on record by the statement there. */
+/**
+ * Records the statements of the merged rows' loads. A row that another load has moved to that day is already recorded by the statement
+ * there.
+ */
 async function keepMergedStatements(on: Transaction): Promise<void> {
   await on.query(
     `insert into data.statements (line_no, date, published_on, load_no, states, value, status)
@@ -119,9 +122,9 @@ async function keepMergedStatements(on: Transaction): Promise<void> {
 }
 
 /**
- * Adds load_events to the counts of the vintages, and notes which states of the data the load took back: a value that had ended
- * on D, and stands again. A day may so far have confirmed points only; then its row is of the load that confirmed them. The day
- * of a retraction may have changed nothing; then its row is of this load.
+ * Adds load_events to the counts of the vintages, and records which data states the load reverted: a value that had ended on D and is
+ * visible again. A day that so far only confirmed points gets a row of the confirming load. The day of a retraction that has changed
+ * nothing so far gets a row of this load.
  */
 export async function recountVintages(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(

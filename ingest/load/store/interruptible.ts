@@ -1,5 +1,5 @@
-// Work under the load lock gives way to releases under embargo. A release that is due interrupts it; it starts again after the release.
-// Hides how a transaction finds out that a release has ended it: PostgreSQL says only that its connection is gone.
+// Makes work under the load lock give way to releases under embargo: a due release interrupts it, and it restarts after the release.
+// PostgreSQL reports such an interruption only as a lost connection; this module finds the reason.
 import { setTimeout as pause } from 'node:timers/promises';
 import { instantText } from '../../../kernel/clock.ts';
 import { inTransaction, type Database, type Transaction } from '../../../kernel/database.ts';
@@ -22,24 +22,24 @@ import {
   type LoadUnderWay,
 } from './statements.sql.ts';
 
-/** Without `query` it is a part of a transaction that is under way: whoever began that one gives way. */
+/** Without `query`, the work is part of a running transaction; the code that began the transaction gives way. */
 export type Transacting = Pick<Database, 'transaction'> & Partial<Pick<Database, 'query'>>;
 
-/** Of a load, by the clock of the database. */
+/** When the load began, by the clock of the database. */
 export interface Interruption extends InterruptedAt {
   startedAgainAt: Date;
 }
 
-/** How work takes the load lock, and what it reports meanwhile. */
+/** How work acquires the load lock, and what it reports while waiting. */
 export interface LockOptions {
   dryRun?: boolean | undefined;
-  /** Called once before it waits for another load; isRelease: for releases under embargo, until their instant. */
+  /** Called once before it waits for another load; isRelease: it waits for releases under embargo, until their instant. */
   onWaiting?: ((load: LoadUnderWay | undefined, isRelease: boolean) => void) | undefined;
   /** Called when a release has interrupted it, before it waits for the release. */
   onInterrupted?: ((interruption: InterruptedAt) => void) | undefined;
 }
 
-/** Thrown instead of the failure of a transaction that a release has ended: nothing of it is stored. */
+/** Thrown when a release has ended the transaction: nothing of it is stored. */
 export class InterruptedByRelease extends Error {
   readonly interruption: InterruptedAt;
 
@@ -54,7 +54,7 @@ export class InterruptedByRelease extends Error {
 }
 
 /**
- * Does work in one transaction that a release may end. @throws InterruptedByRelease then; otherwise what the work throws.
+ * Runs work in one transaction that a release may end. @throws InterruptedByRelease if a release ended it; otherwise what the work throws.
  */
 export async function interruptible<Result>(
   database: Transacting,
@@ -77,13 +77,13 @@ export async function interruptible<Result>(
     const asked = { query };
     const interruption = await findInterruption(asked, own).catch(() => undefined); // the database may be away
     if (interruption === undefined) throw error;
-    // The answer to the commit may be lost although it is done, as while a standby is waited for.
+    // The reply to a commit may be lost although the commit succeeded, for example while it waits for a standby.
     if (done !== undefined && (await isCommitted(asked, own))) return done.result;
     throw new InterruptedByRelease(interruption, error);
   }
 }
 
-/** `interruptible`, under the load lock and without the limits of statements. */
+/** Runs `interruptible` under the load lock and without statement timeouts. */
 export function underLoadLock<Result>(
   database: Transacting,
   { dryRun = false, onWaiting }: LockOptions,
@@ -97,8 +97,8 @@ export function underLoadLock<Result>(
 }
 
 /**
- * Does work that is made of `interruptible` transactions again as often as a release interrupts it, each time when no release is being made any more.
- * @param attempt is given those of before; from the second time on it waits for the load lock, whatever `onWaiting` does.
+ * Repeats work made of `interruptible` transactions whenever a release interrupts it, each time after the release has finished.
+ * @param attempt receives the interruptions so far; from the second attempt on it waits for the load lock, whatever `onWaiting` does.
  */
 export async function startingAgain<Result>(
   { query }: Transacting,
@@ -121,8 +121,9 @@ export async function startingAgain<Result>(
 const askEveryMs = 200;
 
 /**
- * Takes the load lock for a release. Interrupts its holder, and each transaction that gets the lock before the release does.
- * @param aside on other connections: what it notes must be seen at once. @param onHeld is called once for each holder; isEnded: false if it may not be interrupted, and is waited for.
+ * Acquires the load lock for a release. Interrupts its holder, and each transaction that gets the lock before the release does.
+ * @param aside uses other connections, so that its records are visible at once. @param onHeld is called once for each holder; isEnded:
+ * false if the holder may not be interrupted, so that the release waits for it.
  */
 export async function takeLoadLock(
   on: Transaction,
@@ -143,7 +144,7 @@ export async function takeLoadLock(
 
 const tryEveryMs = 20;
 
-/** For programs; an empty object if nothing was interrupted. */
+/** The interruptions as JSON; an empty object if nothing was interrupted. */
 export const interruptionsToJson = (interruptions: readonly Interruption[]) =>
   interruptions.length === 0
     ? {}
@@ -155,6 +156,6 @@ export const interruptionsToJson = (interruptions: readonly Interruption[]) =>
         })),
       };
 
-/** For people. */
+/** The interruptions as text. */
 export const interruptionText = ({ releaseNo, at, startedAgainAt }: Interruption): string =>
   `interrupted by release ${releaseNo} at ${instantText(at)}, started again at ${instantText(startedAgainAt)}`;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Queryable, Transaction } from '../../../kernel/database.ts';
 import { entryAt } from '../../../kernel/entries.ts';
 
-/** A transaction, for whoever asks after its end what became of it. */
+/** Identifies a transaction, to find out after its end what became of it. */
 export interface OwnTransaction {
   /** As pg_locks names it. */
   transaction: string;
@@ -12,7 +12,7 @@ export interface OwnTransaction {
   number: string;
 }
 
-/** By the clock of the database. */
+/** When it began, by the clock of the database. */
 export interface InterruptedAt {
   releaseNo: number;
   at: Date;
@@ -28,7 +28,7 @@ export async function readOwnTransaction(on: Transaction): Promise<OwnTransactio
   return entryAt(rows, 0);
 }
 
-/** Whether a transaction that has ended was committed: its client may have lost the answer. */
+/** Whether a transaction that has ended was committed: its client may have lost the reply. */
 export async function isCommitted(on: Asked, { number }: OwnTransaction): Promise<boolean> {
   const rows = await on.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [
     number,
@@ -36,7 +36,9 @@ export async function isCommitted(on: Asked, { number }: OwnTransaction): Promis
   return entryAt(rows, 0).status === 'committed';
 }
 
-/** Notes that a release interrupts a transaction, before that is done: whoever runs it asks at once. */
+/**
+ * Records that a release interrupts a transaction. Runs before the interruption, as the interrupted client looks for the record at once.
+ */
 export async function noteInterruption(on: Asked, releaseNo: number, transaction: string): Promise<void> {
   await on.query(
     `insert into embargo.interruptions (release_no, transaction) values ($1, $2)
@@ -45,7 +47,7 @@ export async function noteInterruption(on: Asked, releaseNo: number, transaction
   );
 }
 
-/** @returns undefined: no release has interrupted it. After a restart PostgreSQL gives the names of transactions again. */
+/** @returns undefined if no release has interrupted it. PostgreSQL reuses the names of transactions after a restart. */
 export async function findInterruption(
   on: Asked,
   { transaction, startedAt }: OwnTransaction,
@@ -62,7 +64,7 @@ export async function deleteOldInterruptions(on: Asked): Promise<void> {
   await on.query(`delete from embargo.interruptions where at < clock_timestamp() - interval '1 day'`);
 }
 
-/** The present instant, as `at` is by the same clock. */
+/** The present instant, by the clock of `at`. */
 export async function readInstant(on: Asked): Promise<Date> {
   return entryAt(await on.query<{ now: Date }>('select clock_timestamp() as now'), 0).now;
 }
@@ -70,8 +72,8 @@ export async function readInstant(on: Asked): Promise<Date> {
 const forbidden = '42501';
 
 /**
- * Ends the connection by which the transaction holds the load lock.
- * @returns false if no role that this one may act as has made the connection: it stays.
+ * Ends the connection whose transaction holds the load lock.
+ * @returns false if this role may not end it, so that the connection stays.
  */
 export async function endHolder(on: Asked, transaction: string): Promise<boolean> {
   const own = `select pg_terminate_backend(pid) from pg_locks

@@ -15,11 +15,11 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   dataset: string;
   /** A path or a stream. Gzip is recognised by its content; `.json` is a data package. */
   input: Readable | string;
-  /** Reads the input instead of the CSV reader: the header, then the rows with their lines in the file. Called again for a second attempt. */
+  /** Replaces the CSV reader: yields the header, then the rows with their lines in the file. Called again for a second attempt. */
   rows?: () => AsyncGenerator<CsvBatch>;
-  /** With `full` and `rows`: the series that the file states although it may have no row of them; asked once all rows are read. */
+  /** With `full` and `rows`: the series that the file covers even if it has no row of them; called once all rows are read. */
   covers?: () => readonly string[];
-  /** Runs in the transaction of the load, after it: what is true if and only if the load is stored. loadNo: see LoadResult. */
+  /** Runs in the load's transaction, after it; its writes are stored if and only if the load is. loadNo: see LoadResult. */
   alongside?: (
     on: Transaction,
     loadNo: number | null,
@@ -41,9 +41,9 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   full?: boolean;
   /** Rolls back everything at the end. */
   dryRun?: boolean | undefined;
-  /** Skips refused rows (in a wide file: refused cells) instead of storing nothing. */
+  /** Skips rejected rows (in a wide file: cells) instead of storing nothing. */
   skipInvalid?: boolean;
-  /** Of rows of observations that state one point, the first is stored and the others are refused, without `skipInvalid` too. */
+  /** Of rows of observations with the same point, the first is stored and the others are rejected, without `skipInvalid` too. */
   repeated?: 'first' | undefined;
   /** See csv.ts for these three. */
   delimiter?: string | undefined;
@@ -53,20 +53,20 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
   resource?: string;
   /** Prepended to the id of each column of a wide file that --map does not name. */
   prefix?: string;
-  /** No gateway serves the database: the load is done when it is committed. Otherwise it is done when it is in force everywhere. */
+  /** No gateway serves the database: the load is done once it is committed. Otherwise it is done once every gateway shows it. */
   noGateway?: boolean;
   /** The time zone that determines today. */
   seriesTimeZone: string;
-  /** False: it brings nothing that the release calendar waits for. */
+  /** False: no release in the calendar waits for this load. */
   isRelease?: boolean;
-  /** The day that counts as today; default: that of the clock. */
+  /** The day used as today; default: that of the clock. */
   today?: string;
-  /** From 1 to 12, of funds for which neither they nor their company state it; default: July. */
+  /** The first month of the fiscal year, 1 to 12, of funds for which neither they nor their company state it; default: July. */
   fiscalYearFirstMonth?: number;
   clock: Clock;
   /** bytesTotal is unknown for streams. */
   onProgress?: (rowsRead: number, bytesRead: number, bytesTotal?: number) => void;
-  /** A CSV file that receives every refused row. */
+  /** A CSV file that receives every rejected row. */
   reportFile?: string;
 }
 
@@ -74,49 +74,49 @@ export interface LoadOptions extends ColumnOptions, RowOptions, CellOptions, Loc
 export interface LoadResult extends LoadCounts {
   /** Non-empty rows of the file. */
   rowsRead: number;
-  /** The first of the loads of the file; null: it has no rows, and one vintage for each row. */
+  /** The first of the loads of the file; null if it has no rows and a vintage column. */
   loadNo: number | null;
   /** The vintage of the rows: the day of the load, a day that the call gives, or a column of the file. Rows of a table have no vintages. */
   vintages?: 'today' | 'column';
 }
 
 export interface LoadSummary extends Omit<LoadResult, 'loadNo' | 'vintages'> {
-  /** Rows left out by --skip-where; they are not among the rows read. */
+  /** Rows skipped by --skip-where; they are not counted as read. */
   rowsSkipped: number;
-  /** In a wide file: cells. */
+  /** In a wide file: rejected cells. */
   rowsRejected: number;
   seconds: number;
   rowsPerSecond: number;
   /** The first twenty. */
   rejects: Reject[];
-  /** What an option was given for in vain, and each interruption. */
+  /** Options that matched nothing, and each interruption. */
   notes: string[];
-  /** Releases that were due meanwhile: the load was started again after each. */
+  /** Releases that came due meanwhile: the load restarted after each. */
   interruptions: readonly Interruption[];
 }
 
-/** What every kind of dataset is handed. */
+/** The input of a loader, for every kind of dataset. */
 export interface LoadInput {
   header: string[];
   headerLine: number;
   batches: AsyncIterable<CsvBatch>;
-  /** Producing the batches queries the database, so no other statement may be under way between them. */
+  /** Producing the batches queries the database, so no other statement may be running between them. */
   batchesAsk?: boolean;
-  /** The points are facts, such as prices: none is of a period after today's. */
+  /** Points are facts, such as prices: a period after today's is rejected. */
   hasHappened?: boolean;
-  /** How many rows were refused before the batches, and are not in them. */
+  /** How many rows were rejected before the batches, and are not in them. */
   rowsRefused?: () => number;
   /** The vintage of the load; set by the caller if `vintageGiven`. */
   vintage: string;
   vintageGiven: boolean;
   today: string;
   rejects: Rejects;
-  /** Receives what the summary says beside the counts. */
+  /** Receives the notes of the summary. */
   notes: string[];
   onRows: (rowsRead: number) => void;
 }
 
-/** Options without their undefined members: a member that may be left out may not be undefined. */
+/** Options without their undefined members: an optional member must not be undefined. */
 export function withoutUndefined<T extends object>(
   options: T,
 ): { [Key in keyof T]: Exclude<T[Key], undefined> } {

@@ -15,7 +15,7 @@ export class Rejects {
   #report: number | undefined;
   #count = 0;
 
-  /** @param reportFile created when the first row is refused; an existing file is replaced. */
+  /** @param reportFile created when the first row is rejected; an existing file is replaced. */
   constructor(reportFile?: string) {
     this.#reportFile = reportFile;
   }
@@ -42,7 +42,7 @@ export class Rejects {
     writeSync(this.#report, stringify([[line, ...texts]], { quoted_match: /[\r\n]/ }));
   }
 
-  /** @throws IngestFailure if a row was refused. */
+  /** @throws IngestFailure if a row was rejected. */
   throwIfAny(): void {
     if (this.#count === 0) return;
     const lines = this.first.map(

@@ -1,13 +1,14 @@
-// Compares a staged vintage with the stored points, one by one, and stores the difference: data.observations only.
-// `vintage` is the day D of the load; a statement is what a load says of a point: a value, or that there is none.
+// Compares a staged vintage with the stored points, one by one, and stores the difference in data.observations only. `vintage` is the day D
+// of the load. A statement is what a load states about a point: a value, or that the point does not exist.
 import type { Transaction } from '../../../kernel/database.ts';
 import { isOwnRow } from './said.sql.ts';
 import type { LoadRow, SpokenOf } from './statements.sql.ts';
 
 /**
- * load_series: the series of the load. load_changes: the changes to make, one row per point: end the row published on `began_on`
- * at D (null: there is no row), insert the new value from D until `ends_on` (if there is one), and restore the old value from
- * there until `old_ends_on` (null: the row has no end). load_standing: the state at D of the series that have later vintages.
+ * load_series: the series of the load.
+ * load_changes: the changes to make, one row per point: end the row published on `began_on` at D (null: there is no row), insert the new
+ * value from D until `ends_on` (if there is one), and restore the old value from there until `old_ends_on` (null: the row has no end).
+ * load_standing: the state at D of the series that have later vintages.
  */
 export async function createDifference(on: Transaction): Promise<void> {
   await on.query(`
@@ -83,7 +84,7 @@ export async function findLoadSeries(
   return counts;
 }
 
-/** Stores the staged points of series that had none, without a comparison. */
+/** Stores the staged points of series that had no points, without a comparison. */
 export async function storeFresh(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `insert into data.observations (line_no, date, published_on, load_no, value, status)
@@ -120,10 +121,10 @@ export async function compareWithLive(on: Transaction, load: LoadRow): Promise<v
 }
 
 /**
- * Finds the changes of series with later vintages. The load's value of a point is valid until the next statement about it:
- * a later row, complete vintage, confirmation, or statement kept apart. Nothing lies between, so at most one row exists there.
- * A row that was ended within its day is a statement only if its own load made it, not if a retraction or an older vintage did.
- * A confirmation covers only points that existed; a point that did not exist at D has a row before it.
+ * Finds the changes of series with later vintages. The load's value of a point is valid until the next statement about it: a later row,
+ * complete vintage, confirmation, or separately recorded statement. No statement lies between, so at most one row exists there. A row that
+ * ended within its day is a statement only if its own load ended it, not if a retraction or an older vintage did. A confirmation covers
+ * only points that existed; a point that did not exist at D has a row before it.
  */
 export async function compareWithStanding(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
@@ -134,7 +135,7 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
     [load.vintage],
   );
   await on.query('analyze load_standing');
-  // Where the statistics know no row that has ended yet, a statement may begin with all of them, and look for the change of each.
+  // If the statistics contain no ended row yet, a plan may begin with all ended rows and look up the change of each.
   await on.query('create index if not exists load_changes_point on load_changes (line_no, date)');
   await findConfirmed(on, load);
   await on.query(
@@ -182,8 +183,8 @@ export async function compareWithStanding(on: Transaction, load: LoadRow): Promi
 }
 
 /**
- * Fills load_confirmed: for the dates that the load concerns, the next vintage that confirms them. It is found for all dates of a
- * confirmation at once, and the next confirmation is asked only for the dates that are left: a point looks at none that passes over it.
+ * Fills load_confirmed: for the dates that the load concerns, the next vintage that confirms them. One step finds it for all dates of a
+ * confirmation, and the next confirmation is queried only for the remaining dates: a point reads no confirmation that skips it.
  */
 async function findConfirmed(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(`
@@ -227,7 +228,8 @@ export async function storeChanges(on: Transaction, load: LoadRow): Promise<void
      where (c.old_ends_on is null or c.old_ends_on = 'infinity') and ${begun} and o.superseded_on = 'infinity'`,
     [load.vintage, load.loadNo],
   );
-  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. Beside it there may be rows that
+  // A row that has ended keeps the load that ended it: readers pinned to an earlier load see it as open. There may also be rows that ended
+  // on the day on which they began.
   // ended on the day on which they began.
   await on.query(
     `update data.observations o set superseded_on = $1

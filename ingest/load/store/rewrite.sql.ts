@@ -1,9 +1,9 @@
-// Rewrites the history of points to what the fold says (fold_days of said.sql.ts): only those whose history differs, and from the
-// first folded day on.
+// Rewrites the history of points to match the fold (fold_days of said.sql.ts): only of points whose history differs, from the first folded
+// day on.
 import type { Transaction } from '../../../kernel/database.ts';
 import { differs, isOwnRow } from './said.sql.ts';
 
-/** Fills load_changes with the points whose fold at the one day of fold_days is not what stands. */
+/** Fills load_changes with the points whose fold at the one day of fold_days differs from the stored value. */
 export async function findFoldChanges(on: Transaction): Promise<void> {
   await on.query(
     `insert into load_changes
@@ -13,8 +13,8 @@ export async function findFoldChanges(on: Transaction): Promise<void> {
 }
 
 /**
- * Fills load_changes with the points whose history differs, each with the change of its newest value, and load_series with their
- * series. A point that only its past concerns counts as revised.
+ * Fills load_changes with the points whose history differs, each with the change of its newest value, and load_series with their series. A
+ * point that changes only in the past counts as revised.
  * @returns how many points differ, and how many of them the load had not changed before.
  */
 export async function findRewritten(on: Transaction): Promise<{ points: number; others: number }> {
@@ -47,7 +47,7 @@ export async function findRewritten(on: Transaction): Promise<{ points: number; 
   return counts;
 }
 
-/** Points that now exist on the day of a confirmation, which passed over their date as they did not: takes the dates out. */
+/** Removes dates from confirmations that skipped them because the point did not exist then, but now exists on that day. */
 export async function narrowPassedOver(on: Transaction): Promise<void> {
   await on.query(
     `with passed_over as (
@@ -66,7 +66,7 @@ const isRewritten = `(o.line_no, o.date) = (c.line_no, c.date)`;
 /** The conditions of the two indexes of rows. */
 const [live, closed] = [`o.superseded_on = 'infinity'`, `o.superseded_on <> 'infinity'`];
 
-/** Stores the fold of the points of load_changes in place of their rows from the day on. */
+/** Replaces the rows of the points of load_changes, from the day on, by their fold. */
 export async function rewriteRows(
   on: Transaction,
   { loadNo, day }: { loadNo: number; day: string },
@@ -110,7 +110,7 @@ export async function rewriteRows(
   );
 }
 
-/** Forgets all that the loads stated. Their rows that still show a value are no statements any more. */
+/** Deletes all statements of the loads. Their rows that still show a value no longer count as statements. */
 export async function forgetStatements(on: Transaction, loadNos: readonly number[]): Promise<void> {
   await on.query('delete from data.statements where load_no = any($1)', [loadNos]);
   await on.query(
@@ -127,7 +127,7 @@ export async function forgetStatements(on: Transaction, loadNos: readonly number
   );
 }
 
-/** No state of the changed series from before the load can be read any more: pinned readers get 410. */
+/** States of the changed series from before the load can no longer be read: pinned readers get 410. */
 export async function takeBackAll(on: Transaction, loadNo: number): Promise<void> {
   await on.query('update data.vintages set takes_back = 0 where load_no = $1', [loadNo]);
 }

@@ -1,15 +1,15 @@
-// What loads stated, as it is on record: by a row that the load began, by data.statements, by data.confirmations, or by a complete
-// vintage. The last two hold no value: it is what the day of the load shows, as whatever corrects it within the day keeps it first.
+// The recorded statements of loads: by a row that the load began, by data.statements, by data.confirmations, or by a complete vintage. The
+// last two store no value: it is the value visible on the day of the load, as a same-day correction saves the old value first.
 import type { Transaction } from '../../../kernel/database.ts';
 import type { LoadRow } from './statements.sql.ts';
 
-/** Whether the load of a row stated it: loads also move rows of others, to the day at which their own value ends. */
+/** Whether the load of a row stated it. Loads also move the rows of others to the day on which their own value ends. */
 export const isOwnRow = (row: string, load: string): string =>
   `${load}.vintage = ${row}.published_on and ${load}.retracts is null and ${load}.erased_by is null`;
 
 const ofPoint = (row: string): string => `(${row}.line_no, ${row}.date) = (p.line_no, p.date)`;
 
-/** Rows of the point p: each stands in one of two indexes, so PostgreSQL must be told of both. */
+/** Rows of the point p. Each is in one of two indexes, so the query names both for PostgreSQL. */
 const rowsOfPoint = (columns: string, condition: string): string => `
   select ${columns} from data.observations o
   where ${ofPoint('o')} and o.superseded_on = 'infinity' and ${condition}
@@ -17,14 +17,14 @@ const rowsOfPoint = (columns: string, condition: string): string => `
   select ${columns} from data.observations o
   where ${ofPoint('o')} and o.superseded_on <> 'infinity' and ${condition}`;
 
-/** Of fold_rows: the row of a point that stands at the end of a day. */
+/** In fold_rows: the row of a point that is valid at the end of a day. */
 const standsAt = (row: string, of: string, day: string): string =>
   `(${row}.line_no, ${row}.date) = (${of}.line_no, ${of}.date)
      and ${row}.published_on <= ${day} and ${row}.superseded_on > ${day}`;
 
 /**
- * Keeps what loads stated by a confirmation or a complete vintage, before the value of that day changes.
- * @param changed a query of the points p that change: `day`, and what stands there so far: `stood`, `old_value`, `old_status`.
+ * Records what loads stated by a confirmation or a complete vintage, before the value of that day changes.
+ * @param changed a query of the points p that change: `day`, and the value so far: `stood`, `old_value`, `old_status`.
  * @param loadNo of the load that changes them.
  */
 async function keepStatements(
@@ -50,7 +50,7 @@ async function keepStatements(
   );
 }
 
-/** Keeps what other loads of the day stated of the points of load_changes. Runs before they change. */
+/** Records what other loads of the day stated about the points of load_changes. Runs before they change. */
 export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
   return keepStatements(
     on,
@@ -61,17 +61,18 @@ export function keepCorrected(on: Transaction, load: LoadRow): Promise<void> {
   );
 }
 
-/** Keeps what loads stated of the points whose history changes, on the days on which it does. */
+/** Records what loads stated about the points whose history changes, on the days on which it does. */
 export function keepFolded(on: Transaction, load: Pick<LoadRow, 'loadNo'>): Promise<void> {
   return keepStatements(on, `select * from fold_days where ${differs}`, load.loadNo);
 }
 
-/** Whether the fold of a point at a day is not what is stored. */
+/** Whether the fold of a point at a day differs from the stored value. */
 export const differs = `(stood <> stands or value is distinct from old_value or status is distinct from old_status)`;
 
 /**
- * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change. fold_days: for
- * each of these: whether a value is stored (`stood`, in the row published on `began_on`), and whether the loads in force give one (`stands`).
+ * fold_points: the points to fold. fold_rows: all their rows. fold_wanted: the days on which their value may change.
+ * fold_days: for each of these, whether a value is stored (`stood`, in the row published on `began_on`), and whether the active loads give
+ * one (`stands`).
  */
 export async function createFold(on: Transaction): Promise<void> {
   await on.query(`
@@ -98,8 +99,8 @@ export async function createFold(on: Transaction): Promise<void> {
 }
 
 /**
- * Fills fold_points with all points that the loads may have stated. A complete vintage also states that others have no point, of which no row may
- * be left. @returns how many.
+ * Fills fold_points with all points that the loads may have stated. A complete vintage also states that other points do not exist, and
+ * those may have no row left. @returns how many.
  */
 export async function findPointsOf(on: Transaction, loadNos: readonly number[]): Promise<number> {
   const [found] = await on.query<{ points: number }>(
@@ -141,8 +142,8 @@ export async function findPointsOf(on: Transaction, loadNos: readonly number[]):
 }
 
 /**
- * The days after parameter 1 on which loads that state something of the series were put out of force, or into it again: series_no, load_no, day.
- * @param series a query of series_no. An erased load is in force on no day.
+ * The days after parameter 1 on which loads that state something about the series were deactivated or reactivated: series_no, load_no, day.
+ * @param series a query of series_no. An erased load is active on no day.
  */
 const turnsOf = (series: string): string => `
   with retracted as materialized (
@@ -157,7 +158,7 @@ const turnsOf = (series: string): string => `
 
 const backfilled = 'select series_no from load_series where backfill';
 
-/** Whether a load of one of the same series was retracted or put into force again after the vintage of this load, which is old. */
+/** Whether a load of one of the same series was retracted or reactivated after the vintage of this load, which is old. */
 export async function hasTurnsAfter(on: Transaction, load: LoadRow): Promise<boolean> {
   return (await on.query(`${turnsOf(backfilled)} limit 1`, [load.vintage])).length > 0;
 }
@@ -179,14 +180,14 @@ export async function findPointsOfBackfill(on: Transaction, load: LoadRow): Prom
 const isInForce = (at: string): string =>
   `l.retracts is null and l.erased_by is null and not l.out_of_force @> ${at}.day`;
 const point = 'series_no, line_no, date';
-/** What names a point where the series is not. */
+/** The columns that identify a point within a series. */
 const key = 'line_no, date';
 
 /**
- * What the loads in force at w.day have said of the point by the end of it: the newest is the value. Of one load, what is kept with a
- * value (rank 0) comes before what the day shows. At least one row for each of fold_wanted. All are joins of tables, since a
- * million points are folded, but for confirmations: a point may be in hundreds, and the newest is most often the one.
- * Confirmations of versions before 000120 may be of a load of another day: nobody knows whose they are.
+ * The statements about the point by the loads active at w.day, until the end of it; the newest is the value. For one load, a recorded value
+ * (rank 0) comes before the value visible on the day. At least one row for each of fold_wanted. All are joins of tables, since a million
+ * points are folded, except for confirmations: a point may be in hundreds, and the newest usually decides. Confirmations of versions before
+ * 000120 may belong to a load of another day: the load was not recorded.
  */
 const said = `
   select ${point}, w.day, o.published_on, o.load_no, 0 as rank, true as states, o.value, o.status
@@ -210,7 +211,7 @@ const said = `
   union all
   select w.*, '-infinity', 0, 1, false, null, null from fold_wanted w`;
 
-/** The newest complete vintage of each series that is in force at a day. */
+/** The newest complete vintage of each series that is active at a day. */
 const complete = `
   select d.series_no, d.day, v.published_on, v.load_no
   from (select distinct series_no, day from fold_wanted) d cross join lateral (
@@ -235,7 +236,7 @@ async function findRows(on: Transaction): Promise<void> {
  * @param days a query of the days of each point: series_no, line_no, date, day.
  */
 async function fold(on: Transaction, days: string, values: readonly unknown[]): Promise<void> {
-  // In the order of the indexes, which the lookups of confirmations then find in memory.
+  // In index order, so that the lookups of confirmations find cached pages.
   await on.query(`insert into fold_wanted select * from (${days}) d order by ${point}, day`, [...values]);
   await on.query('analyze fold_wanted');
   await on.query(
@@ -262,7 +263,7 @@ const ofDates = `
   select p.* from fold_points p
   where p.line_no = f.line_no and p.date >= lower(f.period) and p.date < upper(f.period) offset 0`;
 
-/** Folds the points at every day from one on that may change a value: of retractions, only those of loads that state the point. */
+/** Folds the points at every day from one on that may change a value. Of retractions, only those of loads that state the point count. */
 export async function foldSince(on: Transaction, day: string): Promise<void> {
   await findRows(on);
   await on.query('create index if not exists fold_points_point on fold_points (line_no, date)');

@@ -1,18 +1,18 @@
-// What must follow in the same transaction when a series changes: its entry in the search, and the series that show its id and frequency.
+// The follow-up of a changed series in the same transaction: its search entry, and the series that show its id and frequency.
 import type { Queryable } from '../../../kernel/database.ts';
 import type { Dataset } from '../../datasets/dataset.ts';
 
 /**
- * Makes the search find the series by what they are now: after any change of their metadata, earlier ids, dimension values or labels, and
- * after they were made, deleted or restored. A series whose entry is as it should be costs a look-up.
+ * Updates the search entries of series. Call it after any change of their metadata, earlier ids, dimension values or labels, and after they
+ * were created, deleted or restored. An entry that is already right costs a look-up.
  */
 export async function refreshSearch(on: Queryable, seriesNos: readonly number[]): Promise<void> {
   await on.query('select data.refresh_search($1)', [seriesNos]);
 }
 
 /**
- * After a change of the id or the frequency of the series, or that it was deleted or restored: the series that goes on as this one and
- * the one as which it goes on show these, so they are changed too.
+ * Marks the neighbours of series as changed. Call it after the id or the frequency of a series changed, or the series was deleted or
+ * restored: the series that continues as this one, and the one as which it continues, show these facts.
  */
 export async function changeNeighbours(on: Queryable, seriesNo: number): Promise<void> {
   await on.query(
@@ -23,7 +23,7 @@ export async function changeNeighbours(on: Queryable, seriesNo: number): Promise
   );
 }
 
-/** What else a statement does whose `done` has changed rows that series show. */
+/** The additional work of a statement whose `done` has changed rows that series show. */
 export interface Shown {
   /** The column that `done` has to return. */
   returning: string;
@@ -31,7 +31,7 @@ export interface Shown {
   change: string;
 }
 
-/** Labels and notes are shown by their series: a change of one is a change of the series. */
+/** Labels and notes are served with their series, so a change of one counts as a change of the series. */
 export function shownBySeries({ references = [] }: Dataset): Shown {
   return references.some(({ number }) => number === 'series_no')
     ? {
@@ -43,7 +43,7 @@ export function shownBySeries({ references = [] }: Dataset): Shown {
 }
 
 /**
- * The search finds series by their metadata and labels. To be called when both are stored: a series that this transaction changed has its
+ * The search finds series by their metadata and labels. Call it when both are stored: a series that this transaction changed then has its
  * instant.
  */
 export async function refreshSearchOfStaged(on: Queryable, dataset: Dataset): Promise<void> {
@@ -54,7 +54,7 @@ export async function refreshSearchOfStaged(on: Queryable, dataset: Dataset): Pr
   );
 }
 
-/** As `changeNeighbours`, for the frequencies of load_table; before they are stored. */
+/** As `changeNeighbours`, for the frequencies of load_table; call it before they are stored. */
 export async function changeNeighboursOfStaged(on: Queryable): Promise<void> {
   await on.query(
     `update data.series n set updated_at = now(), row_version = n.row_version + 1 from (

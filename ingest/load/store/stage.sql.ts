@@ -53,7 +53,7 @@ export class CopyBuffer {
   }
 }
 
-/** The COPY under way on a connection, which supports one at a time. */
+/** The running COPY on a connection, which supports one at a time. */
 export class CopyLine {
   readonly #on: Transaction;
   #sending: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ export class CopyLine {
     this.#on = on;
   }
 
-  /** Sends rows as soon as the previous ones have arrived; returns when they are being sent. */
+  /** Sends rows once the previous ones have arrived; returns when the sending has begun. */
   async send(statement: string, rows: string): Promise<void> {
     await this.#sending;
     this.#sending = new Promise((resolve, reject) => {
@@ -78,7 +78,7 @@ export class CopyLine {
     await this.#sending;
   }
 
-  /** Waits for the COPY under way, successful or not: a rollback must not overtake it. */
+  /** Waits for the running COPY, successful or not: a rollback must not overtake it. */
   async settle(): Promise<void> {
     await this.#sending.catch(() => undefined);
   }
@@ -103,7 +103,7 @@ interface Duplicate {
 
 /**
  * Removes every row but the first of each point from the stage, and from load_rows also those of each vintage.
- * @returns them, with the line of that first row.
+ * @returns the removed rows, each with the line of that first row.
  */
 export async function takeDuplicates(
   on: Transaction,

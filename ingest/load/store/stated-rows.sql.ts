@@ -1,15 +1,15 @@
-// What the loads of tables state of rows, as it is on record: a row that the load made as it is, what a row was before another load
-// changed it, and the rows that a load stated again unchanged. Which columns a load states, its row of data.loads says.
+// The recorded statements of table loads: an unchanged row that the load wrote, the earlier form of a row that another load changed, and
+// the rows that a load repeated unchanged. The load's row in data.loads lists the columns that it states.
 import type { Transaction } from '../../../kernel/database.ts';
 
-/** A row `k` of the table as it is kept: its columns without those of the record itself. */
+/** A row `k` of the table as it is recorded: its columns without those of the record itself. */
 export const keptContent = `to_jsonb(k) - array['row_no', 'load_no', 'updated_on']`;
 
-/** The keys of rows, to find the number of one that was deleted. @param columns of the key, as the table has them. */
+/** The keys of rows, to find the number of a deleted one. @param columns of the key, as the table has them. */
 export const keyOf = (row: string, columns: readonly string[]): string =>
   `jsonb_build_array(${columns.map((name) => `${row}.${name}`).join(', ')})`;
 
-/** A load of a table: the table, and how a staged row `t` is found in it, in SQL. */
+/** A load of a table: the table, and SQL that finds a staged row `t` in it. */
 export interface StatedRows {
   loadNo: number;
   target: string;
@@ -29,7 +29,7 @@ export async function keepStatedColumns(
 }
 
 /**
- * Common table expressions that keep the rows which differ and then update them; `done` has a row for each. Parameter 1 is the load.
+ * Common table expressions that record the rows which differ and then update them; `done` has a row for each. Parameter 1 is the load.
  * @param differs the condition that `t` changes `k`. @param assignments of the update, of cells of `t`.
  */
 export const updateKept = (
@@ -48,7 +48,7 @@ export const updateKept = (
   )`;
 
 /**
- * Common table expressions that insert the staged rows which the table lacks; `done` has a row for each. One that was there before has its
+ * Common table expressions that insert the staged rows which the table lacks; `done` has a row for each. A row that existed before gets its
  * number again. Parameters are the load and the dataset.
  * @param key the columns of the key, as the table has them. @param cells the columns to insert, with their values in `t`.
  */
@@ -67,8 +67,8 @@ export const insertNumbered = (
   )`;
 
 /**
- * Records the rows that the load states as they were. Rows that no load has changed since they are numbered are left out: there is
- * nothing else that they could be.
+ * Records the rows that the load states unchanged. Rows that no load has changed since they are numbered are left out: their present values
+ * are the only ones.
  */
 export async function keepRestated(
   on: Transaction,

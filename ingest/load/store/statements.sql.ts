@@ -4,7 +4,7 @@ import { entryAt } from '../../../kernel/entries.ts';
 
 const loadsLock = 4_115_202; // an arbitrary constant
 
-/** Held in addition by whoever prepares releases under embargo. */
+/** Additionally locked by the process that prepares releases under embargo. */
 const releasesLock = 4_115_221;
 
 /** Series that are not in load_points, as parallel lists: those stored directly, or without points in the file. */
@@ -24,17 +24,17 @@ export interface LoadRow {
   complete: boolean;
 }
 
-/** The load that holds the lock, as PostgreSQL knows its connection. */
+/** The load that holds the lock, as PostgreSQL reports its connection. */
 export interface LoadUnderWay {
   /** When it began. */
   since: Date;
-  /** Of the connection: `almanac ingest`. */
+  /** The connection's program: `almanac ingest`. */
   program: string;
-  /** Its IP address; null: this machine, by a Unix socket. */
+  /** Its IP address; null for this machine, by a Unix socket. */
   clientAddress: string | null;
 }
 
-/** Releases are prepared by one process at a time. @returns false: by another one at present. */
+/** Locks the preparation of releases, so that one process prepares at a time. @returns false if another process holds the lock. */
 export async function tryLockReleases(on: Transaction): Promise<boolean> {
   const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
     releasesLock,
@@ -42,7 +42,10 @@ export async function tryLockReleases(on: Transaction): Promise<boolean> {
   return entryAt(tried, 0).locked;
 }
 
-/** Whether releases under embargo are being prepared: the load lock is held until their instant, or taken from who holds it. Any role may ask. */
+/**
+ * Whether releases under embargo are being prepared: their publisher holds the load lock until their instant, or is taking it from its
+ * holder. Any role may call it.
+ */
 export async function isReleaseUnderWay(on: Pick<Queryable, 'query'>): Promise<boolean> {
   const found = await on.query(
     `select from pg_locks where locktype = 'advisory' and classid = 0 and objid = $1 and granted
@@ -52,7 +55,7 @@ export async function isReleaseUnderWay(on: Pick<Queryable, 'query'>): Promise<b
   return found.length > 0;
 }
 
-/** @returns false: another transaction holds the load lock. */
+/** @returns false if another transaction holds the load lock. */
 export async function tryLockLoads(on: Transaction): Promise<boolean> {
   const tried = await on.query<{ locked: boolean }>('select pg_try_advisory_xact_lock($1) as locked', [
     loadsLock,
@@ -60,7 +63,7 @@ export async function tryLockLoads(on: Transaction): Promise<boolean> {
   return entryAt(tried, 0).locked;
 }
 
-/** The transaction that holds the load lock, as PostgreSQL names it until it ends. Any role may ask. */
+/** The transaction that holds the load lock, as PostgreSQL names it until it ends. Any role may call it. */
 export async function findLockHolder(on: Pick<Queryable, 'query'>): Promise<string | undefined> {
   const [holder] = await on.query<{ transaction: string }>(
     `select virtualtransaction as transaction from pg_locks
@@ -72,7 +75,7 @@ export async function findLockHolder(on: Pick<Queryable, 'query'>): Promise<stri
 }
 
 /**
- * Serialises loads: waits for the load under way, and holds the lock until the transaction ends.
+ * Serialises loads: waits for the running load, and holds the lock until the transaction ends.
  * @param onWaiting is called once before it waits; without a load if that has just ended, or belongs to a role that may not be seen;
  * isRelease: it may be a release under embargo, which ends at its instant.
  */
@@ -96,9 +99,9 @@ async function findLoadUnderWay(on: Transaction): Promise<LoadUnderWay | undefin
 }
 
 /**
- * Prepares the transaction for a load, which takes long: no timeouts; no JIT compilation and no memoization, as every point is looked
- * up only once, which the planner cannot know. A client that is killed or cut off leaves its lock within some 30 s, also while a
- * statement runs: PostgreSQL would otherwise end that first, and notice a lost network after hours.
+ * Prepares the transaction for a long load: no timeouts; no JIT compilation and no memoization, as every point is looked up only once,
+ * which the planner cannot know. If the client is killed or loses its network, its lock is released within some 30 s, also while a
+ * statement runs: PostgreSQL would otherwise finish the statement first, and notice a lost network after hours.
  */
 export async function relaxLimits(on: Transaction): Promise<void> {
   await on.query(
@@ -198,9 +201,9 @@ export async function sumChanges(on: Transaction): Promise<LoadCounts> {
 }
 
 /**
- * Stores the vintage for each series that it changed, and for each that it has completely: a complete vintage
- * without changes has no counts, and is stored because it ends the values of an older vintage that is loaded later,
- * and because an earlier load of the day may be retracted.
+ * Stores the vintage for each series that the load changed, and for each that it contains completely: a complete vintage without changes
+ * has no counts, and is stored because it ends the values of an older vintage that is loaded later, and because an earlier load of the day
+ * may be retracted.
  * If other loads have made vintages of D or later, `recountVintages` must follow.
  */
 export async function insertVintages(on: Transaction, load: LoadRow): Promise<void> {
@@ -216,8 +219,8 @@ export async function insertVintages(on: Transaction, load: LoadRow): Promise<vo
 }
 
 /**
- * Stores the vintage of series whose first points stand in data.observations already, updates their facts, and adds them to load_changed:
- * what `storeVintage` would find by comparing. @returns the counts of the load.
+ * For series whose first points are already in data.observations: stores the vintage, updates their facts, and adds them to load_changed,
+ * as `storeVintage` does by comparison. @returns the counts of the load.
  */
 export async function storeNewSeries(on: Transaction, load: LoadRow, brought: SpokenOf): Promise<LoadCounts> {
   await on.query(
@@ -250,7 +253,7 @@ export async function storeNewSeries(on: Transaction, load: LoadRow, brought: Sp
   return { pointsNew, pointsRevised: 0, pointsUnchanged: 0, pointsDeleted: 0 };
 }
 
-/** Updates the facts of the changed series, when their vintages are counted; other series are not touched. */
+/** Updates the facts of the changed series once their vintages are counted; other series are not touched. */
 export async function updateSeries(on: Transaction, load: LoadRow): Promise<void> {
   await on.query(
     `update data.series s set

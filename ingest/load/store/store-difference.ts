@@ -1,5 +1,5 @@
-// Stores the changes of a load (load_changes), and brings what depends on them up to date. Hides that a load into the past, or into a
-// day that is stored, counts the vintages anew and keeps what it corrects.
+// Stores the changes of a load (load_changes), and updates what depends on them. A load into the past, or into a day that is stored, also
+// recounts the vintages and records what it corrects.
 import type { Transaction } from '../../../kernel/database.ts';
 import { narrowConfirmations } from './confirmations.sql.ts';
 import { countEvents, createHistory, mergeRows, recountVintages } from './history.sql.ts';

@@ -1,4 +1,4 @@
-// The one banner of the billing page.
+// The banner of the billing page.
 import test from 'ava';
 import { bannerOf, type Standing } from './banner.ts';
 

@@ -1,4 +1,4 @@
-// What the billing page says first: at most one banner, of the gravest that is so. Pure: from the account to its words.
+// The banner of the billing page: at most one, for the most serious condition. A pure function from the account to the texts.
 import { moneyText } from '../../../text/amounts.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 
@@ -22,11 +22,11 @@ export interface Standing {
 }
 
 export interface Banner {
-  /** Red: calls are refused now. Amber: service goes on until a day. Blue: it ends on a day as asked. */
+  /** Red: calls are refused now. Amber: service continues until a day. Blue: it ends on a day as requested. */
   kind: 'bad' | 'warn' | 'acc';
   title: string;
   text: string;
-  /** What solves it; `url` null: the billing portal. */
+  /** The remedy; `url` null: the billing portal. */
   action: { label: string; url: string | null };
 }
 

@@ -1,4 +1,4 @@
-// /dashboard/billing: the subscription, the one banner that is grave enough, and the plans to move to. Stripe takes the money.
+// /dashboard/billing: the subscription, the most serious banner, and the plans to change to. Stripe takes the payments.
 import { useEffect, useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
@@ -17,14 +17,14 @@ import { AccountPage, type Account, type OfAccount } from '../account-page.tsx';
 import { bannerOf, type Banner } from './banner.ts';
 import { Offered } from './offered.tsx';
 
-/** After the portal: how long and how often the account is asked for again. */
+/** After a visit to the portal: how long and how often the account is polled. */
 const back = { everyMs: 1_500, times: 20 };
 
 export function Billing() {
   return <AccountPage>{(of) => <BillingOf {...of} />}</AccountPage>;
 }
 
-/** Opens a page of Stripe. @returns only if it cannot. */
+/** Opens a page of Stripe. @returns only if that fails. */
 async function openPortal(): Promise<void> {
   const { data } = await accountApi.get('/v1/billing/portal');
   location.assign(data.url);
@@ -84,7 +84,7 @@ function BillingOf({ account, reload }: OfAccount) {
   );
 }
 
-/** Asks again for a while, as Stripe tells of a change a moment after the browser is back. */
+/** Polls for a while, as Stripe reports a change a moment after the browser has returned. */
 function useBackFromPortal(reload: () => void): boolean {
   const [query] = useSearchParams();
   const isBack = query.get('back') === 'portal';

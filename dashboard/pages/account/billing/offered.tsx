@@ -1,4 +1,4 @@
-// Purchases that were made with the account's e-mail address without signing in: the holder takes them, manages them at Stripe, or ignores them.
+// Purchases made with the account's e-mail address without signing in: the holder claims them, manages them at Stripe, or ignores them.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';

@@ -1,9 +1,9 @@
-// What the return page of a purchase does, without how it looks: the token leaves the URL at once, nothing of the query is read, the state
-// is asked of the API until it is decided, and the key is taken only when somebody asks for it. Hides the waits between the questions.
+// The logic of the return page of a purchase, without its look: the token leaves the URL at once, the query is ignored, the state is polled
+// until it is decided, and the key is claimed only on request.
 import type { AnswerOf, Client } from '../../../../clients/typescript/client.ts';
 import { AlmanacError } from '../../../../clients/typescript/errors.ts';
 
-/** What the API says of it; `open`: not paid yet, or not known here yet. */
+/** The state from the API; `open`: not paid yet, or not known here yet. */
 type State = AnswerOf<'post', '/v1/checkout/state'>['data']['state'];
 
 export type PurchaseView =
@@ -12,7 +12,7 @@ export type PurchaseView =
   | { is: 'cancelled' | 'none' }
   | { is: 'shown'; secret: string; email: string };
 
-/** The parts of a browser that it needs. */
+/** The browser functions that it needs. */
 export interface PurchaseBrowser {
   location: { readonly hash: string; readonly pathname: string };
   history: { replaceState(state: null, title: string, to: string): void };
@@ -22,12 +22,12 @@ export interface PurchaseBrowser {
     removeItem(name: string): void;
   };
   client: Client;
-  /** Calls later. @returns how to give that up. */
+  /** Schedules a call. @returns a function that cancels it. */
   later: (act: () => void, ms: number) => () => void;
 }
 
 export interface Purchase {
-  /** Takes the key, once. @throws AlmanacError if the API cannot answer now; every other failure shows in the view. */
+  /** Claims the key, once. @throws AlmanacError if the API cannot answer now; every other failure shows in the view. */
   take(): Promise<void>;
   leave(): void;
 }
@@ -35,7 +35,7 @@ export interface Purchase {
 const storedAs = 'almanac.claim';
 const waits = { firstMs: 500, lastMs: 5_000, growth: 1.5 };
 
-/** @param show is told each view, the first at once. */
+/** @param show receives each view, the first at once. */
 export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView) => void): Purchase {
   const { client, storage } = browser;
   const { token, isCancelled } = takeToken(browser);
@@ -61,7 +61,7 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
       decided({ is: 'shown', secret: data.key, email: data.account.email });
     } catch (error) {
       if (!(error instanceof AlmanacError) || error.status === 429 || error.status >= 500) throw error;
-      await look(token, waits.firstMs); // refused, or nobody knows whether the answer was on its way: the state says it
+      await look(token, waits.firstMs); // refused, or the answer may have been lost: the state shows which
     }
   }
   if (token !== null) {
@@ -77,7 +77,7 @@ export function openPurchase(browser: PurchaseBrowser, show: (view: PurchaseView
   };
 }
 
-/** That of the URL, else of an earlier look in this tab: the page may be loaded anew while it waits. */
+/** The token of the URL, else of an earlier visit in this tab: the page may be reloaded while it waits. */
 function takeToken({ location, history, storage }: PurchaseBrowser): {
   token: string | null;
   isCancelled: boolean;
@@ -90,7 +90,7 @@ function takeToken({ location, history, storage }: PurchaseBrowser): {
   return { token: isCancelled ? null : storage.getItem(storedAs), isCancelled };
 }
 
-/** Without an answer it is taken to be open, and asked again. */
+/** Without an answer the state counts as open, and is polled again. */
 async function stateOf(client: Client, token: string, signal: AbortSignal): Promise<State> {
   try {
     return (await client.post('/v1/checkout/state', { body: { token }, signal })).data.state;

@@ -1,4 +1,4 @@
-// /billing/return: where Stripe sends a payer back to. It waits for our own state, and shows the first key of a new account once.
+// /billing/return: the page to which Stripe returns a payer. It waits for the API's state, and shows the first key of a new account once.
 import '../../../styles/account.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';

@@ -1,4 +1,4 @@
-// What a key may do and from where, as fields of a form: folded away, since most keys may do all.
+// The permissions of a key as fields of a form: actions and addresses. Folded away, since most keys have no restrictions.
 import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import type { Key } from './keys.tsx';
@@ -47,7 +47,7 @@ export function AccessFields({ of, isOpen = false }: { of?: Access; isOpen?: boo
   );
 }
 
-/** What the fields of the form ask for. */
+/** The values of the fields. */
 export function accessIn(field: Fields): Access {
   const addresses = field('addresses')
     .split(/[\s,]+/)

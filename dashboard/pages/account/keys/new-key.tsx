@@ -1,4 +1,5 @@
-// Makes a key and shows it, once: the dialog cannot be left until the key is said to be stored. Its first call is seen as it comes.
+// Creates a key and shows it, once: the dialog cannot be closed until the user confirms that the key is stored. Its first call is shown as
+// it arrives.
 import { useState } from 'preact/hooks';
 import { accountApi } from '../../../api/clients.ts';
 import { usePoll } from '../../../api/poll.ts';
@@ -16,7 +17,7 @@ import { timeText } from '../../../text/times.ts';
 const lookEveryMs = 2_000;
 
 interface NewKeyProps {
-  /** The name that stands in the field at first. */
+  /** The initial name in the field. */
   suggestion: string;
   onMade: (id: string) => void;
   onClose: () => void;

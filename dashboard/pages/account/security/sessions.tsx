@@ -78,7 +78,7 @@ export function Sessions() {
   );
 }
 
-/** The name that people know it by; the first words of the header where there is none. */
+/** The common name of the browser; else the first words of the header. */
 function browserName(agent: string): string {
   const browser = [
     ['Edg/', 'Edge'],

@@ -16,7 +16,7 @@ import { SetUp } from './set-up-totp.tsx';
 
 type SecondFactor = AnswerOf<'get', '/auth/second-factor'>['data'];
 
-/** What is open: a dialog, or the recovery codes, which are shown once. */
+/** The open view: a dialog, or the recovery codes, which are shown once. */
 type Open = 'set-up' | 'turn-off' | 'recovery-codes' | { codes: readonly string[] };
 
 export function TwoFactor({ account, reload }: OfAccount) {

@@ -7,7 +7,7 @@ import { linearExtent, linearTicks } from '../../../../domain/chart/ticks.ts';
 interface Place {
   width: number;
   height: number;
-  /** What is kept free above the frame, and beside it. */
+  /** The margins above the frame, and beside it. */
   top: number;
   right: number;
 }

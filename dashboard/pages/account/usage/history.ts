@@ -6,7 +6,7 @@ const groupings = ['status', 'endpoint', 'key'] as const;
 export type Range = (typeof ranges)[number];
 export type Grouping = (typeof groupings)[number];
 
-/** What the URL asks for; what it does not know is the default. */
+/** The selection in the URL; unknown values get the default. */
 export interface Wish {
   range: Range;
   by: Grouping;

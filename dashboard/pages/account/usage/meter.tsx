@@ -1,4 +1,4 @@
-// The bar of used against limit, with a mark where the month stands.
+// The bar of used against limit, with a mark for the elapsed part of the month.
 import { monthOf } from './history.ts';
 import { partGone } from './projection.ts';
 import { shareText } from '../../../text/amounts.ts';

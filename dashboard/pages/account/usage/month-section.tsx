@@ -79,7 +79,7 @@ interface NoticeProps {
   resetsAt: string;
 }
 
-/** Below 80 % and with no exhaustion ahead nothing is said. */
+/** Below 80 % and with no exhaustion ahead, no text is shown. */
 function Notice({ month: { used, limit }, projection, resetsAt }: NoticeProps) {
   if (limit === null) return null;
   const until = `until ${instantText(resetsAt)} UTC.`;

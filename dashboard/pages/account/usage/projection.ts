@@ -1,10 +1,10 @@
-// Where the calls of a month lead to at the pace of the days gone. Pure: the page and its chart are made from it.
+// Projects the calls of a month from the pace of the past days. Pure functions, for the page and its chart.
 import { dayMs } from '../../../text/amounts.ts';
 
 export interface Projection {
   /** Calls at the end of the month. */
   expected: number;
-  /** How far the end may be off, from the spread of the days gone. */
+  /** The uncertainty of the projected end, from the spread of the past days. */
   spread: number;
   /** The instant (ms) at which the limit is reached; null if not in this month, or without a limit. */
   exhaustedAt: number | null;
@@ -21,10 +21,10 @@ export interface MonthSoFar {
   days: readonly number[];
 }
 
-/** Of fewer whole days nothing is foretold. */
+/** With fewer whole days there is no forecast. */
 const daysMin = 2;
 
-/** Null before day 3: nothing can be said yet. */
+/** Null before day 3: a forecast is not possible yet. */
 export function project({ from, to, now, used, limit, days }: MonthSoFar): Projection | null {
   const goneDays = (now - from) / dayMs;
   if (goneDays < daysMin) return null;

@@ -59,7 +59,7 @@ export function Usage() {
   );
 }
 
-/** The names of keys, also of those that are revoked. */
+/** The names of keys, including revoked ones. */
 async function keyNames(signal: AbortSignal): Promise<Map<string, string>> {
   const keys = rowsOf(await accountApi.get('/v1/keys', { query: { limit: 1000 }, signal }));
   return new Map(keys.map(({ id, name }) => [id, name]));
@@ -144,7 +144,7 @@ async function historyRows(asked: Asked, signal: AbortSignal): Promise<HistoryRo
   return rows;
 }
 
-/** Without `fields` none of them is missing. */
+/** Without `fields` every field is present. */
 const numbersIn = ({ date = '', calls = 0, billed = 0 }: Partial<HistoryRow>) => ({ date, calls, billed });
 
 function CsvButton({ asked }: { asked: Asked }) {
@@ -169,7 +169,7 @@ interface DaysProps {
   wish: Wish;
   history: History;
   nameOf: (id: string) => string;
-  /** When it was asked. */
+  /** When the usage was requested. */
   at: string;
   choose: (only: string | null) => void;
 }
@@ -288,7 +288,7 @@ function Tables({ wish, history, nameOf }: Pick<DaysProps, 'wish' | 'history' | 
 const [colour2, colour3, colour4, colour5, colour6, colour7, colourOfRest] = palettes.page.series.slice(1);
 const colourOfBars = 'var(--bar)';
 
-/** The ordinary part is in the colour of bars; failures stand out, and other groups take the colours of series. */
+/** The ordinary part has the colour of bars; failures are highlighted, and other groups have the colours of series. */
 function coloursOf(by: Grouping): (id: string, at: number) => string {
   const inOrder = [colourOfBars, colour3, colour5, colour4, colour6, colour2, colour7];
   const ofStatus = { '2xx': colourOfBars, '3xx': colour6, '4xx': colour5, '5xx': colour2 };

@@ -184,7 +184,7 @@ function Log({ deliveries, webhookId, chosen, show, reload }: LogProps) {
   );
 }
 
-/** Another one after each attempt, so that the detail is asked for again. */
+/** Changes after each attempt, so that the detail is loaded again. */
 function stampOf(deliveries: readonly Delivery[], id: string): string {
   const found = deliveries.find((each) => each.id === id);
   return found === undefined ? '' : `${found.status} ${found.attempts} ${found.last_attempt_at}`;

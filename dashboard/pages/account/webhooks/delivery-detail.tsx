@@ -14,7 +14,7 @@ type Attempt = AnswerOf<'get', '/v1/webhooks/{id}/deliveries/{delivery}'>['data'
 interface DeliveryDetailProps {
   webhookId: string;
   id: string;
-  /** With another one it is asked for again. */
+  /** When it changes, the detail is loaded again. */
   stamp: string;
   reload: () => void;
 }

@@ -7,7 +7,7 @@ export interface EventKind {
   sample: string;
 }
 
-/** Those that an endpoint can choose: a test event is asked for. @param document of `/v1/openapi.json`. */
+/** The event types that an endpoint can choose; a test event is sent on request. @param document of `/v1/openapi.json`. */
 export function eventKindsIn(document: unknown): EventKind[] {
   const webhooks = Object.entries(objectIn(document, 'webhooks'));
   return webhooks

@@ -37,7 +37,7 @@ export function NewEndpoint({ onMade, onClose }: { onMade: () => void; onClose: 
     const description = field('description').trim();
     const body = {
       url: field('url').trim(),
-      // The API says which it knows.
+      // The API lists the event types that it knows.
       events: [...chosen] as EventType[],
       ...(series.length === 0 ? {} : { series }),
       ...(description === '' ? {} : { description }),

@@ -14,7 +14,7 @@ import { NewEndpoint } from './new-endpoint.tsx';
 export type Webhook = Row<'/v1/webhooks'>;
 export type Delivery = Row<'/v1/webhooks/{id}/deliveries'>;
 
-/** Where the page stands; what is undefined is taken out of the URL. */
+/** The state of the page; undefined values are removed from the URL. */
 export type Show = (wanted: Readonly<Record<string, string | undefined>>) => void;
 
 const endpointsMax = 10;
@@ -34,7 +34,7 @@ function WebhooksOf({ account }: OfAccount) {
   const [query, setQuery] = useSearchParams();
   const [asked, setAsked] = useState(0);
   const loaded = useLoad((signal) => webhooksOf(account.plan, signal), [account.plan, asked]);
-  // Nothing more is asked of them while the list is loaded anew.
+  // No further request while the list is being reloaded.
   const [deleted, setDeleted] = useState<readonly string[]>([]);
   const reload = () => setAsked((count) => count + 1);
   const forget = (id: string) => {

@@ -1,4 +1,4 @@
-// A load where others speak of it: whether it is in force, in a word, and the link to its page.
+// A reference to a load: whether it is active, in a word, and the link to its page.
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 

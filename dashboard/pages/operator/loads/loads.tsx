@@ -1,4 +1,4 @@
-// /dashboard/operator/loads: every load, the newest first, by dataset and by whether it is in force. The URL has the filters and the page.
+// /dashboard/operator/loads: every load, newest first, by dataset and by whether it is active. The URL has the filters and the page.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';

@@ -1,4 +1,4 @@
-// Retracts a load: first a dry run says what that changes, then the number of the load is typed. Shows the command that does the same.
+// Retracts a load: a dry run shows the changes, then the user types the number of the load. Shows the equivalent command.
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
@@ -17,7 +17,7 @@ import { LoadLink, type Load } from './load-state.tsx';
 
 type Report = AnswerOf<'post', '/v1/operator/loads/{load}/retraction'>['data'];
 
-/** How a load is taken back; `back`: it is a retraction, and what it retracts is in force again. */
+/** The kind of retraction; `back`: the load is a retraction, and retracting it reactivates its loads. */
 type Way = 'today' | 'erase' | 'back';
 
 const ways: Record<Way, { label: string; means: string; button: string; warning: string }> = {
@@ -134,7 +134,7 @@ function RetractForm({ load: { load }, allowed, first, onDone }: RetractFormProp
   );
 }
 
-/** What somebody wants to do. */
+/** The selected action. */
 interface Wish {
   load: number;
   way: Way;
@@ -230,7 +230,7 @@ function Done({ load, report: { load: by, effect, since } }: { load: number; rep
   );
 }
 
-/** Not a retraction: one that is not in force any more stays so. */
+/** Not for a retraction: one that is no longer active stays so. */
 const isRetractedFile = ({ status, retracts }: Load) => status === 'retracted' && retracts === null;
 
 function CannotBe({ load }: { load: Load }) {

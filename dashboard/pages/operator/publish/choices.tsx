@@ -1,4 +1,4 @@
-// The guesses that are settled by picking one of the readings of the file. What is picked changes the entry, and the table is checked anew.
+// The guesses that are settled by picking a reading of the file. A pick changes the entry, and the table is checked again.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Table } from './upload.tsx';
@@ -9,7 +9,7 @@ interface ChoicesProps {
   picks: Readonly<Record<string, number>>;
   isBusy: boolean;
   onPick: (key: string, option: number) => void;
-  /** What went wrong with a pick. */
+  /** The error of a pick. */
   children: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-// What a table would change, by its check: counts, the largest changes, its series, the rows that are not valid, and the command that does the same.
+// The changes that a table would make, by its check: counts, the largest changes, its series, the invalid rows, and the equivalent command.
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { CodePanel } from '../../../components/code-panel.tsx';
 import { DataTable } from '../../../components/data-table.tsx';

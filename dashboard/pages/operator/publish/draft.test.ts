@@ -1,4 +1,4 @@
-// What is asked of the API for a table, and that it is kept for that table alone.
+// The API request for a table, and that a draft belongs to its table alone.
 import test from 'ava';
 import { confirmedBy, emptyDraft, keepDraft, keptDraft, openGuesses, wishOf, type Draft } from './draft.ts';
 import { factFields } from './fact-fields.ts';

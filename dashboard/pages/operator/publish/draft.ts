@@ -1,4 +1,4 @@
-// What somebody has filled in for a table and not yet published. It is kept in sessionStorage: a sign-in may come between.
+// The unpublished input for a table. It is stored in sessionStorage, as a sign-in may come between.
 import type { FactField } from './fact-fields.ts';
 
 export interface Draft {
@@ -16,7 +16,7 @@ export const emptyDraft: Draft = { facts: {}, entry: undefined, picks: {}, confi
 
 const storedAs = 'almanac.publish-draft';
 
-/** The draft of this table, if the last one that was kept is of it. @param of the upload and the table. */
+/** The draft of this table, if the last stored one belongs to it. @param of the upload and the table. */
 export function keptDraft(of: string): Draft {
   const text = sessionStorage.getItem(storedAs);
   if (text === null) return emptyDraft;
@@ -29,7 +29,7 @@ export function keepDraft(of: string, draft: Draft): void {
   sessionStorage.setItem(storedAs, JSON.stringify({ of, ...draft }));
 }
 
-/** What is asked of the API for the table: texts are trimmed, and what is empty or as it was found is left out. */
+/** The API request for the table: texts are trimmed, and empty or unchanged ones are left out. */
 export function wishOf(
   table: number,
   { facts, entry }: Draft,

@@ -1,14 +1,14 @@
-// The facts of the series of a table that have a field: what nobody has stated is asked for, per column where columns are series of their own.
+// The facts of the series of a table that have a field: missing facts, per column if columns are series of their own.
 
 export interface FactField {
   /** Of the field in its form. */
   key: string;
-  /** What `set` of the API calls the fact: `unit`, or `columns.Price.unit`. */
+  /** The name of the fact in `set` of the API: `unit`, or `columns.Price.unit`. */
   fact: string;
   label: string;
-  /** What was found; empty: nobody has stated it. */
+  /** The detected value; empty if unknown. */
   found: string;
-  /** What an empty field means. */
+  /** The meaning of an empty field. */
   hint: string;
 }
 
@@ -51,5 +51,5 @@ const missing = (fact: string, label: string, hint: string): FactField => ({
   found: '',
 });
 
-/** The title of the table. What distinguishes its series is appended to it. */
+/** The title of the table; the distinguishing part of each series is appended to it. */
 const withoutPlaceholders = (name: string) => name.replace(/(?:, \{[^{}]*\})+$/, '');

@@ -1,4 +1,4 @@
-// What was found in a table: the guesses first, as somebody has to confirm them, then what is sure, and its first rows.
+// The detected facts of a table: first the guesses, which the user must confirm, then the certain facts, and the first rows.
 import { DataTable } from '../../../components/data-table.tsx';
 import { countText } from '../../../text/numbers.ts';
 import type { Table } from './upload.tsx';
@@ -84,7 +84,7 @@ export function Found({ table, open, picks, onConfirm }: FoundProps) {
   );
 }
 
-/** What the guess is now: the reading that was picked, or what was found. */
+/** The present value of the guess: the picked reading, or the detected one. */
 function valueOf(
   { choices }: Table,
   { path, value }: Table['guesses'][number],

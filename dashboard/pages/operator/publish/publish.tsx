@@ -1,4 +1,4 @@
-// /dashboard/operator/publish: a file is dropped or chosen, and sent to be read. What it holds is then on a page of its own.
+// /dashboard/operator/publish: upload of a file by dropping or choosing it. Its tables are then on a page of their own.
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
@@ -10,7 +10,7 @@ import { commandLine } from '../../../text/command-line.ts';
 import '../../../styles/publish.css';
 import { FreshProblem, OperatorPage } from '../operator-page.tsx';
 
-/** What the API reads, for the dialog that chooses a file. */
+/** The formats that the API reads, for the file dialog. */
 const endings = '.csv,.tsv,.txt,.gz,.xlsx,.xlsm,.xlsb,.xls,.ods';
 
 export function OperatorPublish() {
@@ -65,7 +65,7 @@ interface DropZoneProps {
   isBusy: boolean;
 }
 
-/** A file input that takes what is dropped on it, too. */
+/** A file input that also accepts dropped files. */
 function DropZone({ onFiles, isBusy }: DropZoneProps) {
   const id = useId();
   const [isOver, setIsOver] = useState(false);

@@ -10,7 +10,7 @@ import type { Publication } from './upload.tsx';
 export function Published({ publication }: { publication: Publication }) {
   const { load, release, series_ids: ids, command } = publication;
   const heading = useRef<HTMLHeadingElement>(null);
-  // What had the focus is gone.
+  // The focused element no longer exists.
   useEffect(() => heading.current?.focus(), []);
   const [first] = ids;
   return (

@@ -1,4 +1,4 @@
-// The steps from a table that was found to its publication: what it holds, what is filled in, what it would change, and when.
+// The steps from a detected table to its publication: its content, the user's input, the changes that it would make, and the time.
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
@@ -44,7 +44,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
       body: { ...wish, choose },
     });
     const isFound = data.entry === table.entry;
-    // Whoever picks a reading confirms it.
+    // Picking a reading confirms it.
     const next = {
       ...confirmedBy(draft, Object.keys(choose), true),
       ...{ entry: isFound ? undefined : data.entry, picks: { ...draft.picks, ...choose } },
@@ -55,7 +55,7 @@ export function TableSteps({ upload, table, onPublished }: TableStepsProps) {
       report: data,
     });
   };
-  // What was checked is what is published: after an edit it is checked anew.
+  // Only a checked table is published: after an edit it is checked again.
   const report = checked?.wish === JSON.stringify(wish) ? checked.report : undefined;
   const preview = report?.preview ?? checked?.report.preview ?? table.preview;
   return (

@@ -30,7 +30,7 @@ function OneUpload({ id }: { id: string }) {
   );
   const upload = shownIn(loaded);
   const [publications, setPublications] = useState<Publications>(new Map());
-  // With its last table the upload goes.
+  // The upload is deleted when its last table is published.
   const isUsed = upload?.tables.every(({ table }) => publications.has(table) || upload.published.includes(table)); // prettier-ignore
   return (
     <>
@@ -56,7 +56,7 @@ function OneUpload({ id }: { id: string }) {
   );
 }
 
-/** What was published while the page is open, by the number of the table. */
+/** The tables published while the page is open, by number. */
 type Publications = ReadonlyMap<number, Publication>;
 
 interface TablesProps {

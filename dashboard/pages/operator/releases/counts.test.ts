@@ -1,4 +1,4 @@
-// What is told of a release: the counts of its check, then those of the release, or why it failed.
+// The displayed result of a release: the counts of its check, then those of the release, or why it failed.
 import test from 'ava';
 import { countsOf, failureOf } from './counts.ts';
 

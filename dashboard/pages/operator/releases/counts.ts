@@ -1,4 +1,4 @@
-// What a release changed or, before it is made, what its check found.
+// The changes that a release made or, before that, those found by its check.
 import type { Row } from '../../../api/rows.ts';
 
 export interface Counts {

@@ -4,7 +4,7 @@ import { numberText } from '../../../text/numbers.ts';
 
 type OfRelease = Pick<Row<'/v1/operator/releases'>, 'state' | 'held_because' | 'late_seconds'>;
 
-/** Later than that is said. */
+/** A longer delay is shown. */
 const lateSeconds = 1;
 
 export function ReleaseState({ of: { state, held_because: held, late_seconds: late } }: { of: OfRelease }) {

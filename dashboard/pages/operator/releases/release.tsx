@@ -55,7 +55,7 @@ function OneRelease({ number }: { number: string }) {
   );
 }
 
-/** Somebody has asked for it now, and a publisher is about to make it. */
+/** The release was requested now, and a publisher is about to make it. */
 function isBeingMade(release: Release | undefined): boolean {
   return release?.state === 'pending' && release.history.some(({ event }) => event === 'hastened');
 }
@@ -127,7 +127,7 @@ function Outcome({ release }: { release: Release }) {
   );
 }
 
-/** What can be asked for, by the state; a release that was made or cancelled stays as it is. */
+/** The available actions by state; a release that was made or cancelled has none. */
 const changes = {
   now: {
     path: '/v1/operator/releases/{release}/publication',

@@ -1,4 +1,5 @@
-// /dashboard/operator/releases: the loads under embargo, and those that were made, failed or were cancelled. The URL has the filter and the page.
+// /dashboard/operator/releases: the pending loads under embargo, and those that were made, failed or were cancelled. The URL has the filter
+// and the page.
 import { Link } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
