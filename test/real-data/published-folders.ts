@@ -321,7 +321,7 @@ async function checkPortfolios(check: Check, scratch: string): Promise<void> {
     ],
     [
       'Monthly HDFC Corporate Bond Fund - 31 July 2025.xlsx',
-      'Monthly_HDFC_Corporate_Bond_Fund',
+      'Monthly_HDFC_Corporate_Bond_Fund_HDFCMO',
       1,
       5,
       'Quantity',
