@@ -68,7 +68,7 @@ async function add(page: Page, id: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The newest hundred rows of five years, rebased to the first month that both have. */
+/** The newest hundred rows of the five years up to where both have values and of what follows, rebased to the first month that both have. */
 async function expectedRows(stage: Stage, vintage: string): Promise<string[][]> {
   const read = async (target: string) =>
     new Map(
@@ -76,8 +76,8 @@ async function expectedRows(stage: Stage, vintage: string): Promise<string[][]> 
     );
   const lines = [await read(`/v1/series/${older}?vintage=${vintage}`), await read(`/v1/series/${newer}`)];
   const dates = [...new Set(lines.flatMap((line) => [...line.keys()]))].sort();
-  const newest = dates.at(-1) ?? '';
-  const from = `${Number(newest.slice(0, 4)) - 5}${newest.slice(4)}`;
+  const [until = ''] = lines.map((line) => [...line.keys()].sort().at(-1) ?? '').sort();
+  const from = `${Number(until.slice(0, 4)) - 5}${until.slice(4)}`;
   const shown = dates.filter((date) => date > from);
   const base = shown.find((date) => lines.every((line) => typeof line.get(date) === 'number')) ?? '';
   return shown
