@@ -1,4 +1,5 @@
 // The default combinations of dimension values of a series: those with the newest values. The order is cached per state of a series.
+import { writeCombination } from '../../domain/dims-text.ts';
 import type { Queryable } from '../../kernel/database.ts';
 import type { Series } from '../series/series.sql.ts';
 
@@ -10,8 +11,8 @@ const pointsCounted = 1_000;
 const ordered = new WeakMap<Series, readonly number[]>();
 
 /**
- * The lines of each series by their newest date with a value, descending, then by the number of their points, then in the order of their
- * first load.
+ * The lines of each series by their newest date with a value, descending, then by the number of their points, then by their dimension values:
+ * the order of the loads does not matter.
  */
 export async function newestLines(
   database: Queryable,
@@ -19,25 +20,36 @@ export async function newestLines(
 ): Promise<(readonly number[])[]> {
   const unknown = series.filter((each) => each.combinations.length > 1 && !ordered.has(each));
   if (unknown.length > 0) {
-    const asked = unknown.flatMap(({ combinations }) =>
-      combinations.slice(0, linesMax).map(({ lineNo }) => lineNo),
-    );
-    const place = new Map((await orderOf(database, asked)).map((lineNo, i) => [lineNo, i]));
-    const placeOf = (lineNo: number): number => place.get(lineNo) ?? asked.length;
-    for (const each of unknown)
-      ordered.set(
-        each,
-        linesOf(each).toSorted((a, b) => placeOf(a) - placeOf(b)),
-      );
+    const asked = unknown.flatMap((each) => linesOf(each).slice(0, linesMax));
+    const states = new Map((await statesOf(database, asked)).map((state) => [state.lineNo, state]));
+    for (const each of unknown) ordered.set(each, newestFirst(each, states));
   }
   return series.map((each) => ordered.get(each) ?? linesOf(each));
 }
 
 const linesOf = ({ combinations }: Series): number[] => combinations.map(({ lineNo }) => lineNo);
 
-async function orderOf(database: Queryable, lineNos: readonly number[]): Promise<number[]> {
-  const rows = await database.query<{ lineNo: number }>(
-    `select asked.line_no as "lineNo"
+interface LineState {
+  lineNo: number;
+  /** Of the newest point with a value; '' without one. */
+  newest: string;
+  points: number;
+}
+
+function newestFirst({ combinations }: Series, states: ReadonlyMap<number, LineState>): number[] {
+  const known = combinations.slice(0, linesMax).map(({ lineNo, dims }) => ({
+    ...(states.get(lineNo) ?? { lineNo, newest: '', points: 0 }),
+    text: writeCombination(dims),
+  }));
+  known.sort((a, b) => compare(b.newest, a.newest) || b.points - a.points || compare(a.text, b.text));
+  return [...known, ...combinations.slice(linesMax)].map(({ lineNo }) => lineNo);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+function statesOf(database: Queryable, lineNos: readonly number[]): Promise<LineState[]> {
+  return database.query<LineState>(
+    `select asked.line_no as "lineNo", coalesce(newest.date::text, '') as newest, counted.points::int as points
      from unnest($1::int[]) as asked(line_no)
      left join lateral (
        select o.date from data.observations o
@@ -45,10 +57,8 @@ async function orderOf(database: Queryable, lineNos: readonly number[]): Promise
        order by o.date desc limit 1) newest on true
      cross join lateral (
        select count(*) as points from (
-         select from data.observations o where o.line_no = asked.line_no and o.superseded_on = 'infinity' limit $2) live) counted
-     order by newest.date desc nulls last, counted.points desc, asked.line_no`,
+         select from data.observations o where o.line_no = asked.line_no and o.superseded_on = 'infinity' limit $2) live) counted`,
     [lineNos, pointsCounted],
     'newest_lines',
   );
-  return rows.map(({ lineNo }) => lineNo);
 }
