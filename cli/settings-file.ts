@@ -6,7 +6,7 @@ import { projectRoot } from '../kernel/project.ts';
 import { SettingsError } from '../kernel/settings/settings.ts';
 import type { Environment } from './installation.ts';
 
-/** The file that is read if SETTINGS_FILE names none. */
+/** The settings file that is read by default. */
 export const defaultSettingsFile = path.join(projectRoot, '.env');
 
 /**

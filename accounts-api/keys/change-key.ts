@@ -1,4 +1,4 @@
-// PATCH /v1/keys/{id}: the name of a key, and what it may do from where. Less is in force once it is answered, as a revocation is.
+// PATCH /v1/keys/{id}: the name of a key, and what it may do from where. A restriction applies at every gateway before the call is answered, as a revocation does.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
@@ -20,7 +20,7 @@ type KeyChange = z.output<typeof keyChange>;
 
 export const changeKey = endpoint({
   summary:
-    'Changes the name, the scopes or the allowed addresses of an API key; the next call is held to them.',
+    'Changes the name, the scopes or the allowed addresses of an API key. They apply from the next call on.',
   params: { id: keyId },
   requester: 'account',
   body: keyChange,
@@ -34,7 +34,7 @@ export const changeKey = endpoint({
         await applyChange(deps, transaction, { requester, key, body });
         return one(keyRecord(key, deps.clock.now()));
       };
-      const isName = body.scopes === undefined && body.addresses === undefined; // which no gateway keeps
+      const isName = body.scopes === undefined && body.addresses === undefined; // no gateway caches names
       return call.stage('sql', () =>
         isName ? deps.db.inLedgerTransaction(work) : deps.db.inTransaction(work),
       );

@@ -48,10 +48,10 @@ export const accessFields = {
 
 export type AccessWish = { readonly [Field in keyof KeyAccess]?: KeyAccess[Field] | undefined };
 
-/** Every key that says nothing else may do everything from everywhere. */
+/** The default access of a key. */
 const everything: KeyAccess = { scopes: [...keyScopes], addresses: null };
 
-/** The access of the key that makes a call; of a session, and whoever else is not bound by a key, everything. */
+/** The access of the calling key. Sessions and operators have all access. */
 async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Requester): Promise<KeyAccess> {
   if (actor.actorKind !== 'key') return everything;
   const maker = await db.keys.findByPk(actor.actorId, { transaction });
@@ -59,7 +59,7 @@ async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Reque
 }
 
 /**
- * The access of a key after what is wished; what is not wished stays, and of a new key is as the maker's.
+ * The access that a key will have. Fields absent from the wish keep their value; a new key takes them from its maker.
  * @param before null: the key is new. @throws Failure `forbidden` if a key makes the call, and it would give more than it has.
  */
 export async function grantedAccess(

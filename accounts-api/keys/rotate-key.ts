@@ -1,4 +1,4 @@
-// The rotation of a key: it gets a new value, and the old one works on until an instant that the gateways keep to by themselves.
+// Rotates a key: it gets a new value, and the old one works until an instant that each gateway enforces itself.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -28,7 +28,7 @@ const rotation = z.strictObject({
 });
 
 export const rotateKey = endpoint({
-  summary: 'Gives an API key a new value, which is in this answer only; the old one works on for a while.',
+  summary: 'Gives an API key a new value, shown in this answer only. The old value works for a while.',
   description:
     'The key stays the same: its id, name, scopes and usage. 409 while an older value still works, unless `overlap_hours` is 0.',
   params: { id: keyId },
@@ -70,8 +70,8 @@ export const endOldValue = endpoint({
 
 /**
  * Rotates a key of an account. @returns the record, and the value, which must be shown once.
- * @throws Failure `not_found`; `conflict` for a key that has ended, or whose older value works still; `forbidden` if the key that makes the
- * call may do less.
+ * @throws Failure `not_found`; `conflict` for a key that has ended, or whose older value still works; `forbidden` if the calling key has
+ * less access.
  */
 export async function giveNewValue(
   deps: Deps,

@@ -8,10 +8,7 @@ import type { OutboxEvent } from './fan-out.sql.ts';
 const dueInOrder = (at: string) =>
   `${at}::timestamptz - (count(*) over () - number) * interval '1 microsecond'`;
 
-/**
- * Begins the schedule of failed messages to an endpoint anew, of those made since an instant. @param limit the oldest so many.
- * @returns how many.
- */
+/** Restarts the schedule of an endpoint's failed messages that were made since an instant. @param limit how many, the oldest first. @returns how many. */
 export async function resendFailedSince(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -27,8 +24,8 @@ export async function resendFailedSince(
 }
 
 /**
- * Does so for the failed messages of some events. @param events their ids, in order.
- * @param made those of which the transaction has made the message: it is put in order with the others.
+ * Restarts the schedule of an endpoint's failed messages about some events, in the order of the events.
+ * @param made the events whose messages this transaction has inserted: these are ordered with the others. @returns how many.
  */
 export async function resendFailedOf(
   db: AccountsDatabase,
@@ -64,14 +61,14 @@ async function countOf(
 export interface Missed {
   /** Without those that the worker has not turned into messages yet: it will. */
   events: OutboxEvent[];
-  /** The place of the last that was looked at. */
+  /** The position of the last update that was examined. */
   cursor: string;
   hasMore: boolean;
   oldest: { cursor: string; at: Date } | null;
   newest: string;
-  /** Whether the update after which it reads is kept. */
+  /** Whether the update of the cursor is still stored. */
   hasPlace: boolean;
-  /** When the first after it was published; null: there is none. */
+  /** When the first update after the cursor was published; null if there is none. */
   firstAt: Date | null;
 }
 

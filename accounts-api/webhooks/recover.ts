@@ -1,5 +1,5 @@
-// Sends again what a webhook endpoint has missed: all failed deliveries since an instant, or the updates after a cursor of /v1/updates that
-// were not delivered, also those of which no delivery was made while the endpoint was disabled or heard of other series.
+// Sends again what a webhook endpoint has missed: failed deliveries since an instant, or undelivered updates after a cursor of /v1/updates.
+// The latter include updates without a delivery, from a time when the endpoint was disabled or subscribed to other series.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -128,8 +128,7 @@ async function recoverAfter(
 }
 
 /**
- * @throws Failure `gone` if updates after the cursor are kept no longer, or deliveries of their time are not; `invalid_cursor` if there never
- * was one with it.
+ * @throws Failure `gone` if updates after the cursor are older than 30 days or deleted; `invalid_cursor` if no update ever had the cursor.
  */
 function requirePlace(cursor: string, missed: Missed, now: Date): void {
   const { oldest, newest, hasPlace, firstAt } = missed;

@@ -7646,7 +7646,7 @@ export type PatchKeysByIdData = {
 
 export type PatchKeysByIdResponses = {
     /**
-     * Changes the name, the scopes or the allowed addresses of an API key; the next call is held to them.
+     * Changes the name, the scopes or the allowed addresses of an API key. They apply from the next call on.
      */
     200: {
         success: true;
@@ -7699,7 +7699,7 @@ export type PostKeysByIdRotateData = {
 
 export type PostKeysByIdRotateResponses = {
     /**
-     * Gives an API key a new value, which is in this answer only; the old one works on for a while.
+     * Gives an API key a new value, shown in this answer only. The old value works for a while.
      */
     200: {
         success: true;

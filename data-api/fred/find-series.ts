@@ -24,7 +24,7 @@ export interface FredSeries {
   values: string | null;
   /** Its id in FRED's form. */
   id: string;
-  /** Null: the series has no points, or several combinations of which the id names none. */
+  /** Null: the series has no points, or has several combinations and the id names none of them. */
   lineNo: number | null;
 }
 

@@ -44,7 +44,13 @@ export function resultOf(asked: Asked): CallToolResult {
   const failed = answers.findIndex(({ status }) => status !== 200);
   if (failed >= 0) return errorOf((bodies[failed]?.['error'] ?? {}) as Json);
   if (tool.name === 'revisions' && asOf !== undefined) hideNow(bodies);
-  const cited = bodies.flatMap((body, i) => sourcesOf(body, targets[i] ?? '', publicUrl));
+  const unborn =
+    asOf === undefined ? undefined : bodies.flatMap(seriesIn).find(({ meta }) => isLater(meta, asOf));
+  if (unborn !== undefined)
+    return errorOf({ code: 'not_found', message: `As of ${asOf} there was no series "${unborn.series}".` });
+  const cited = bodies.flatMap((body, i) =>
+    seriesIn(body).map(({ series, meta }) => sourceOf(series, meta, targets[i] ?? '', publicUrl)),
+  );
   const content = {
     as_of: asOf ?? null,
     ...Object.fromEntries(tool.parts.map((part, i) => [part, bodies[i]])),
@@ -86,17 +92,19 @@ interface Source {
   citation: string | null;
 }
 
-/** The series of an answer: of one, of a list of series, or of a catalogue entry; a list of other things has none. */
-function sourcesOf(body: Json, target: string, publicUrl: string): Source[] {
+/** The series of an answer with their metadata: of one series, of a list of series, or of a catalogue entry. Lists of other things have none. */
+function seriesIn(body: Json): { series: string; meta: Json }[] {
   const { data, meta } = body;
-  if (meta !== undefined && 'series' in body)
-    return [sourceOf(String(body['series']), meta as Json, target, publicUrl)];
+  if (meta !== undefined && 'series' in body) return [{ series: String(body['series']), meta: meta as Json }];
   if (Array.isArray(data))
-    return data.flatMap((row: Json) =>
-      typeof row['meta'] === 'object' ? sourcesOf(row, target, publicUrl) : [],
-    );
+    return data.flatMap((row: Json) => (typeof row['meta'] === 'object' ? seriesIn(row) : []));
   const entry = data as Json | undefined;
-  return typeof entry?.['id'] === 'string' ? [sourceOf(entry['id'], entry, target, publicUrl)] : [];
+  return typeof entry?.['id'] === 'string' ? [{ series: entry['id'], meta: entry }] : [];
+}
+
+/** Whether the series was first published after the day, or never. */
+function isLater({ first_vintage: first }: Json, asOf: string): boolean {
+  return first !== undefined && (first === null || String(first) > asOf);
 }
 
 function sourceOf(series: string, meta: Json, target: string, publicUrl: string): Source {

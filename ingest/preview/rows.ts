@@ -284,7 +284,7 @@ function reasonOf(why: LeftOut, plan: ReshapePlan | null): string {
     : `its text in ${title} is left out (leave_out)`;
 }
 
-/** The columns of which no cell is loaded. Columns without a title and without a cell are ignored. */
+/** The columns whose cells are not loaded. Columns without a title and without a cell are ignored. */
 function columnsLeftOut(
   table: LoadableTable,
   plan: ReshapePlan,

@@ -119,6 +119,13 @@ test('as_of hides what was published later, and is refused where a tool cannot h
     changes: {},
   }))
     t.is(errorOf(await call(name, { ...given, as_of: first })).code, 'invalid_parameter', name);
+  const before = '2024-03-09'; // a day before the first publication
+  for (const [name, given] of Object.entries({
+    latest: { ids: ['GDP'], as_of: before },
+    revisions: { id: 'GDP', as_of: before },
+    compare: { ids: ['GDP'], as_of_a: before, as_of_b: before, as_of: before },
+  }))
+    t.is(errorOf(await call(name, given)).message, 'As of 2024-03-09 there was no series "GDP".', name);
   const late = errorOf(
     await call('compare', { ids: ['GDP'], as_of_a: first, as_of_b: second, as_of: first }),
   );

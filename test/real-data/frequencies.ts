@@ -183,7 +183,7 @@ function digitsOf({ transform, frequency, aggregate }: Question): Digits {
   return { decimals: name === '3ma' ? 10 : 12 };
 }
 
-/** In the dates, or else the first in a value; null where there is none. */
+/** In the dates, or else the first in a value; null if neither has one. */
 function difference(found: readonly Point[], wanted: Expected, digits: Digits): string | null {
   const [dates, wantedDates] = [found.map(({ date }) => date).join(), wanted.map(([date]) => date).join()];
   if (dates !== wantedDates) {

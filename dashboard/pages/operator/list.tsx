@@ -53,7 +53,7 @@ interface FilterProps<Value extends string> {
   options: readonly { value: Value; label: string }[];
 }
 
-/** One of a few values, of which the first is `all`. */
+/** One of a few values; the first is `all`. */
 export function Filter<Value extends string>({ url, name, label, options }: FilterProps<Value | 'all'>) {
   return (
     <Choice

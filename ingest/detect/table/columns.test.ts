@@ -44,6 +44,7 @@ test('a column that numbers the rows is left out, and its missing title is no re
   const table = (title: string, number: (at: number) => string) => [
     [title, 'Year', 'Sales'],
     ...years.map((year, at) => [number(at), year, `${at}.5`]),
+    ...['', '', 'Source: the office'].map((note) => ['', note, '']),
   ];
   const columnsOf = (title: string, number: (at: number) => string) => {
     const { values, dimensions, skip } = proposed(table(title, number));
@@ -63,6 +64,15 @@ test('a column that numbers the rows is left out, and its missing title is no re
   t.deepEqual(
     columnsOf('No.', (at) => String(at + 1)),
     ['Sales', undefined, undefined],
+  );
+  const keyed = proposed([
+    ['Year', 'ID', 'Price'],
+    ...['2020', '2020', '2020', '2021'].map((year, at) => [year, String(at + 1), `${at}.5`]),
+  ]);
+  t.deepEqual(
+    [keyed.values, keyed.dimensions],
+    ['Price', { id: 'ID' }],
+    'it distinguishes the rows of a year',
   );
   t.deepEqual(
     columnsOf('Index', (at) => String(at + 95)),

@@ -83,8 +83,15 @@ export function detectColumns(
       free.delete(at);
       if (!isUntitled(entryAt(titles, at), at)) found.ignored.set(at, 'it is empty');
     }
+  const ofWords = others.filter((at) => entryAt(profiles, at).words.size > 0);
   for (const at of others)
-    if (numbersRows(entryAt(titles, at), at, entryAt(profiles, at), rows)) {
+    if (
+      numbersRows(entryAt(titles, at), at, entryAt(profiles, at), rows) &&
+      areDistinct(
+        rows.filter((row) => (row[at] ?? '').trim() !== ''),
+        [...taken.dates, ...ofWords],
+      )
+    ) {
       free.delete(at);
       found.ignored.set(at, 'it numbers the rows');
     }
@@ -139,6 +146,12 @@ function numbersRows(
     at === 0 &&
     numbers.every((text, place) => place === 0 || Number(text) > Number(numbers[place - 1]))
   );
+}
+
+/** Whether no two rows are equal in these columns: otherwise a number may be what distinguishes them. */
+function areDistinct(rows: readonly string[][], columns: readonly number[]): boolean {
+  const keys = rows.map((row) => columns.map((at) => (row[at] ?? '').trim()).join('\u001f'));
+  return new Set(keys).size === keys.length;
 }
 
 /** The columns with the title of the dates: tables side by side have one each. */

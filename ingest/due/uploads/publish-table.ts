@@ -256,7 +256,7 @@ async function putUnderEmbargo(
 }
 
 /**
- * The long rows as CSV. @throws IngestFailure if the file completely covers a series of which it has no row: the rows cannot express that.
+ * The long rows as CSV. @throws IngestFailure if the file completely covers a series without having a row of it: rows cannot express that.
  */
 async function* longText(
   { options, series }: TableLoad,

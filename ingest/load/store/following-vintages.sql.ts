@@ -88,7 +88,7 @@ const wasRetracted = `l.out_of_force <> '{}' and l.erased_by is null`;
 
 /**
  * Finds the vintages that state nothing new: each value is visible at that day, and a load of that day is on record as having stated it, so
- * that no older vintage of the file can change it either. A day of which a load was retracted is compared point by point. A row that ended
+ * that no older vintage of the file can change it either. A day with a retracted load is compared point by point. A row that ended
  * within its day is found by `<=`: with equalities alone PostgreSQL may hash the whole table instead.
  */
 async function findRecorded(on: Transaction, complete: boolean): Promise<void> {
