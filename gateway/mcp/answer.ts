@@ -103,8 +103,9 @@ function seriesIn(body: Json): { series: string; meta: Json }[] {
 }
 
 /** Whether the series was first published after the day, or never. */
-function isLater({ first_vintage: first }: Json, asOf: string): boolean {
-  return first !== undefined && (first === null || String(first) > asOf);
+function isLater(meta: Json, asOf: string): boolean {
+  const { first_vintage: first } = meta as { first_vintage?: string | null };
+  return first !== undefined && (first === null || first > asOf);
 }
 
 function sourceOf(series: string, meta: Json, target: string, publicUrl: string): Source {

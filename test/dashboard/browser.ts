@@ -5,6 +5,7 @@ import path from 'node:path';
 import axe from 'axe-core';
 import { until } from '../run/until.ts';
 import { chromium, type BrowserContext, type Page } from 'playwright-core';
+import { misfitsOf } from './fitting.ts';
 
 export interface Visitor {
   page: Page;
@@ -105,6 +106,7 @@ async function visitorIn(context: BrowserContext, width: number, options: Browse
           await keepPicture(page, path.join(screenshots, `${name}-${width}-${theme}.png`));
       }
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+      faults.push(...(await misfitsOf(page)).map((misfit) => `${name}, ${width} px: ${misfit}`));
       visitor.looked += 1;
     },
     report: (fault) => void faults.push(fault),

@@ -1,4 +1,5 @@
-// Whether everything on a page fits: the page is no wider than its window, and no text is cut unless its title gives it in full.
+// Whether everything on a page fits: the page is no wider than its window, no table is wider than its place, and no text is cut unless its title
+// gives it in full.
 // Hides how that is measured.
 import type { Page } from 'playwright-core';
 
@@ -10,6 +11,13 @@ const measure = `(() => {
   const faults = [];
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > innerWidth) faults.push('it is ' + scrollWidth + ' px wide in a window of ' + innerWidth + ' px');
+  for (const table of document.querySelectorAll('table')) {
+    if (!table.checkVisibility({ visibilityProperty: true })) continue;
+    const { overflowX } = getComputedStyle(table.parentElement);
+    if (overflowX === 'auto' || overflowX === 'scroll') continue;
+    const over = table.getBoundingClientRect().right - table.parentElement.getBoundingClientRect().right;
+    if (over > 2) faults.push('a table is ' + over.toFixed(0) + ' px wider than its place: ' + table.outerHTML.slice(0, 120));
+  }
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {

@@ -9,7 +9,6 @@ import type { Receiver } from '../../webhooks/receiver.ts';
 import type { Visitor } from '../browser.ts';
 import { refreshSearch } from '../../migrations/search-entries.ts';
 import { addEndpoint, sendTestEvent, withReceiver } from '../endpoint-steps.ts';
-import { misfitsOf } from '../fitting.ts';
 import { assert, newPerson, signUp } from '../people.ts';
 import type { Stage } from '../stage.ts';
 import type { Walk } from '../walks.ts';
@@ -172,7 +171,6 @@ async function requireText(visitor: Visitor, text: string, name: string): Promis
   const { page } = visitor;
   await page.getByText(text).first().waitFor({ state: 'attached' });
   await visitor.look(`hostile-${name}`);
-  for (const misfit of await misfitsOf(page)) visitor.report(`${name}: ${misfit}`);
   const made = await page.locator('[data-hostile]').count();
   if (made > 0) visitor.report(`${made} elements that a text made on ${name}`);
 }

@@ -39,7 +39,7 @@ export function AccessFields({ of, isOpen = false }: { of?: Access; isOpen?: boo
           name="addresses"
           defaultValue={of?.addresses?.join(', ') ?? ''}
           placeholder="203.0.113.0/24, 2001:db8::/32"
-          hint="Addresses or ranges, up to 20. Empty: from everywhere."
+          hint="Up to 20 addresses or ranges. Leave it empty to allow all."
           autocomplete="off"
         />
       </div>

@@ -28,7 +28,7 @@ export function ChangeKey({ of: key, onChanged, onClose }: ChangeKeyProps) {
           label="Name"
           name="name"
           defaultValue={name}
-          hint="The key itself stays the same. The next call is held to what is saved."
+          hint="The value of the key stays the same. Changes apply from the next call on."
           maxLength={100}
           autocomplete="off"
           required

@@ -211,7 +211,7 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
           {
             label: 'Last used',
             cell: ({ last_used_at: at }) =>
-              at === null ? 'never' : <Time at={at} text={agoText(at, now)} />,
+              at === null ? 'never' : <Time at={at} text={agoText(at, now)} isLong />,
           },
           { label: 'Calls, 30 days', right: true, cell: ({ id }) => numberText(use.callsOf(id)) },
           {
@@ -266,9 +266,10 @@ function KeyTable({ keys, use, show, rotation, reload }: KeyTableProps) {
   );
 }
 
-function Time({ at, text }: { at: string; text: string }) {
+/** @param isLong the text may be broken into lines. */
+function Time({ at, text, isLong = false }: { at: string; text: string; isLong?: boolean }) {
   return (
-    <time class="nb" dateTime={at} title={`${instantText(at)} UTC`}>
+    <time class={isLong ? undefined : 'nb'} dateTime={at} title={`${instantText(at)} UTC`}>
       {text}
     </time>
   );
