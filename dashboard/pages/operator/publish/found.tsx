@@ -76,7 +76,11 @@ export function Found({ table, open, picks, onConfirm }: FoundProps) {
                 </>
               ),
           },
-          { label: 'Evidence', phone: 'plain', cell: ({ evidence }) => <span class="xs">{evidence}</span> },
+          {
+            label: 'Evidence',
+            phone: 'plain',
+            cell: ({ evidence }) => <span class="xs found-value">{evidence}</span>,
+          },
         ]}
       />
       {sample.length > 0 && <Sample rows={sample} />}
