@@ -15,3 +15,8 @@ declare module 'virtual:guides' {
     guides: readonly { id: string; title: string; summary: string; load: () => Promise<Guide> }[];
   }[];
 }
+
+declare module 'virtual:guides-text' {
+  /** Every part of every guide, from a heading to the next one, in the order of the guides. */
+  export const texts: readonly { href: string; guide: string; title: string; text: string }[];
+}

@@ -1,6 +1,6 @@
-// The guides of docs/ as modules of the dashboard, rendered when it is built: `virtual:guides` lists them, `virtual:guide/api` has one. The
-// files are the project's own; raw HTML in them is dropped all the same.
-import { readFileSync } from 'node:fs';
+// The guides of docs/ as modules of the dashboard, rendered when it is built: `virtual:guides` lists them, `virtual:guide/api` has one, and
+// `virtual:guides-text` has the text of all for the search. The files are the project's own; raw HTML in them is dropped all the same.
+import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Marked, type Tokens } from 'marked';
 import type { Plugin } from 'vite';
@@ -20,6 +20,10 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       webhooks: 'Messages about changes: how to receive and verify them.',
       events: 'Each type of event with its fields and an example.',
       clients: 'Python, R, TypeScript, shell and spreadsheets.',
+      tools: 'A recipe for each tool: pandas, Excel, Power BI, DuckDB, Polars and others.',
+      fred: 'What FRED’s clients send and get here, and where Almanac differs.',
+      mcp: 'Agents: the tools they call, and the configuration of three clients.',
+      bulk: 'Whole sources and datasets as Parquet files.',
     },
   },
   {
@@ -27,11 +31,17 @@ const groups: { title: string; guides: Record<string, string> }[] = [
     guides: {
       publish: 'A folder of CSV files and workbooks in, an API out: what happens, almanac.yml and limits.',
       recognised: 'Forms of dates and numbers, encodings, kinds of files and scales, each with an example.',
+      'publish-measured': 'What is recognised of real files, and how fast they are loaded.',
+      sources: 'Files that Almanac fetches by itself, from a URL with a schedule.',
+      inbox: 'A folder that is watched: every file put into it is loaded.',
+      entries: 'Every key of almanac.yml, with the flag of the command line that means the same.',
       ingest: 'Loading CSV files: datasets, vintages, revisions and dry runs.',
       corrections: 'Retracting a load; renaming, deleting and restoring a series.',
       embargo: 'Loading in advance, to become visible at an instant.',
       operator: 'What operators see and change: accounts, plans, keys and loads.',
       operations: 'One machine and clusters, settings, logs, metrics and backups.',
+      alerts: 'Each alert: what it means, and what to do about it.',
+      scaling: 'More gateways, replicas and partitions.',
       billing: 'Selling plans by Stripe, and what each status of a subscription means.',
       security: 'How accounts and keys are protected, and the test for each attack.',
       performance: 'Measured figures, each with its goal and date.',
@@ -49,13 +59,25 @@ export interface RenderedGuide {
   sections: { id: string; title: string }[];
 }
 
+/** A part of a guide that the search finds: the text from a heading to the next one. */
+export interface GuideText {
+  /** The address of the page, with the anchor of the heading. */
+  href: string;
+  guide: string;
+  /** Of the section; that of the guide before its first heading. */
+  title: string;
+  text: string;
+}
+
 export function guides(): Plugin {
   const prefix = '\0virtual:guide';
   return {
     name: 'almanac-guides',
-    resolveId: (id) => (/^virtual:guides?(?:\/|$)/.test(id) ? `\0${id}` : undefined),
+    resolveId: (id) => (/^virtual:guide(?:s(?:-text)?$|\/)/.test(id) ? `\0${id}` : undefined),
     load(id) {
       if (id === `${prefix}s`) return listModule();
+      if (id === `${prefix}s-text`)
+        return `export const texts = ${JSON.stringify(all.flatMap((guide) => textsOf(guide, rendered(textOf(guide)))))};`;
       if (!id.startsWith(`${prefix}/`)) return undefined;
       const file = path.join(docsDirectory, `${id.slice(prefix.length + 1)}.md`);
       this.addWatchFile(file);
@@ -64,7 +86,12 @@ export function guides(): Plugin {
   };
 }
 
+/** @throws Error if a file of docs/ is in no group: it could not be found in the dashboard. */
 function listModule(): string {
+  const files = readdirSync(docsDirectory).filter((name) => name.endsWith('.md'));
+  const missing = files.filter((name) => !all.includes(name.slice(0, -3)));
+  if (missing.length > 0)
+    throw new Error(`docs/${missing.join(', docs/')} must be in a group of dashboard/build/guides.ts.`);
   const shown = groups.map(({ title, guides }) => {
     const entries = Object.entries(guides).map(([id, summary]) => {
       const facts = JSON.stringify({ id, title: titleIn(textOf(id)), summary }).slice(1, -1);
@@ -123,6 +150,26 @@ export function rendered(text: string): RenderedGuide {
     },
   });
   return { title, html: marked.parse(text, { async: false }), sections };
+}
+
+/** The parts of a guide, by its headings of the second to the fourth level. */
+export function textsOf(guide: string, { title, html }: RenderedGuide): GuideText[] {
+  const [before = '', ...parts] = html.split(/<h[2-4] id="/);
+  const sections = parts.map((part) => {
+    const [, id = '', heading = '', rest = ''] = /^([^"]*)">(.*?)<\/h[2-4]>(.*)$/s.exec(part) ?? [];
+    return { href: `/docs/${guide}#${id}`, guide: title, title: plain(heading), text: plain(rest) };
+  });
+  return [{ href: `/docs/${guide}`, guide: title, title, text: plain(before) }, ...sections];
+}
+
+/** The text of HTML that `rendered` made. */
+function plain(html: string): string {
+  const text = html.replaceAll('<wbr>', '').replaceAll(/<[^>]+>/g, ' ');
+  const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return text
+    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_all, name: string) => characters[name] ?? '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
 }
 
 /** Where a link of a guide leads here; undefined: to a file that is not a page. */

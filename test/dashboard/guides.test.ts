@@ -1,30 +1,17 @@
 // The guides as pages: what they become, and that every link in them leads somewhere.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { rendered, slugOf } from '../../dashboard/build/guides.ts';
+import { rendered, slugOf, textsOf } from '../../dashboard/build/guides.ts';
+import { finderOf } from '../../dashboard/pages/docs/find.ts';
 import { errorTable } from '../../kernel/errors.ts';
 import { projectRoot } from '../../kernel/project.ts';
 
-const guides = ['api', 'transforms', 'funds', 'errors', 'accounts', 'webhooks', 'events'];
-const forOperators = [
-  'publish',
-  'recognised',
-  'ingest',
-  'corrections',
-  'embargo',
-  'operator',
-  'operations',
-  'billing',
-  'security',
-  'performance',
-  'architecture',
-];
+const docs = path.join(projectRoot, 'docs');
 const pages = new Map(
-  [...guides, ...forOperators].map((name) => [
-    name,
-    rendered(readFileSync(path.join(projectRoot, `docs/${name}.md`), 'utf8')),
-  ]),
+  readdirSync(docs)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => [name.slice(0, -3), rendered(readFileSync(path.join(docs, name), 'utf8'))]),
 );
 
 test('the page of errors has a section of every code, under its name', (t) => {
@@ -60,4 +47,40 @@ test('HTML in a guide is left out, and code stays text', (t) => {
 test('anchors are those of GitHub, where the same files are read', (t) => {
   t.is(slugOf('Plans, prices & limits'), 'plans-prices--limits');
   t.is(slugOf('`invalid_cursor`'), 'invalid_cursor');
+});
+
+const texts = [...pages].flatMap(([id, page]) => textsOf(id, page));
+
+test('every part of every guide can be found by the words of its heading', (t) => {
+  const find = finderOf(texts);
+  for (const { href, title, guide } of texts) {
+    const found = find(`${title} ${guide}`).map((each) => each.href);
+    t.true(found.includes(href), `${href} is not found by its heading`);
+  }
+});
+
+test('a search finds words wherever they are, their beginnings and a mistyped one, and shows the text around them', (t) => {
+  const find = finderOf([
+    {
+      href: '/docs/a#one',
+      guide: 'A',
+      title: 'One',
+      text: `${'first words. '.repeat(30)}A vintage is a version.`,
+    },
+    { href: '/docs/a#two', guide: 'A', title: 'Vintages', text: 'What was published.' },
+  ]);
+  t.deepEqual(
+    find('vintage').map(({ href }) => href),
+    ['/docs/a#two', '/docs/a#one'],
+  );
+  t.regex(find('vintage version')[0]?.excerpt ?? '', /^… .*A vintage is a version\.$/);
+  t.deepEqual(
+    find('publ vint').map(({ href }) => href),
+    ['/docs/a#two'],
+  );
+  t.deepEqual(
+    find('vintaes published').map(({ href }) => href),
+    ['/docs/a#two'],
+  );
+  t.deepEqual(find('vintage nowhere'), []);
 });

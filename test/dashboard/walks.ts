@@ -1,11 +1,11 @@
 // The table of walks, in their order. A walk that moves the clock stands at the end: sessions and mailed links run out with it.
 import type { Visitor } from './browser.ts';
 import type { Stage } from './stage.ts';
-import { paying, payingFirst } from './walks/billing.ts';
+import { paying, payingFirst } from './walks/account/billing.ts';
 import { compare } from './walks/compare.ts';
-import { firstKey } from './walks/first-key.ts';
+import { firstKey } from './walks/account/first-key.ts';
 import { configuredFrontPage } from './walks/front-page.ts';
-import { google } from './walks/google.ts';
+import { google } from './walks/account/google.ts';
 import { manyLines } from './walks/many-lines.ts';
 import { pace } from './walks/pace.ts';
 import { operatorLoads } from './walks/operator/loads.ts';
@@ -13,15 +13,16 @@ import { operatorPublish } from './walks/operator/publish.ts';
 import { operatorReleases } from './walks/operator/releases.ts';
 import { operatorSources } from './walks/operator/sources.ts';
 import { operator } from './walks/operator/accounts.ts';
-import { forgottenPassword } from './walks/passwords.ts';
+import { forgottenPassword } from './walks/account/passwords.ts';
 import { hostileNames } from './walks/hostile-names.ts';
 import { lockedRevisions } from './walks/locked-revisions.ts';
+import { readDocs } from './walks/docs.ts';
 import { openPages } from './walks/public.ts';
 import { revisions } from './walks/revisions.ts';
 import { continuedSeries, oneSeries } from './walks/series.ts';
-import { twoFactor } from './walks/two-factor.ts';
-import { busyMonth } from './walks/usage.ts';
-import { webhooks } from './walks/webhooks.ts';
+import { twoFactor } from './walks/account/two-factor.ts';
+import { busyMonth } from './walks/account/usage.ts';
+import { webhooks } from './walks/account/webhooks.ts';
 
 export interface Walk {
   /** What somebody does, for people. */
@@ -32,6 +33,7 @@ export interface Walk {
 
 export const walks: readonly Walk[] = [
   openPages,
+  readDocs,
   configuredFrontPage,
   oneSeries,
   continuedSeries,

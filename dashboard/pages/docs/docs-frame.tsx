@@ -1,9 +1,17 @@
-// A page of the docs beside the list of the others; links within its text stay in the app, and the section of the URL is shown.
+// A page of the docs beside the search and the list of all pages, before links to the previous and the next one; links within its text stay
+// in the app, and the section of the URL is shown.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { groups } from 'virtual:guides';
+import { DocsSearch } from './docs-search.tsx';
 import '../../styles/docs.css';
+
+/** Every page of the docs, in the order of the list. */
+const pages = [
+  { path: '/docs/reference', title: 'Reference' },
+  ...groups.flatMap(({ guides }) => guides.map(({ id, title }) => ({ path: `/docs/${id}`, title }))),
+];
 
 interface DocsFrameProps {
   /** The sections of the page, for the list. */
@@ -13,7 +21,7 @@ interface DocsFrameProps {
 
 export function DocsFrame({ sections, children }: DocsFrameProps) {
   const [path, navigate] = useLocation();
-  const content = useRef<HTMLDivElement>(null);
+  const [isOpen, setIsOpen] = useState(false);
   useSection(path, sections);
   function onClick(event: MouseEvent) {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
@@ -27,27 +35,56 @@ export function DocsFrame({ sections, children }: DocsFrameProps) {
   }
   return (
     <div class="docs">
-      <nav class="docs-nav" aria-label="Docs">
-        <Entry path="/docs/reference" title="Reference" current={path} sections={sections} />
-        {groups.map(({ title, guides }) => (
-          <div key={title}>
-            <h2>{title}</h2>
-            {guides.map((guide) => (
-              <Entry
-                key={guide.id}
-                path={`/docs/${guide.id}`}
-                title={guide.title}
-                current={path}
-                sections={sections}
-              />
-            ))}
-          </div>
-        ))}
+      <nav class={isOpen ? 'docs-nav open' : 'docs-nav'} aria-label="Docs">
+        <DocsSearch onEnter={(q) => navigate(`/docs?${new URLSearchParams({ q }).toString()}`)} />
+        <button class="btn sml" type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          Contents
+        </button>
+        <div class="docs-list" onClick={() => setIsOpen(false)}>
+          <Entry path="/docs/reference" title="Reference" current={path} sections={sections} />
+          {groups.map(({ title, guides }) => (
+            <div key={title}>
+              <h2>{title}</h2>
+              {guides.map((guide) => (
+                <Entry
+                  key={guide.id}
+                  path={`/docs/${guide.id}`}
+                  title={guide.title}
+                  current={path}
+                  sections={sections}
+                />
+              ))}
+            </div>
+          ))}
+        </div>
       </nav>
-      <div ref={content} onClick={onClick}>
+      <div onClick={onClick}>
         {children}
+        <Neighbours path={path} />
       </div>
     </div>
+  );
+}
+
+/** The links to the pages before and after the one at `path`. */
+function Neighbours({ path }: { path: string }) {
+  const at = pages.findIndex((page) => page.path === path);
+  const [previous, next] = [pages[at - 1], pages[at + 1]];
+  return (
+    <nav class="docs-neighbours" aria-label="Previous and next page">
+      {previous !== undefined && (
+        <Link href={previous.path} class="previous">
+          <small>Previous</small>
+          {previous.title}
+        </Link>
+      )}
+      {next !== undefined && (
+        <Link href={next.path} class="next">
+          <small>Next</small>
+          {next.title}
+        </Link>
+      )}
+    </nav>
   );
 }
 

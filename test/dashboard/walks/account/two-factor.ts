@@ -1,8 +1,8 @@
 // Two-factor sign-in: set up, used to sign in, and turned off by a recovery code.
-import { codeAt, wrongCodeAt } from '../../auth/authenticator.ts';
-import { noteSecret } from '../../run/traces.ts';
-import { assertSame, newPerson, signIn, signUp } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { codeAt, wrongCodeAt } from '../../../auth/authenticator.ts';
+import { noteSecret } from '../../../run/traces.ts';
+import { assertSame, newPerson, signIn, signUp } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 const stepMs = 30_000;
 

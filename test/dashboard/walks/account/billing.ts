@@ -1,8 +1,8 @@
 // Pay with the fake of Stripe: with an account, whose plan changes; and without one, which shows the first key once.
-import { noteSecret } from '../../run/traces.ts';
-import { until } from '../../run/until.ts';
-import { assert, assertSame, askApi, newPerson, signIn, signUp } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { noteSecret } from '../../../run/traces.ts';
+import { until } from '../../../run/until.ts';
+import { assert, assertSame, askApi, newPerson, signIn, signUp } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 interface Account {
   data: { subscription: { status: string } | null };

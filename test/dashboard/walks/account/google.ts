@@ -1,6 +1,6 @@
 // Google, in whose place stands a real OpenID server: a stranger signs in by it.
-import { assert } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { assert } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 let strangers = 0;
 

@@ -1,8 +1,8 @@
 // Read the usage of a busy month: every number on the page is the API's, filters are in the URL, and the CSV is the same.
 import { readFile } from 'node:fs/promises';
-import { assert, assertSame, askApi, newPerson, numberIn, signUp } from '../people.ts';
-import type { Stage } from '../stage.ts';
-import type { Walk } from '../walks.ts';
+import { assert, assertSame, askApi, newPerson, numberIn, signUp } from '../../people.ts';
+import type { Stage } from '../../stage.ts';
+import type { Walk } from '../../walks.ts';
 
 interface Usage {
   data: { used: number; limit: number };

@@ -1,8 +1,8 @@
 // Sign up, verify, make a key, call, see the usage move; rotate the key, revoke the old one, and it is refused.
-import { noteSecret } from '../../run/traces.ts';
-import { until } from '../../run/until.ts';
-import type { Walk } from '../walks.ts';
-import { assert, assertSame, askApi, makeKey, newPerson, numberIn, signUp } from '../people.ts';
+import { noteSecret } from '../../../run/traces.ts';
+import { until } from '../../../run/until.ts';
+import type { Walk } from '../../walks.ts';
+import { assert, assertSame, askApi, makeKey, newPerson, numberIn, signUp } from '../../people.ts';
 
 interface Usage {
   data: { used: number };

@@ -1,10 +1,10 @@
 // A webhook endpoint is made, a test event is seen and resent, a failure is recovered, and the secret rotated.
-import { addEndpoint, sendTestEvent, withReceiver } from '../endpoint-steps.ts';
-import { assertSame, newPerson, signUp } from '../people.ts';
-import type { Receiver } from '../../webhooks/receiver.ts';
-import type { Visitor } from '../browser.ts';
-import type { Stage } from '../stage.ts';
-import type { Walk } from '../walks.ts';
+import { addEndpoint, sendTestEvent, withReceiver } from '../../endpoint-steps.ts';
+import { assertSame, newPerson, signUp } from '../../people.ts';
+import type { Receiver } from '../../../webhooks/receiver.ts';
+import type { Visitor } from '../../browser.ts';
+import type { Stage } from '../../stage.ts';
+import type { Walk } from '../../walks.ts';
 
 export const webhooks: Walk = {
   name: 'make a webhook, see a test event, resend it',

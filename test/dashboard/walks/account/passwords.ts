@@ -1,7 +1,7 @@
 // A forgotten password, and a session that ends while somebody is at work.
-import { tokenIn, newPassword } from '../../services/sign-in.ts';
-import { assert, assertSame, newPerson, signIn, signUp } from '../people.ts';
-import type { Walk } from '../walks.ts';
+import { tokenIn, newPassword } from '../../../services/sign-in.ts';
+import { assert, assertSame, newPerson, signIn, signUp } from '../../people.ts';
+import type { Walk } from '../../walks.ts';
 
 export const forgottenPassword: Walk = {
   name: 'forget the password, set a new one, and end other sessions',
