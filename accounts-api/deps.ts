@@ -4,7 +4,7 @@ import type { Log } from '../kernel/log/log.ts';
 import type { Billing } from './billing/connection.ts';
 import type { Deps } from './database.ts';
 import type { Jobs } from './jobs.ts';
-import type { OpenId } from './auth/openid.ts';
+import type { GoogleSettings, OpenId } from './auth/openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
 import type { Secrets } from './webhooks/secrets.ts';
@@ -20,13 +20,6 @@ export interface SignInSettings {
   operatorSecondFactor: 'optional' | 'required';
   /** Undefined: no sign-in with Google. */
   google: GoogleSettings | undefined;
-}
-
-export interface GoogleSettings {
-  clientId: string;
-  clientSecret: string;
-  /** `https://accounts.google.com`, or a replacement in tests. */
-  issuer: string;
 }
 
 export interface ServiceDeps extends Deps {

@@ -44,7 +44,19 @@ test('kernel imports nothing, domain only kernel, and no service imports another
   }
 });
 
-for (const service of ['gateway', 'ingest']) {
+const folders = [
+  'gateway',
+  'accounts-api',
+  'data-api',
+  'ingest',
+  'dashboard',
+  'cli',
+  'embedded',
+  'domain',
+  'kernel',
+  'test',
+];
+for (const service of folders) {
   test(`no two folders of ${service} import each other, at whatever remove, nor do two of its files`, (t) => {
     const files = sources(service).filter((name) => !name.endsWith('.test.ts'));
     const imports = files.map((file): [string, string[]] => [file, importedFiles(file)]);

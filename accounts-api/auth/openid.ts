@@ -15,7 +15,6 @@ import {
 import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { GoogleSettings } from '../deps.ts';
 import { emailField } from '../fields.ts';
 
 /** The secrets of one flow. */
@@ -24,6 +23,13 @@ export interface FlowSecrets {
   nonce: string;
   /** PKCE. */
   verifier: string;
+}
+
+export interface GoogleSettings {
+  clientId: string;
+  clientSecret: string;
+  /** `https://accounts.google.com`, or a replacement in tests. */
+  issuer: string;
 }
 
 export interface GoogleIdentity {

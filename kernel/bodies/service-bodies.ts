@@ -1,7 +1,6 @@
 // Reads the bodies of the calls to a service, within the memory that they may take all together. Hides Express's body parsers.
 import express, { type Request, type Response } from 'express';
 import { Failure, fail } from '../errors.ts';
-import type { Route } from '../http/server.ts';
 import { limitKey } from '../ip.ts';
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 
@@ -13,11 +12,24 @@ const bodiesBytesMax = 64 * 1024 * 1024;
 // What an upload takes that a handler streams: a piece of it, and the compressor.
 const streamBytes = 4 * 1024 * 1024;
 
+/** The bodies that a route takes. */
+export interface RouteBody {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** `client`: forwarded by the gateway for a client. `internal`: the gateway's own call. */
+  scope: 'client' | 'internal';
+  /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
+  bodyBytesMax?: number | undefined;
+  /** `request.body` is the bytes as sent, instead of what JSON they hold. */
+  takesRawBody?: boolean;
+  /** The handler reads the body from the request, of any type, and counts it. */
+  takesStream?: boolean;
+}
+
 /** Holds the memory of a call's body, and reads it into `request.body`, unless its handler reads it. */
 export type ReadBody = (request: Request, response: Response) => Promise<void> | void;
 
 /** @param bytesMax of all bodies together. @returns makes the reader of a route's bodies; null if its calls have none. */
-export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: Route) => ReadBody | null {
+export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: RouteBody) => ReadBody | null {
   const budget = createByteBudget(bytesMax);
   return (route) => {
     if (route.method !== 'POST' && route.method !== 'PATCH') return null;
@@ -29,14 +41,14 @@ export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: Rou
   };
 }
 
-const limitOf = ({ bodyBytesMax: own, scope }: Route) =>
+const limitOf = ({ bodyBytesMax: own, scope }: RouteBody) =>
   own ?? (scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
 
 /**
  * Holds the bytes of a body until its call is answered. A gateway sends bodies whole, so the full length is counted at once.
  * @throws Failure `rate_limited` or `unavailable` without room for them.
  */
-function holdBytes(bodies: ByteBudget, route: Route, { headers }: Request, response: Response): void {
+function holdBytes(bodies: ByteBudget, route: RouteBody, { headers }: Request, response: Response): void {
   const forwardedFor = headers['x-forwarded-for'];
   const client = typeof forwardedFor === 'string' ? limitKey(forwardedFor) : '';
   const held = bodies.hold(route.scope === 'internal' ? 'gateways' : client);
@@ -47,7 +59,7 @@ function holdBytes(bodies: ByteBudget, route: Route, { headers }: Request, respo
   held.grow(route.takesStream === true ? streamBytes : Math.min(length, limitOf(route)));
 }
 
-function parserOf(route: Route): (request: Request, response: Response) => Promise<void> {
+function parserOf(route: RouteBody): (request: Request, response: Response) => Promise<void> {
   const limit = limitOf(route);
   const read =
     route.takesRawBody === true ? express.raw({ limit, type: 'application/json' }) : express.json({ limit });

@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type Request, type Response } from 'express';
-import { createBodyReader, type ReadBody } from '../bodies/service-bodies.ts';
+import { createBodyReader, type ReadBody, type RouteBody } from '../bodies/service-bodies.ts';
 import type { ServiceCertificate } from './certificate.ts';
 import { checkedWithin } from '../deadline.ts';
 import { Failure, fail, toFailure } from '../errors.ts';
@@ -49,21 +49,12 @@ export interface ServiceCall {
 
 export type Handler = (request: Request, response: Response, call: ServiceCall) => Promise<void> | void;
 
-export interface Route {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export interface Route extends RouteBody {
   /** Such as `/v1/series/:id/latest`; a path may occur once per method. */
   path: string;
-  /** `client`: forwarded by the gateway for a client. `internal`: the gateway's own call. */
-  scope: Identity['scope'];
   handler: Handler;
   /** Refuses a call by its headers, before its body is read. @throws Failure. */
   admit?: ((request: Request) => void) | undefined;
-  /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
-  bodyBytesMax?: number | undefined;
-  /** `request.body` is the bytes as sent, instead of what JSON they hold. */
-  takesRawBody?: boolean;
-  /** The handler reads the body from the request, of any type, and counts it. */
-  takesStream?: boolean;
 }
 
 type Server = HttpServer | TlsServer;

@@ -1,7 +1,7 @@
 // The permissions of a key as fields of a form: actions and addresses. Folded away, since most keys have no restrictions.
 import type { Fields } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
-import type { Key } from './keys.tsx';
+import type { Key } from './answers.ts';
 
 type Access = Pick<Key, 'scopes' | 'addresses'>;
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useSearchParams } from 'wouter-preact';
 import { accountApi } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { rowsOf, type Row } from '../../../api/rows.ts';
+import { rowsOf } from '../../../api/rows.ts';
 import { DataTable } from '../../../components/data-table.tsx';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Empty, SkeletonRows, Waiting } from '../../../components/states.tsx';
@@ -11,19 +11,13 @@ import { agoText, utcDay } from '../../../text/amounts.ts';
 import { numberText } from '../../../text/numbers.ts';
 import { dayText, instantText } from '../../../text/times.ts';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
+import type { Key, KeyUse } from './answers.ts';
 import { accessText } from './access-fields.tsx';
 import { ChangeKey } from './change-key.tsx';
 import { NewValue, OldValue } from './new-value.tsx';
 import { NewKey } from './new-key.tsx';
 import { RevokeKey } from './revoke-key.tsx';
 import { Rotation } from './rotation.tsx';
-
-export type Key = Row<'/v1/keys'>;
-
-export interface KeyUse {
-  /** The calls of each key by day, the last 30 days. */
-  callsOf(keyId: string, days?: readonly string[]): number;
-}
 
 interface Found {
   keys: Key[];

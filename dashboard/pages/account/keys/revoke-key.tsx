@@ -3,7 +3,7 @@ import { accountApi } from '../../../api/clients.ts';
 import { agoText, utcDay } from '../../../text/amounts.ts';
 import { countText, numberText } from '../../../text/numbers.ts';
 import { TypedConfirmation } from '../typed-confirmation.tsx';
-import type { Key, KeyUse } from './keys.tsx';
+import type { Key, KeyUse } from './answers.ts';
 
 interface RevokeKeyProps {
   of: Key;

@@ -7,7 +7,7 @@ import { countText } from '../../../text/numbers.ts';
 import { recentText } from '../../../text/times.ts';
 import { StackedBars } from '../usage/stacked-bars.tsx';
 import { historyOf, wishOf } from '../usage/history.ts';
-import type { Key, KeyUse } from './keys.tsx';
+import type { Key, KeyUse } from './answers.ts';
 
 const lookEveryMs = 5_000;
 

@@ -3,19 +3,14 @@ import { useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { accountApi, api } from '../../../api/clients.ts';
 import { useLoad } from '../../../api/load.ts';
-import { rowsOf, type Row } from '../../../api/rows.ts';
+import { rowsOf } from '../../../api/rows.ts';
 import { PageHead } from '../../../components/page-head.tsx';
 import { Empty, Waiting } from '../../../components/states.tsx';
 import { AccountPage, type OfAccount } from '../account-page.tsx';
+import type { Delivery, Show, Webhook } from './answers.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Endpoints } from './endpoints.tsx';
 import { NewEndpoint } from './new-endpoint.tsx';
-
-export type Webhook = Row<'/v1/webhooks'>;
-export type Delivery = Row<'/v1/webhooks/{id}/deliveries'>;
-
-/** The state of the page; undefined values are removed from the URL. */
-export type Show = (wanted: Readonly<Record<string, string | undefined>>) => void;
 
 const endpointsMax = 10;
 

@@ -1,7 +1,7 @@
 // The guesses that are settled by picking a reading of the file. A pick changes the entry, and the table is checked again.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import type { Table } from './upload.tsx';
+import type { Table } from './answers.ts';
 
 interface ChoicesProps {
   choices: Table['choices'];

@@ -4,7 +4,7 @@ import { Link } from 'wouter-preact';
 import { Field } from '../../../components/forms/field.tsx';
 import type { Draft } from './draft.ts';
 import type { FactField } from './fact-fields.ts';
-import type { Table } from './upload.tsx';
+import type { Table } from './answers.ts';
 
 interface EntryFormProps {
   table: Table;

@@ -1,7 +1,7 @@
 // The detected facts of a table: first the guesses, which the user must confirm, then the certain facts, and the first rows.
 import { DataTable } from '../../../components/data-table.tsx';
 import { countText } from '../../../text/numbers.ts';
-import type { Table } from './upload.tsx';
+import type { Table } from './answers.ts';
 
 interface FoundProps {
   table: Table;

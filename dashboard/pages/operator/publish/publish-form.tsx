@@ -11,7 +11,7 @@ import { Waiting } from '../../../components/states.tsx';
 import { instantText, today } from '../../../text/times.ts';
 import { FreshProblem } from '../operator-page.tsx';
 import type { wishOf } from './draft.ts';
-import type { Publication } from './upload.tsx';
+import type { Publication } from './answers.ts';
 
 const times = [
   { value: 'now', label: 'Now' },

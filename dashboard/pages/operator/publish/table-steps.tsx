@@ -12,7 +12,7 @@ import { factFields } from './fact-fields.ts';
 import { Found } from './found.tsx';
 import { PublishForm } from './publish-form.tsx';
 import { Rows } from './rows.tsx';
-import type { Publication, Table } from './upload.tsx';
+import type { Publication, Table } from './answers.ts';
 
 type Check = AnswerOf<'post', '/v1/operator/uploads/{id}/check'>['data'];
 

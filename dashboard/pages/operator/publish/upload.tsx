@@ -1,7 +1,6 @@
 // /dashboard/operator/publish/:id: what was found in a file that was sent; from here it is checked and published. The URL has the table.
 import { useState } from 'preact/hooks';
 import { Link, useLocation, useParams, useSearchParams } from 'wouter-preact';
-import type { AnswerOf } from '../../../../clients/typescript/client.ts';
 import { accountApi } from '../../../api/clients.ts';
 import { shownIn, useLoad } from '../../../api/load.ts';
 import { useAction } from '../../../components/forms/action.tsx';
@@ -11,12 +10,9 @@ import { bytesText } from '../../../text/amounts.ts';
 import { instantText } from '../../../text/times.ts';
 import '../../../styles/publish.css';
 import { Fresh, FreshProblem, OperatorPage } from '../operator-page.tsx';
+import type { Publication, Table, Upload } from './answers.ts';
 import { Published } from './published.tsx';
 import { TableSteps } from './table-steps.tsx';
-
-export type Upload = AnswerOf<'get', '/v1/operator/uploads/{id}'>['data'];
-export type Table = Upload['tables'][number];
-export type Publication = AnswerOf<'post', '/v1/operator/uploads/{id}/publication'>['data'];
 
 export function OperatorUpload() {
   const { id = '' } = useParams();
