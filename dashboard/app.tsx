@@ -5,7 +5,7 @@ import { Shell } from './shell/shell.tsx';
 import { lazyPage } from './shell/lazy-page.tsx';
 import { NotFound } from './shell/not-found.tsx';
 
-const AccountHome = lazyPage(async () => (await import('./pages/account/home.tsx')).AccountHome);
+const AccountHome = lazyPage(async () => (await import('./pages/account/overview/overview.tsx')).AccountHome);
 const Keys = lazyPage(async () => (await import('./pages/account/keys/keys.tsx')).Keys);
 const Usage = lazyPage(async () => (await import('./pages/account/usage/usage.tsx')).Usage);
 const Webhooks = lazyPage(async () => (await import('./pages/account/webhooks/webhooks.tsx')).Webhooks);

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
-import { serveMetrics } from '../kernel/metrics/server.ts';
+import { serveMetrics } from '../kernel/http/metrics-server.ts';
 import { runEngine } from './engine/engine.ts';
 import type { Prepared } from './engine/plugin.ts';
 import { answerFailure, type Refusals } from './failure.ts';

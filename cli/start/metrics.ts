@@ -20,7 +20,7 @@ export async function withMetrics<Service extends Measured>(
   if (metrics === undefined) return service;
   try {
     // Imported here: `almanac start` reaches PostgreSQL sooner without a web server's modules.
-    const { serveMetrics } = await import('../../kernel/metrics/server.ts');
+    const { serveMetrics } = await import('../../kernel/http/metrics-server.ts');
     const served = await serveMetrics(service.metrics, metrics, service.ready);
     return {
       ...service,

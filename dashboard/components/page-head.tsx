@@ -1,7 +1,7 @@
 // The head of a page: its title, here and in the window, which gets the focus when the page was reached by a link.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { takeNavigation } from '../shell/navigation.ts';
+import { takeNavigation } from './navigation.ts';
 
 interface PageHeadProps {
   title: string;

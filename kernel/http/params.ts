@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { fail } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
-import { entryAt } from '../entries.ts';
+import { editDistance } from '../text/edit-distance.ts';
 
 /** The maximum length in characters; a schema may allow more by `.meta({ lengthMax })`. */
 const valueLengthMax = 2_000;
@@ -285,24 +285,4 @@ function isRepeatable(schema: z.core.$ZodType | undefined): boolean {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) return isRepeatable(schema.unwrap());
   if (schema instanceof z.ZodPipe) return isRepeatable(schema.in);
   return schema instanceof z.ZodArray;
-}
-
-/** How many letters to add, drop, change, or swap with the next: Damerau and Levenshtein's distance, by rows; both texts are short. */
-export function editDistance(a: string, b: string): number {
-  if (a.length > 64) return a.length;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = a[i - 1] === b[j - 1] ? 0 : 1;
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwap ? entryAt(beforeLast, j - 2) + 1 : Infinity;
-      row.push(
-        Math.min(entryAt(last, j) + 1, entryAt(row, j - 1) + 1, entryAt(last, j - 1) + change, swapped),
-      );
-    }
-    [beforeLast, last] = [last, row];
-  }
-  return entryAt(last, b.length);
 }

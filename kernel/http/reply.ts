@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { Request, Response } from 'express';
-import { currentCall } from './call-context.ts';
+import { currentCall } from '../tracing/call-context.ts';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 

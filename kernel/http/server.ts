@@ -20,7 +20,7 @@ import { anonymous, identityHeader, type Identity, type Open } from '../identity
 import type { Log } from '../log/log.ts';
 import { createServiceMetrics, type RouteFigures, type ServiceMetrics } from '../metrics/service.ts';
 import type { Span, Tracing } from '../tracing/tracing.ts';
-import { inCall, type CallContext } from './call-context.ts';
+import { inCall, type CallContext } from '../tracing/call-context.ts';
 import { openResponses } from './open-responses.ts';
 import { errorAnswer } from '../wire/error-form.ts';
 import { sendBytes, sendJson } from './reply.ts';

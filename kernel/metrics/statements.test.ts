@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import test from 'ava';
 import { shapeOf, watchStatements } from './statements.ts';
-import { inCall } from '../http/call-context.ts';
+import { inCall } from '../tracing/call-context.ts';
 import { createLog } from '../log/log.ts';
 
 test('the shape of a statement has no value in it, and keeps its parameters and names', (t) => {

@@ -1,5 +1,5 @@
 // Times the statements of a pool: a histogram for /metrics, a log line for each that is slow, a span if its call is traced. Hides the values in their texts.
-import { currentCall } from '../http/call-context.ts';
+import { currentCall } from '../tracing/call-context.ts';
 import type { Log } from '../log/log.ts';
 import type { SpanAbout } from '../tracing/tracing.ts';
 import { newHistogram, observe, type Histogram } from './histogram.ts';

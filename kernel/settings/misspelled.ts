@@ -1,5 +1,5 @@
 // Finds variables whose names are nearly those of settings.
-import { editDistance } from '../http/params.ts';
+import { editDistance } from '../text/edit-distance.ts';
 import { variableNames } from './variables.ts';
 
 /**

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { standingOf } from '../../cli/commands/check-observability.ts';
-import { serveMetrics } from '../../kernel/metrics/server.ts';
+import { serveMetrics } from '../../kernel/http/metrics-server.ts';
 import { createTestDatabase } from '../services/harness.ts';
 import { freePort } from '../services/instance.ts';
 import { startRedis } from '../services/redis.ts';

@@ -13,7 +13,7 @@ import { until } from '../run/until.ts';
 import { exempt } from '../openapi/hold.ts';
 import { openDatabase } from '../../kernel/database.ts';
 import { serverMetrics } from '../../kernel/metrics/database.ts';
-import { serveMetrics } from '../../kernel/metrics/server.ts';
+import { serveMetrics } from '../../kernel/http/metrics-server.ts';
 import { startProxy } from '../services/proxy.ts';
 import type { Services } from '../services/services.ts';
 import { scrape, startAll } from './all-metrics.ts';

@@ -3,7 +3,7 @@ import type { ComponentChild } from 'preact';
 import { Link } from 'wouter-preact';
 import type { AnswerOf } from '../../../clients/typescript/client.ts';
 import type { Loaded } from '../../api/load.ts';
-import { NextReleases } from '../../components/releases.tsx';
+import { NextReleases } from './releases.tsx';
 import { SeriesTable } from '../../components/series-table.tsx';
 import { SkeletonRows, Waiting } from '../../components/states.tsx';
 import { HowToCall } from './calls.tsx';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api } from '../../api/clients.ts';
 import { shownIn, useLoad, type Loaded } from '../../api/load.ts';
-import { HeroChart } from '../../charts/hero-chart.tsx';
+import { HeroChart } from './hero-chart.tsx';
 import { CodePanel } from '../../components/code-panel.tsx';
 import { usePageTitle } from '../../components/page-head.tsx';
 import { Empty } from '../../components/states.tsx';

@@ -6,7 +6,7 @@ import { api } from '../../../api/clients.ts';
 import { session } from '../../../api/session.ts';
 import { Problem, useAction } from '../../../components/forms/action.tsx';
 import { NarrowPage } from '../../sign-in/narrow-page.tsx';
-import { FirstCallCode } from '../first-call.tsx';
+import { FirstCallCode } from '../overview/first-call.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { openPurchase, type Purchase as OpenedPurchase, type PurchaseView } from './purchase-state.ts';
 

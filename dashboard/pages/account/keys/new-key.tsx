@@ -11,7 +11,7 @@ import { Field } from '../../../components/forms/field.tsx';
 import { Pick } from '../../../components/pick.tsx';
 import { SecretOnce } from '../secret-once.tsx';
 import { AccessFields, accessIn } from './access-fields.tsx';
-import { FirstCallCode } from '../first-call.tsx';
+import { FirstCallCode } from '../overview/first-call.tsx';
 import { timeText } from '../../../text/times.ts';
 
 const lookEveryMs = 2_000;

@@ -1,8 +1,8 @@
 // The code of a first call to a series of this installation, to paste into a shell.
-import { api } from '../../api/clients.ts';
-import { shownIn, useLoad } from '../../api/load.ts';
-import { rowsOf } from '../../api/rows.ts';
-import { CodePanel } from '../../components/code-panel.tsx';
+import { api } from '../../../api/clients.ts';
+import { shownIn, useLoad } from '../../../api/load.ts';
+import { rowsOf } from '../../../api/rows.ts';
+import { CodePanel } from '../../../components/code-panel.tsx';
 
 /** @param apiKey shown once; undefined: the code reads it from a variable. */
 export function FirstCallCode({ apiKey }: { apiKey: string | undefined }) {

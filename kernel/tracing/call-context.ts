@@ -1,6 +1,6 @@
 // The call that the present work is done for, as far as work below the handler needs it: the statements that it logs, the head of its answer.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Span } from '../tracing/tracing.ts';
+import type { Span } from './tracing.ts';
 
 /** What a statement or an answer knows of its call. */
 export interface CallContext {

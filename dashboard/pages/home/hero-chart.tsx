@@ -1,16 +1,16 @@
 // The chart of the front page: a series as each of its newest vintages showed it or, where none is open to visitors, the newest points of
 // the series with the newest data.
 import { Link } from 'wouter-preact';
-import { useLoad } from '../api/load.ts';
-import type { PreviewPoint } from '../api/previews.ts';
-import type { CatalogRow } from '../components/series-table.tsx';
-import { Waiting } from '../components/states.tsx';
-import { FanPreview } from '../pages/revisions/fan-preview.tsx';
-import { FiguresTable } from '../pages/revisions/figures-table.tsx';
-import { loadDemo, type Revisions } from '../pages/revisions/load-revisions.ts';
-import { wordsOf } from '../pages/revisions/words.ts';
-import { dayText, today } from '../text/times.ts';
-import { LineChart } from './line-chart.tsx';
+import { useLoad } from '../../api/load.ts';
+import type { PreviewPoint } from '../../api/previews.ts';
+import type { CatalogRow } from '../../components/series-table.tsx';
+import { Waiting } from '../../components/states.tsx';
+import { FanPreview } from '../revisions/fan-preview.tsx';
+import { FiguresTable } from '../revisions/figures-table.tsx';
+import { loadDemo, type Revisions } from '../revisions/load-revisions.ts';
+import { wordsOf } from '../revisions/words.ts';
+import { dayText, today } from '../../text/times.ts';
+import { LineChart } from '../../charts/line-chart.tsx';
 
 const height = 360;
 const vintagesShown = 8;

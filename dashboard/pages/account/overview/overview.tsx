@@ -1,20 +1,20 @@
 // /dashboard: the way to the first number, then the status of the account.
 import { Link } from 'wouter-preact';
-import { accountApi } from '../../api/clients.ts';
-import { shownIn, useLoad } from '../../api/load.ts';
-import { usePoll } from '../../api/poll.ts';
-import { rowsOf, type Row } from '../../api/rows.ts';
-import { Facts } from '../../components/facts.tsx';
-import { Problem, useAction } from '../../components/forms/action.tsx';
-import { CheckIcon } from '../../components/icons.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { Waiting } from '../../components/states.tsx';
-import { agoText, shareText } from '../../text/amounts.ts';
-import { countText, numberText } from '../../text/numbers.ts';
-import { instantText } from '../../text/times.ts';
-import { AccountPage, type OfAccount } from './account-page.tsx';
+import { accountApi } from '../../../api/clients.ts';
+import { shownIn, useLoad } from '../../../api/load.ts';
+import { usePoll } from '../../../api/poll.ts';
+import { rowsOf, type Row } from '../../../api/rows.ts';
+import { Facts } from '../../../components/facts.tsx';
+import { Problem, useAction } from '../../../components/forms/action.tsx';
+import { CheckIcon } from '../../../components/icons.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { Waiting } from '../../../components/states.tsx';
+import { agoText, shareText } from '../../../text/amounts.ts';
+import { countText, numberText } from '../../../text/numbers.ts';
+import { instantText } from '../../../text/times.ts';
+import { AccountPage, type OfAccount } from '../account-page.tsx';
 import { FirstCallCode } from './first-call.tsx';
-import { Meter } from './usage/meter.tsx';
+import { Meter } from '../usage/meter.tsx';
 
 type Key = Row<'/v1/keys'>;
 

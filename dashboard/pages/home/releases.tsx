@@ -1,9 +1,9 @@
 // The next releases of the calendar, as a short list.
 import { Link } from 'wouter-preact';
-import { api } from '../api/clients.ts';
-import { useLoad } from '../api/load.ts';
-import { shortDayText, timeText, today } from '../text/times.ts';
-import { Empty, SkeletonRows, Waiting } from './states.tsx';
+import { api } from '../../api/clients.ts';
+import { useLoad } from '../../api/load.ts';
+import { shortDayText, timeText, today } from '../../text/times.ts';
+import { Empty, SkeletonRows, Waiting } from '../../components/states.tsx';
 
 export function NextReleases({ count }: { count: number }) {
   const releases = useLoad(

@@ -3,8 +3,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { toEnvelope, toFailure } from '../errors.ts';
-import { closeServer, listen, type RunningService } from '../http/server.ts';
-import { metricsText, type Metric } from './text.ts';
+import { closeServer, listen, type RunningService } from './server.ts';
+import { metricsText, type Metric } from '../metrics/text.ts';
 
 const resolutionMs = 10;
 /** How long a scrape waits for figures of others: Prometheus gives up after ten seconds, and the rest is wanted most when these hang. */
