@@ -5,6 +5,8 @@ import test from 'ava';
 import { dashboardSources } from '../cli/dashboard.ts';
 import { errorTable } from '../kernel/errors.ts';
 import { projectRoot } from '../kernel/project.ts';
+import { drawing, drawingFile } from '../scripts/draw-architecture.ts';
+import { importedFiles, importsOf, sources } from '../scripts/imports.ts';
 import { secretSettings, settingNames } from '../kernel/settings/variables.ts';
 
 const services = ['gateway', 'data-api', 'accounts-api', 'ingest'];
@@ -68,6 +70,10 @@ for (const part of ['gateway', 'ingest', 'dashboard', 'cli', 'domain', 'kernel']
     t.deepEqual(circlesOf(folders.filter(([folder]) => folder !== part)), []);
   });
 }
+
+test('the drawing of the parts shows the imports of today', (t) => {
+  t.is(readFileSync(drawingFile, 'utf8'), drawing(), 'run `npm run draw`');
+});
 
 test('no folder of the gateway imports what puts the gateway together', (t) => {
   const above = ['main', 'options', 'parts', 'pipeline', 'server'].map((name) => `gateway/${name}.ts`);
@@ -319,34 +325,9 @@ function read(file: string): string {
   return readFileSync(path.join(projectRoot, file), 'utf8');
 }
 
-/** TypeScript files below a folder, as paths from the project's root; those of hidden folders are built or installed. */
-function sources(folder: string): string[] {
-  return readdirSync(path.join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
-    .map((name) => path.join(folder, name))
-    .filter(
-      (name) =>
-        /\.tsx?$/.test(name) &&
-        !name.split(path.sep).some((part) => part === 'node_modules' || /^\.[ab]/.test(part)),
-    );
-}
-
 /** The top-level folders that a file imports from, by relative path. */
 function importedFolders(file: string): string[] {
   return importedFiles(file).map((target) => target.split(path.sep)[0] ?? '');
-}
-
-/** The files that a file imports by relative path. */
-function importedFiles(file: string): string[] {
-  const specifiers = [...read(file).matchAll(/(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g)].map(
-    (match) => match[1] ?? '',
-  );
-  return specifiers.map((specifier) => path.join(path.dirname(file), specifier));
-}
-
-/** Each file of a folder with the files that it imports; tests are left out. */
-function importsOf(folder: string): [string, string[]][] {
-  const files = sources(folder).filter((name) => !name.endsWith('.test.ts'));
-  return files.map((file) => [file, importedFiles(file)]);
 }
 
 /** Those that import themselves through others. @param imports who imports what; a name may come several times. */

@@ -146,6 +146,9 @@ export function rendered(text: string): RenderedGuide {
         const head = `<thead><tr>${cells(token.header, 'th')}</tr></thead>`;
         return `<div class="scrollx" tabindex="0" role="group" aria-label="Table"><table>${head}<tbody>${body}</tbody></table></div>\n`;
       },
+      // Drawings of the project's own, in the page itself: it loads nothing from elsewhere.
+      image: ({ href, text: alt }: Tokens.Image) =>
+        `<div class="drawing scrollx" role="group" tabindex="0" aria-label="${escaped(alt)}">${readFileSync(path.join(docsDirectory, href), 'utf8')}</div>`,
       html: () => '',
     },
   });
