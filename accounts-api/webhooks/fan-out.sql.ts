@@ -125,7 +125,7 @@ export interface NewMessages {
   }[];
 }
 
-/** Inserts messages; an event that already has messages is left unchanged. */
+/** Inserts messages and their events; an event that is already stored is left unchanged. */
 export async function insertMessages(
   db: AccountsDatabase,
   transaction: Transaction,
