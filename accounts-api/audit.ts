@@ -1,5 +1,5 @@
-// The audit log of an account: what was done, by whom and when. Every change writes a row in its own transaction; GET
-// /v1/account/audit lists them, newest first.
+// The audit log of an account: what was done, by whom and when. Every change writes a row in its own transaction. GET /v1/account/audit lists the
+// rows, newest first.
 import { instantText } from '../kernel/clock.ts';
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { Deps } from './database.ts';
 import { endpoint } from './endpoint.ts';
 import { actions, type Action, type Actor, type AuditEvent } from './models/audit-event.ts';
 
-/** Writes the row of a change. @param change `subject` is the id of the changed object, by default the account's. */
+/** Writes the row of a change. @param change `subject` is the id of the changed object; the account's by default. */
 export async function audit(
   deps: Deps,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`. Hides their setup.
+// The connection of accounts-api: Sequelize, its pool and the models of schema `accounts`.
 import pg from 'pg';
 import { QueryTypes, Sequelize, type Options, type QueryOptions, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
@@ -23,16 +23,16 @@ export interface AccountsDatabase {
   /** The rows of a statement without parameters. */
   read<Row extends object>(text: string): Promise<Row[]>;
   /**
-   * Runs work in a transaction, commits it, and resolves when its changes of credentials are in force at every gateway.
-   * The only way to begin a transaction that may change one: otherwise a request would be answered before its change is in force.
+   * Runs work in a transaction, commits it, and resolves when its changes of credentials are active at every gateway. Every transaction that may
+   * change a credential must use this: otherwise a request would be answered before its change is active.
    */
   inTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
   /**
-   * Runs work in a transaction that does not wait for credential changes of others. Use it only for work that changes nothing that gateways keep,
-   * such as making a key (not kept yet), or making or ending a session (never kept).
+   * Runs work in a transaction without waiting for gateways. Use it only for work that changes nothing cached by gateways, such as creating a key
+   * (not cached yet), or creating or ending a session (never cached).
    */
   inLedgerTransaction<T>(work: (transaction: Transaction) => PromiseLike<T>): Promise<T>;
-  /** Of accounts and keys, as gateways must know of them. */
+  /** Changes of accounts and keys that gateways must see. */
   readonly changes: Changes;
   readonly accounts: typeof Account;
   readonly keys: typeof ApiKey;
@@ -40,13 +40,13 @@ export interface AccountsDatabase {
   readonly signups: typeof Signup;
   readonly auditEvents: typeof AuditEvent;
   readonly webhooks: typeof Webhook;
-  /** Of the pool and its statements. */
+  /** Metrics of the pool and its statements. */
   readonly metrics: readonly Metric[];
-  /** Waits for statements under way, then closes all connections. */
+  /** Waits for running statements, then closes all connections. */
   close(): Promise<void>;
 }
 
-/** The dependencies of this service's work, for requests and for the operator. */
+/** The dependencies of this service's work, for requests and for commands. */
 export interface Deps {
   readonly db: AccountsDatabase;
   readonly plans: Plans;
@@ -60,11 +60,11 @@ export interface ConnectOptions {
   /** The name of the pool in /metrics and in the log; `accounts-api` by default. */
   pool?: string;
   log?: Log;
-  /** What waits for a stalled PostgreSQL fails, and the log says so. */
+  /** Whether statements that wait for a stalled PostgreSQL fail, which is logged. */
   failsWhenStalled?: boolean;
-  /** Gives up a connection on which an answer takes longer: it may be half-open. A little more than a statement may take by default. */
+  /** Drops a connection on which an answer takes longer, as it may be half-open. By default a little more than a statement may take. */
   answerWithinMs?: number;
-  /** Logs each statement that takes longer; 0, the default: none. */
+  /** Logs each statement that takes longer; 0, the default, logs none. */
   slowStatementMs?: number | undefined;
 }
 
@@ -118,8 +118,8 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
 }
 
 /**
- * Who uses the pool. Sequelize has no figures of it: each statement outside a transaction, and each transaction, has a connection of its own,
- * so those that have none yet wait for one.
+ * Counts the users of the pool. Sequelize has no figures for it: each statement outside a transaction, and each transaction, uses a connection of its
+ * own; those without one yet wait for it.
  */
 class PoolUsers {
   readonly #circuit: DatabaseCircuit;
@@ -149,7 +149,7 @@ class PoolUsers {
   }
 }
 
-/** Times each statement, those of the models too, which run by `query` as well. */
+/** Times each statement, including those of the models, which also run through `query`. */
 class TimedSequelize extends Sequelize {
   readonly #statements: StatementWatch;
   readonly #users: PoolUsers;
@@ -160,7 +160,7 @@ class TimedSequelize extends Sequelize {
     this.#users = users;
   }
 
-  // It has many forms, which are passed on as they are: what it returns is the business of Sequelize's types.
+  // It has many forms, which are passed through unchanged; Sequelize's types define what they return.
   override query(text: string | { query: string; values: unknown[] }, options?: QueryOptions): never {
     const run = () => super.query(text, options);
     const words = typeof text === 'string' ? text : text.query;

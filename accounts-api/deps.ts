@@ -11,9 +11,9 @@ import type { Secrets } from './webhooks/secrets.ts';
 import type { WebhookTools } from './webhooks/settings.ts';
 
 export interface SignInSettings {
-  /** The public URL, the base of links in mails and of Google's redirect URI. No slash at the end. */
+  /** The public URL, the base of links in mails and of Google's redirect URI, without a final slash. */
   publicUrl: string;
-  /** Whether mail leaves the machine. If so, an e-mail address must be verified before its account is made. */
+  /** Whether mails leave the machine. If so, an e-mail address must be verified before its account is created. */
   mailGoesOut: boolean;
   passwordLengthMin: number;
   /** Whether operator endpoints refuse operators without a second factor. */
@@ -30,12 +30,12 @@ export interface ServiceDeps extends Deps {
   readonly openId: OpenId | null;
   /** The connection to Stripe; null if not configured. */
   readonly billing: Billing | null;
-  /** The token of the return page of a checkout, by its id. */
+  /** Derives the token of a checkout's return page from its id. */
   readonly claimTokenOf: (checkoutId: string) => string;
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
   readonly webhooks: WebhookTools;
-  /** Encrypts the secrets of authenticator apps, by the key for those of webhooks. */
+  /** Encrypts the secrets of authenticator apps, with the key for those of webhooks. */
   readonly secrets: Secrets;
   readonly log: Log;
 }

@@ -1,10 +1,10 @@
-// How this service declares its endpoints: with who may call each.
+// Declares this service's endpoints, each with who may call it.
 import { endpointsFor, type Endpoint as ServiceEndpoint } from '../kernel/http/service-endpoint.ts';
 import { operatorErrors } from '../kernel/http/operator.ts';
 import type { ServiceDeps } from './deps.ts';
 import { operatorOf, requesterOf, signedInOf } from './requester.ts';
 
-/** Who may call: anyone · a key or a session of an account · a session · a session of an operator. */
+/** Who may call: anyone; a key or a session of an account; a session; an operator's session. */
 const requesters = {
   anyone: { of: () => null, errors: [] },
   account: { of: requesterOf, errors: ['unauthorized'] },

@@ -5,12 +5,12 @@ import type { AccountEventType, EventData } from '../kernel/events/catalogue.ts'
 import { writeEvents } from '../kernel/events/outbox.sql.ts';
 import type { AccountsDatabase } from './database.ts';
 
-/** What happened to an account. */
+/** An event of an account. */
 export type AccountEvent = {
   [Type in AccountEventType]: { type: Type; accountId: string; data: EventData<Type> };
 }[AccountEventType];
 
-/** Writes events, as of now. @param transaction of the change that they tell of. */
+/** Writes events with the current time. @param transaction of the change that they report. */
 export async function emitEvents(
   { db, clock }: { db: AccountsDatabase; clock: Clock },
   transaction: Transaction,

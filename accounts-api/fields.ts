@@ -1,4 +1,4 @@
-// The body fields that more than one endpoint or command takes.
+// The body fields that several endpoints or commands accept.
 import { z } from 'zod';
 import { passwordLengthMax } from './auth/password-rules.ts';
 
@@ -17,7 +17,7 @@ export const nameField = z
 /** An e-mail address, stored as entered. */
 export const emailField = z.email('must be an e-mail address').max(254, 'must have at most 254 characters');
 
-/** A password for comparison, as received. New ones must also pass `requireGoodPassword`. */
+/** A password for comparison, as received. New passwords must also pass `requireGoodPassword`. */
 export const passwordField = z
   .string({ error: 'must be a password' })
   .max(passwordLengthMax * 4, 'is longer than any password here');

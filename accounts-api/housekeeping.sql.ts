@@ -4,8 +4,9 @@ import type { AccountsDatabase } from './database.ts';
 import { forgetChanges } from './heartbeat/changes.sql.ts';
 
 /**
- * Deletes settled batches after a week, answers to Idempotency-Keys after a day, and everything expired: sessions, sign-ups,
- * mailed links, Google flows, pending sign-ins. Events of Stripe that were handled and checkouts that were closed go after 30 days. Changes that gateways have seen go by PostgreSQL's clock.
+ * Deletes settled batches after a week, answers to Idempotency-Keys after a day, and everything expired: sessions, sign-ups, mailed links, Google
+ * flows, pending sign-ins. Handled Stripe events and closed checkouts are deleted after 30 days. Changes that gateways have seen are deleted by
+ * PostgreSQL's clock.
  */
 export async function prune(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(

@@ -1,5 +1,4 @@
-// Declares the endpoints that only the gateway calls: a body and an answer, plain JSON without an envelope.
-// Hides the reading of the body. They are not part of the public API.
+// Declares the endpoints that only the gateway calls: a body and an answer, plain JSON without an envelope. They are not part of the public API.
 import type { z } from 'zod';
 import { parseBody } from '../kernel/http/params.ts';
 import { sendJson } from '../kernel/http/reply.ts';
@@ -22,7 +21,7 @@ interface InternalEndpointOf<Body extends z.ZodType, Answer extends z.ZodType> {
 /** The handler of a POST by the gateway. */
 export type InternalEndpoint = (deps: ServiceDeps) => Handler;
 
-/** Declares an internal endpoint. Answers are checked against `answer` by type only, as clients wait for them. */
+/** Declares an internal endpoint. Answers are checked against `answer` by type only, to save time. */
 export function internalEndpoint<Body extends z.ZodType, Answer extends z.ZodType>({
   body,
   handler,

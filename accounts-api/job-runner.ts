@@ -1,12 +1,12 @@
-// Runs the jobs of one queue: many at once, fetched in batches, the most urgent first, each settled as soon as it is done.
-// Hides leases: those of the jobs under way are renewed until they end, however long they take, and lapse with the process.
+// Runs the jobs of one queue: several concurrently, fetched in batches, the most urgent first, each completed as soon as it is done. Leases of
+// running jobs are renewed until they end, and expire with the process.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PgBoss } from 'pg-boss';
 import type { Log } from '../kernel/log/log.ts';
 import { repeat } from '../kernel/time/repeat.ts';
 
 export interface JobRunner {
-  /** Fetches no more jobs and waits for those under way, for half a minute; then hands the rest back, to be run again. */
+  /** Fetches no more jobs and waits up to half a minute for running ones; then returns the rest to the queue. */
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function runJobs(
   log: Log,
   perform: (job: object, id: string) => Promise<void>,
 ): JobRunner {
-  /** Fetched, and not settled yet. */
+  /** Fetched jobs that are not completed yet. */
   const held = new Set<string>();
   const done: string[] = [];
   const failed: { id: string; error: unknown }[] = [];
@@ -54,13 +54,13 @@ export function runJobs(
     await settle();
   }
 
-  /** Records what has ended. Resolves when that is done, also if it was begun before: `close` hands back what is held after it. */
+  /** Records ended jobs. Resolves when that is done, even if a recording was already running: `close` then returns the rest to the queue. */
   function settle(): Promise<void> {
     if (done.length + failed.length > 0) settling ??= record();
     return settling ?? Promise.resolve();
   }
 
-  /** In as few statements as the database is slow. What cannot be recorded is, with the next renewal. */
+  /** Uses fewer statements while the database is slow. What cannot be recorded is retried with the next renewal. */
   async function record(): Promise<void> {
     while (done.length + failed.length > 0) {
       const [completed, refused] = [done.splice(0), failed.splice(0)];
@@ -100,7 +100,7 @@ export function runJobs(
         });
       for (const { id, data } of jobs) void run(id, data);
       if (jobs.length > 0) continue;
-      await pause(pollMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted: it closes
+      await pause(pollMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted by close()
     }
   }
 

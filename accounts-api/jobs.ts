@@ -1,6 +1,5 @@
-// Durable jobs: a job is a row written in the transaction of the change it belongs to, and run later by a worker.
-// Hides pg-boss, and in which order jobs are run. A job names its subject and holds no secret: the worker mints links when it
-// sends them.
+// Durable jobs, with pg-boss: a job is a row written in the transaction of the change that it belongs to, and run later by a worker. A job names its
+// subject and contains no secret: the worker creates links when it sends them.
 import { PgBoss } from 'pg-boss';
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
@@ -11,19 +10,19 @@ import { createQueueFigures, type QueueFigures } from './observability/queue-fig
 
 /** A mail to send. Its recipient is looked up when it is sent, unless the mail is about the e-mail address itself. */
 export type MailJob =
-  /** To the e-mail address of a sign-up: the link that makes the account, or a notice that it exists. */
+  /** To the e-mail address of a sign-up: the link that creates the account, or a notice that it exists. */
   | { mail: 'sign_up'; signupId: string }
-  /** To an account made without a mailed link: the link that confirms its e-mail address. */
+  /** To an account created without a mailed link: the link that confirms its e-mail address. */
   | { mail: 'verify_email'; accountId: string }
-  /** To the e-mail address of a reset request, as anyone may enter it; nothing is sent if it has no account. */
+  /** To the e-mail address of a reset request, which anyone may enter; nothing is sent if it has no account. */
   | { mail: 'reset_password'; email: string }
   /** The link to the new e-mail address. */
   | { mail: 'change_email'; accountId: string; email: string }
-  /** To the e-mail address of a payer without a session: a link that proves the mailbox, or an offer to its account to take the purchase. */
+  /** To the e-mail address of a payer without a session: a link that proves the mailbox, or an offer to its account to claim the purchase. */
   | { mail: 'purchase'; accountId: string; plan: string }
   /** A notice that a key is about to expire, to the holder of its account. */
   | { mail: 'key_expires'; keyId: string }
-  /** A notice to an account of how much of its month is used. `month` is `YYYY-MM-01`, `limit` calls per month. */
+  /** A notice to an account of how much of its month is used. `month` is `YYYY-MM-01`, `limit` is in calls per month. */
   | { mail: 'usage'; accountId: string; month: string; limit: number; percent: number }
   /** A notice that a webhook endpoint was disabled because it failed, to the holder of its account. */
   | { mail: 'webhook_disabled'; webhookId: string }
@@ -68,7 +67,7 @@ export async function tell(
   await jobs.enqueue(transaction, { mail: 'notice', notice, email, at: clock.now().toISOString() });
 }
 
-/** The mails to send, and the requests to mail an e-mail address that may have no account. */
+/** The queues for mails, and for requests to mail an address that may have no account. */
 const queues = { mails: 'mail', requests: 'mail-request' } as const;
 const queueOptions = {
   // With waits doubling from 5 s to 1 h, this retries for two days.
@@ -76,28 +75,28 @@ const queueOptions = {
   retryDelay: 5,
   retryBackoff: true,
   retryDelayMax: 3600,
-  // The lease of a job is its heartbeat. This is the longest that pg-boss allows: a server may take its time with a mail.
+  // The lease of a job is its heartbeat. The expiry is the longest that pg-boss allows, as a mail server may be slow.
   expireInSeconds: 24 * 3600,
-  heartbeatSeconds: 10, // a worker without a heartbeat for this long is dead …
+  heartbeatSeconds: 10, // a worker without a heartbeat for this long is considered dead …
   retentionSeconds: 3 * 24 * 3600,
   deleteAfterSeconds: 24 * 3600,
 };
 const superviseSeconds = 5; // … and its jobs are retried this soon after
-/** A connection of pg-boss on which an answer takes longer is given up: it may be half-open. Its own statements take far less. */
+/** A connection of pg-boss on which an answer takes longer is dropped, as it may be half-open. Its own statements take far less. */
 const connection = { ...keepAlive, query_timeout: 60_000 };
-/** Requests that are looked up by one statement. */
+/** The number of requests looked up by one statement. */
 const requestsOfBatch = 1000;
 
 /**
- * Which mails go first: notices of what happened to an account, then mails to account holders, then those that anyone can cause
- * to any e-mail address.
+ * The priority of mails: notices of what happened to an account, then mails to account holders, then those that anyone can cause to any e-mail
+ * address.
  */
 function priorityOf({ mail }: MailJob): number {
   if (mail === 'notice') return 2;
   return mail === 'sign_up' ? 0 : 1;
 }
 
-/** The side that writes jobs. It connects with the first one, or earlier by `warmUp`. */
+/** Writes jobs. It connects with the first job, or earlier by `warmUp`. */
 export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): Jobs & { warmUp(): void } {
   const boss = createBoss(databaseUrl, log, { supervise: false, max: 2 });
   let started: Promise<void> | undefined;
@@ -120,7 +119,7 @@ export function openJobs(sequelize: Sequelize, databaseUrl: string, log: Log): J
           return { rows };
         },
       };
-      // A request is written without a lookup, so that the time it takes does not tell whether the e-mail address is known.
+      // A request is written without a lookup, so that its duration does not reveal whether the e-mail address is known.
       const requests = jobs.filter(({ mail }) => mail === 'reset_password');
       const mails = jobs.filter(({ mail }) => mail !== 'reset_password');
       if (requests.length > 0) await boss.insert(queues.requests, requests.map(toRow), { db });
@@ -135,9 +134,9 @@ function toRow(job: MailJob): { data: MailJob; priority: number } {
 }
 
 export interface Work {
-  /** Sends the mail of a job. If it throws, it is called again later. */
+  /** Sends the mail of a job. If it throws, the job is run again later. */
   send(job: MailJob, id: string): Promise<void>;
-  /** The requests among these whose e-mail address has an account. */
+  /** The requests whose e-mail address has an account. */
   withRecipient(requests: readonly MailJob[]): Promise<MailJob[]>;
 }
 
@@ -148,9 +147,8 @@ export interface RunningWork {
 }
 
 /**
- * The side that runs jobs: retries each job until it succeeds. Requests are looked up a thousand at a time, beside the sending of
- * mails, and those with a recipient become mails: however many there are for unknown e-mail addresses, they delay no mail.
- * `close` finishes the jobs under way.
+ * Runs jobs, and retries each until it succeeds. Requests are looked up a thousand at a time, concurrently with the sending of mails, and those with
+ * a recipient become mails: any number of requests for unknown addresses delays no mail. `close` finishes the running jobs.
  */
 export async function startWork(databaseUrl: string, log: Log, work: Work): Promise<RunningWork> {
   const boss = createBoss(databaseUrl, log, { supervise: true, max: 4 });
@@ -193,7 +191,7 @@ function createBoss(
     connectionString: databaseUrl,
     application_name: supervise ? 'almanac worker' : 'almanac jobs',
     schema: 'jobs',
-    createSchema: false, // a migration makes it: the role of this service may make none
+    createSchema: false, // a migration creates it, as this service's role has no right to
     max,
     supervise,
     schedule: false,
@@ -204,11 +202,11 @@ function createBoss(
   return boss;
 }
 
-/** Makes the schema and the queues if they are missing, and sets their options; concurrent calls are safe. */
+/** Creates the schema and the queues if they are missing, and sets their options; concurrent calls are safe. */
 async function begin(boss: PgBoss): Promise<void> {
   await boss.start();
   for (const queue of Object.values(queues)) {
     await boss.createQueue(queue, queueOptions);
-    await boss.updateQueue(queue, queueOptions); // those of a queue that an earlier version made
+    await boss.updateQueue(queue, queueOptions); // for queues that an earlier version created
   }
 }

@@ -30,16 +30,16 @@ import { openWebhookTools, type WebhookSettings } from './webhooks/settings.ts';
 
 export interface AccountsApiOptions {
   databaseUrl: string;
-  /** The migrations that the database must have for this to be ready. Undefined: it need only answer. */
+  /** The migrations that the database must have for readiness. Undefined: it need only answer. */
   schema?: readonly Migration[] | undefined;
   identitySecret: string;
-  /** The previous secret, which gateways may still seal with while the secret is being replaced. */
+  /** The previous secret, which gateways may still use while the secret is being replaced. */
   previousIdentitySecret?: string | undefined;
   plans: Plans;
   signIn: SignInSettings;
-  /** Undefined: secrets are encrypted with a key of identitySecret, and only public addresses are allowed. */
+  /** Undefined: secrets are encrypted with a key derived from identitySecret, and only public addresses are allowed. */
   webhooks?: WebhookSettings | undefined;
-  /** The cost of new password hashes. Undefined: the default; tests use less. */
+  /** The cost of new password hashes; tests use less than the default. */
   passwordCost?: HashCost | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
@@ -47,13 +47,13 @@ export interface AccountsApiOptions {
   redisUrl: string | undefined;
   host: string;
   port: number;
-  /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
+  /** How long close() keeps serving after /readyz has changed to 503; 0 by default. */
   drainDelayMs?: number | undefined;
-  /** Serves TLS with it. Undefined: plain HTTP, for the gateway alone. */
+  /** The certificate for TLS. Undefined: plain HTTP, for the gateway only. */
   certificate?: ServiceCertificate | undefined;
-  /** Logs each statement that takes longer; 0, the default: none. */
+  /** Logs each statement that takes longer; 0, the default, logs none. */
   slowStatementMs?: number | undefined;
-  /** Continues the traces of gateways; by default none is. */
+  /** Continues the traces of gateways; without it calls are not traced. */
   tracing?: Tracing | undefined;
   log: Log;
   /** Default: PostgreSQL's, which all instances share. */
@@ -63,7 +63,7 @@ export interface AccountsApiOptions {
 const pruneEveryMs = 60 * 60_000;
 const closeEveryMs = 1_000;
 
-/** Starts the service. `close()` answers the calls under way, then closes the connections. */
+/** Starts the service. `close()` finishes the running calls, then closes the connections. */
 export async function start(
   options: AccountsApiOptions,
 ): Promise<RunningService & { metrics: readonly Metric[] }> {

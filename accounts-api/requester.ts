@@ -1,4 +1,4 @@
-// The requester, from the gateway's sealed identity: an account, and the key or session that the call was made with.
+// The requester, from the gateway's sealed identity: an account, and the key or session of the call.
 import { fail } from '../kernel/errors.ts';
 import { operatorAccountOf } from '../kernel/http/operator.ts';
 import type { ServiceCall } from '../kernel/http/server.ts';
@@ -22,7 +22,7 @@ export function requesterOf(call: ServiceCall): Requester {
   return fail('unauthorized', 'Send an API key in X-API-Key, or sign in and send X-Session-Token.');
 }
 
-/** For endpoints of operators; `accountId` is the operator's own account. @throws Failure as `operatorAccountOf` does. */
+/** For operator endpoints; `accountId` is the operator's own account. @throws Failure as `operatorAccountOf`. */
 export function operatorOf(call: ServiceCall): Requester {
   const accountId = operatorAccountOf(call);
   return { accountId, actor: { actorKind: 'operator', actorId: accountId } };

@@ -1,4 +1,4 @@
-// The whole URL table of this service. The gateway decides which credential a path takes (config/gateway.config.yml).
+// The URL table of this service. config/gateway.config.yml decides which credentials a path accepts.
 import type { Route } from '../kernel/http/server.ts';
 import { changeAccount, readAccount } from './account/account.ts';
 import { closeAccount } from './account/closing.ts';

@@ -1,5 +1,5 @@
-// The worker: runs the jobs that accounts-api has written, and sends webhooks. Any number may run beside each other.
-// A job runs at least once: a link is minted each time its mail is sent, and every one of them is valid.
+// The worker: runs the jobs that accounts-api has written, and sends webhooks. Any number can run concurrently. A job runs at least once: a link is
+// created each time its mail is sent, and each of them is valid.
 import { Op } from 'sequelize';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
@@ -49,14 +49,14 @@ import { startWebhooks } from './webhooks/webhook-worker.ts';
 export interface WorkerOptions {
   databaseUrl: string;
   plans: Plans;
-  /** The base of links in mails; no slash at the end. */
+  /** The base of links in mails, without a final slash. */
   publicUrl: string;
   mail: MailSettings;
-  /** Undefined: it sends no webhooks. */
+  /** Undefined: the worker sends no webhooks. */
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
-  /** Logs each statement that takes longer; 0, the default: none. */
+  /** Logs each statement that takes longer; 0, the default, logs none. */
   slowStatementMs?: number | undefined;
   log: Log;
   /** Default: PostgreSQL's, which all instances share. */
@@ -65,7 +65,7 @@ export interface WorkerOptions {
 
 export interface RunningWorker {
   metrics: readonly Metric[];
-  /** Stops taking jobs, finishes those under way, then resolves. */
+  /** Stops fetching jobs, finishes the running ones, then resolves. */
   close(): Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   }
 }
 
-/** @throws Error if the mail is to be sent again. One that is refused for good is not, and its account is marked. */
+/** @throws Error if the mail should be sent again. A mail refused for good is not retried, and its account is marked. */
 async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob, id: string): Promise<void> {
   const mail = await mailOf(deps, job);
   if (mail === null) return;
@@ -150,7 +150,7 @@ async function perform(deps: WorkerDeps, mailer: Mailer, job: MailJob, id: strin
   const refusedAt = refusal === null ? null : deps.clock.now();
   const accountId = await markMailRefused(deps.db, mail.to, refusedAt).catch((error: unknown) => {
     deps.log.warn({ err: error, job: id }, 'whether a mail was refused could not be noted at its account');
-    return null; // thrown, it would send the mail again
+    return null; // an error here would send the mail again
   });
   if (refusal === null) return;
   deps.log.warn(
@@ -284,7 +284,7 @@ async function mailOfReset(deps: WorkerDeps, asked: string): Promise<Mail | null
   return resetPasswordMail(account.email, await resetLink(deps, account));
 }
 
-/** Somebody asked for the e-mail address of an account: its owner may be the one, and have forgotten the password. */
+/** Somebody requested mail to the e-mail address of an account: it may be its owner, who has forgotten the password. */
 async function mailOfTakenEmail(deps: WorkerDeps, owner: Account): Promise<Mail | null> {
   if (owner.status === 'disabled') return null;
   return accountExistsMail(owner.email, await resetLink(deps, owner));

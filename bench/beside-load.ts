@@ -1,6 +1,7 @@
-// Whether a large load slows calls down: the latency of 200 calls a second, alone and while `almanac ingest` loads ten million rows into
-// the same PostgreSQL. Everything shares two cores, through a gateway without Redis, as `npm start` runs it. Calls begin by the clock,
-// whether or not those before have ended. `--rows N` (10000000), `--calls N` a second (200), `--rounds N` (2).
+// Measures whether a large load slows calls down: the latency of 200 calls a second, alone and while `almanac ingest` loads ten million rows into the
+// same PostgreSQL. Everything shares two cores, through a gateway without Redis, as `npm start` runs it. Calls begin by the clock, whether or not
+// earlier calls have ended.
+// Options: `--rows N` (10000000), `--calls N` per second (200), `--rounds N` (2).
 import { createWriteStream, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import path from 'node:path';
@@ -41,7 +42,7 @@ export async function run(): Promise<void> {
     printRow('', ['calls', 'p50 ms', 'p99 ms']);
     const p99: Record<'alone' | 'beside', number[]> = { alone: [], beside: [] };
     await withGateway({ directory, databaseUrl, accounts: 40 }, async (url, keys) => {
-      await callDuring(pause(5_000), { url, keys, perSecond }); // warm
+      await callDuring(pause(5_000), { url, keys, perSecond }); // warm-up
       for (let round = 1; round <= rounds; round += 1) {
         const file = path.join(directory, 'rows.csv');
         const written = lines(Math.ceil(rows / pointsPerSeries), 0, `ROUND${round}`);
@@ -65,12 +66,12 @@ export async function run(): Promise<void> {
 
 interface Calls {
   url: string;
-  /** Take turns. */
+  /** Used in turn. */
   keys: readonly string[];
   perSecond: number;
 }
 
-/** Calls at a constant rate until the work ends. @returns the latency of each in ms, from when it was due. @throws Error if one fails. */
+/** Calls at a constant rate until the work ends. @returns the latency of each call in ms, from when it was due. @throws Error if one fails. */
 async function callDuring(work: Promise<unknown>, { url, keys, perSecond }: Calls): Promise<number[]> {
   const agent = new Agent({ keepAlive: true });
   const latenciesMs: number[] = [];
@@ -79,7 +80,7 @@ async function callDuring(work: Promise<unknown>, { url, keys, perSecond }: Call
   const over = new AbortController();
   const ended = work.finally(() => over.abort());
   const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => undefined); // raced below
+  failed.promise.catch(() => undefined); // awaited in the race below
   try {
     while (!over.signal.aborted) {
       const due = started + (calls.length * 1000) / perSecond;
@@ -97,7 +98,7 @@ async function callDuring(work: Promise<unknown>, { url, keys, perSecond }: Call
   }
 }
 
-/** Half of the calls are repeated ones, half have never been made before. */
+/** Half of the calls are repeated, half are new. */
 function pathOf(number: number): string {
   const series = `/v1/series/CALLED.${number % seriesCalled}`;
   if (number % 2 === 0) return series;

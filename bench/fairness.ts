@@ -1,5 +1,5 @@
-// Whether one account can stall the others: the latency of other accounts' short reads, alone and while ten clients of one account
-// request the most expensive answers there are. Everything shares two cores, through a gateway without Redis, as `npm start` runs it.
+// Measures whether one account can stall the others: the latency of other accounts' short reads, alone and while ten clients of one account request
+// the most expensive answers. Everything shares two cores, through a gateway without Redis, as `npm start` runs it.
 import { ask } from './instruments/client.ts';
 import { print, printLatencies, printRow } from './instruments/figures.ts';
 import { startBenchPostgres, withClient } from './instruments/postgres.ts';
@@ -29,7 +29,7 @@ export async function run(): Promise<void> {
     const { directory } = postgres;
     const accounts = otherAccounts + 1;
     await withGateway({ directory, databaseUrl, accounts }, async (url, [greedy = '', ...others]) => {
-      await shortReads(url, others, 2); // warm
+      await shortReads(url, others, 2); // warm-up
       const alone = await shortReads(url, others, seconds);
       const stop = new AbortController();
       const greed = Array.from({ length: greedyClients }, (_, i) => keepAsking(url, greedy, i, stop.signal));
@@ -48,7 +48,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** One read after the other of each account. @returns the latencies in ms. */
+/** Reads one after the other with each account. @returns the latencies in ms. */
 async function shortReads(url: string, keys: readonly string[], secondsMax: number): Promise<number[]> {
   let day = 0;
   const nextPath = () => {
@@ -63,7 +63,7 @@ async function shortReads(url: string, keys: readonly string[], secondsMax: numb
   return asked.flatMap(({ latenciesMs }) => latenciesMs);
 }
 
-/** Asks for expensive answers, one after the other. @returns how many were begun. */
+/** Requests expensive answers one after the other. @returns how many were begun. */
 async function keepAsking(url: string, key: string, client: number, signal: AbortSignal): Promise<number> {
   let begun = 0;
   try {

@@ -1,17 +1,17 @@
-// Times the calls for funds with 15,000 funds and 30 million NAVs, side by side with a hundredth of the funds.
-// All NAVs but those of the last year are written at once, the last year one day at a time for all funds, as in practice: the rows
-// of one fund are scattered. The last day is loaded by ingest, which computes the figures.
+// Times the calls for funds with 15,000 funds and 30 million NAVs, compared with a hundredth of the funds. All NAVs but those of the last year are
+// written at once, the last year one day at a time for all funds, as in practice: the rows of one fund are scattered. The last day is loaded by
+// ingest, which computes the figures.
 import type { Database } from '../kernel/database.ts';
 import { writeNavs } from './funds/fill.sql.ts';
 import { print } from './instruments/figures.ts';
 import { compareSizes, loadLines } from './instruments/sizes.ts';
 
-/** So many funds have twenty years, the others less than eight: two thousand days. */
+/** This many funds have twenty years, the others less than eight: two thousand days. */
 const oldFunds = 100;
 const [firstYear, firstYearOfMost, lastYear] = [2006, 2018, 2025];
 const fundsPerCategory = 30;
 
-/** Calls whose answers have as many rows at either size. */
+/** Calls whose answers have the same number of rows at either size. */
 const calls = [
   '/v1/amcs',
   '/v1/funds',
@@ -43,7 +43,7 @@ async function fill(database: Database, funds: number): Promise<void> {
   await loadLines(database, 'funds', fundLines(funds));
   const count = await writeNavs(database, { oldFunds, firstYear, firstYearOfMost, lastYear });
   print(`  ${count} NAVs written`);
-  await database.query('vacuum analyze data.navs'); // as autovacuum would in time
+  await database.query('vacuum analyze data.navs'); // as autovacuum eventually would
   await loadLines(database, 'nav', dayLines(funds));
 }
 

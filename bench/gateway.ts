@@ -1,11 +1,11 @@
-// The cost of a keyed call: our gateway with every check, hot and cold, with Redis and without, against nginx with Lua, with and without
-// its cache, stock express-gateway, a bare proxy in Node (the floor), and no gateway. One run; all stand before the same bare upstream,
-// and the rows about the whole system before the same data-api. The target is on core 0, the load on core 1, Redis and
-// the bare upstream on cores of their own if there are enough; data-api shares core 0. The targets take turns, and the best round of
-// each counts, since other work on the machine only adds time. `npm run bench -- gateway --quick` is one round of 1 s.
-// Settings: BENCH_CORES (all there are; 2 puts all but the target on one), BENCH_SECONDS (2) a measurement, BENCH_ROUNDS (5),
-// BENCH_CONNECTIONS (32), BENCH_EXPRESS_GATEWAY (where it is installed), BENCH_TARGETS (only those whose name contains one of
-// these comma-separated words), BENCH_BEFORE (a checkout of another version with its packages, measured in turn with this one).
+// Measures the cost of a call with a key: our gateway with every check, hot and cold, with and without Redis, compared with nginx and Lua, with and
+// without its cache, stock express-gateway, a bare proxy in Node (the floor), and no gateway. All are in front of the same bare upstream, and the
+// rows about the whole system in front of the same data-api. The target is on core 0, the load on core 1, Redis and the bare upstream on cores of
+// their own if there are enough; data-api shares core 0. The targets take turns, and the best round of each counts, since other work on the machine
+// only adds time. `npm run bench -- gateway --quick` is one round of 1 s.
+// Settings: BENCH_CORES (all cores; 2 puts all but the target on one), BENCH_SECONDS (2) per measurement, BENCH_ROUNDS (5), BENCH_CONNECTIONS (32),
+// BENCH_EXPRESS_GATEWAY (where it is installed), BENCH_TARGETS (only those whose name contains one of these comma-separated words), BENCH_BEFORE (a
+// checkout of another version with its packages, measured in turn with this one).
 import { Run } from './gateway/ground.ts';
 import { load, probe, type Measured, type Target } from './gateway/load.ts';
 import { hasNginx } from './gateway/nginx.ts';
@@ -19,12 +19,12 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? (isQuick ? 1 : 2));
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? (isQuick ? 1 : 5));
 const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 32);
 const onlyNamed = process.env['BENCH_TARGETS']?.split(',');
-const warmRequests = isQuick ? 10_000 : 50_000; // until V8 has compiled what they run: the first 50,000 cost twice as much
+const warmRequests = isQuick ? 10_000 : 50_000; // until V8 has compiled the code: the first 50,000 cost twice as much
 const warmSecondsMax = isQuick ? 2 : 6;
 const pacedTargets: readonly string[] = [names.direct, names.before, names.hot, names.hotAlone, names.lua];
 const allocatingTargets = [names.hot, names.hotMany, names.hotAlone, names.cold];
 
-/** Starts everything, measures, prints; stops and removes all it made, also on Ctrl-C and SIGTERM. */
+/** Starts everything, measures, prints; stops and removes everything it made, also on Ctrl-C and SIGTERM. */
 export async function run(): Promise<void> {
   if (!hasNginx()) {
     throw new Error(
@@ -53,7 +53,7 @@ async function measure({ targets, allocations }: Targets): Promise<Results> {
   for (const target of targets) await probe(target);
   for (const target of targets) await warm(target);
   const full = await byName(targets, (target) => load(target, { seconds, connections }));
-  // Half of the most that the gateway serves; the same for all, as a p99 depends on the rate.
+  // Half of the gateway's maximum; the same for all, as a p99 depends on the rate.
   const rate = (best(full.get(names.hot))?.requestsPerSecond ?? 0) / 2;
   const pauseMs = (connections / rate) * 1000;
   const paced = await byName(
@@ -72,7 +72,7 @@ async function measure({ targets, allocations }: Targets): Promise<Results> {
   return { full, paced, allocated };
 }
 
-/** Each once a round, by its name. */
+/** Each target once per round, by its name. */
 async function byName(
   targets: readonly Target[],
   measureOne: (target: Target) => Promise<Measured>,
@@ -81,7 +81,7 @@ async function byName(
   return new Map(Object.entries(await inTurn<string, Measured>(rounds, Object.fromEntries(measurements))));
 }
 
-/** Until its code is compiled: on a busy machine that takes requests rather than seconds. */
+/** Runs until the code is compiled: on a busy machine that takes requests rather than seconds. */
 async function warm(target: Target): Promise<void> {
   for (let requests = 0, chunks = 0; requests < warmRequests && chunks < warmSecondsMax; chunks += 1) {
     requests += (await load(target, { seconds: 1, connections })).requests;

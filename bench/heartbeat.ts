@@ -1,4 +1,4 @@
-// The heartbeat between gateways and accounts-api: how soon a revocation is answered with three gateways, idle, busy and with one that is
+// Measures the heartbeat between gateways and accounts-api: how soon a revocation is answered with three gateways that are idle, busy, or one of them
 // stopped; and what 20 gateways with 10,000 active accounts cost accounts-api and PostgreSQL. `npm run bench -- heartbeat --quick` is a tenth of it.
 // Settings: BENCH_REVOCATIONS (2000), BENCH_SECONDS (30).
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? (isQuick ? 3 : 30));
 const gatewayCount = 3;
 const simulated = { gateways: 20, accounts: 10_000, callsPerSecond: 5_000 };
 
-/** Starts everything, measures, prints; stops and removes all it made. */
+/** Starts everything, measures, prints; stops and removes everything it made. */
 export async function run(): Promise<void> {
   const bench = new Run();
   try {
@@ -80,7 +80,7 @@ async function revokeStopped(gateways: readonly Program[], keys: Iterator<string
   print(`one gateway stopped: answered after ${(tookMs / 1000).toFixed(2)} s`);
 }
 
-/** @returns how long each took, in ms. @throws Error if a call that begins later is accepted. */
+/** @returns the duration of each, in ms. @throws Error if a later call is accepted. */
 async function revokeAll(
   gateways: readonly Program[],
   keys: Iterator<string>,
@@ -96,7 +96,7 @@ async function revokeAll(
   return tookMs;
 }
 
-/** Has a key revoke itself. @returns how long that took, in ms. */
+/** Has a key revoke itself. @returns the duration in ms. */
 async function revoke({ said }: Program, key: string): Promise<number> {
   const headers = { 'x-api-key': key };
   const { data } = (await (await fetch(`${said}/v1/keys`, { headers })).json()) as { data: { id: string }[] };
@@ -120,7 +120,7 @@ function nextKey(keys: Iterator<string>): string {
   return next.value;
 }
 
-/** Gateways in this process, reduced to what they hold: calls come at random to any of them. */
+/** Gateways in this process, reduced to their cached state: calls arrive at random gateways. */
 async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<void> {
   const upstreams = createUpstreams('accounts-api', [accountsApi.said]);
   const accounts = createAccounts({ upstreams, identitySecret });
@@ -132,7 +132,7 @@ async function simulate({ accountsApi, postgres, newKeys }: Ground): Promise<voi
   );
   for (const { heartbeat } of holdings) await heartbeat.open();
   const hashes = newKeys.slice(-simulated.accounts).map(hashApiKey);
-  await callFor(seconds / 3, holdings, hashes); // until most accounts are known at most gateways
+  await callFor(seconds / 3, holdings, hashes); // until most gateways know most accounts
   const before = [cpuSeconds([accountsApi.pid]), cpuSeconds([postgres])];
   const { calls, tookMs } = await callFor(seconds, holdings, hashes);
   const cpu = [cpuSeconds([accountsApi.pid]), cpuSeconds([postgres])].map(
@@ -164,7 +164,7 @@ async function callFor(seconds: number, holdings: readonly Holdings[], hashes: r
   return { calls: tookMs.length, tookMs };
 }
 
-/** @returns how long the key and the month took, in ms. */
+/** @returns the time of the key lookup and of the quota, in ms. */
 async function callOnce({ credentials, month }: Holdings, hash: string): Promise<number> {
   const beganAtMs = performance.now();
   const found = await credentials.find(hash);

@@ -1,6 +1,6 @@
-// Loads a million rows as an operator would, against PostgreSQL's own \copy of the same file into a bare table with the
-// same key: new series, the same file again, and a revision of 5 %; then a file of 700 vintages, each with the whole history
-// of a series: new, and again. `--rows N` sets the size of the first file (1,000,000).
+// Loads a million rows as an operator would, compared with PostgreSQL's own \copy of the same file into a bare table with the same key: new series,
+// the same file again, and a revision of 5 %. Then loads a file of 700 vintages, each with the whole history of a series, and loads it again. `--rows
+// N` sets the size of the first file (1,000,000).
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -26,7 +26,7 @@ export async function run(): Promise<void> {
   await compareVintagesWithCopy();
 }
 
-/** @param rowsLeast the size of the file. */
+/** @param rowsLeast the minimum size of the file. */
 export async function compareWithCopy(rowsLeast: number): Promise<void> {
   const series = Math.ceil(rowsLeast / pointsPerSeries);
   const rows = series * pointsPerSeries;
@@ -48,7 +48,7 @@ export async function compareWithCopy(rowsLeast: number): Promise<void> {
   }
 }
 
-/** One file of many vintages, as archives of revisions are published. */
+/** One file of many vintages, as in published archives of revisions. */
 async function compareVintagesWithCopy(): Promise<void> {
   const postgres = await startBenchPostgres();
   try {
@@ -77,7 +77,7 @@ const vintages = 700;
 const pointsBefore = 250;
 const monthly = 'frequency=monthly,unit=Index,source=Bench';
 
-/** Every vintage has a month more, revises the last three, and once a year the last five years. */
+/** Every vintage adds a month and revises the last three months, and once a year the last five years. */
 function* vintageLines(): Generator<string> {
   const monthOf = (n: number) => new Date(Date.UTC(1945, n, 1)).toISOString().slice(0, 10);
   yield 'series_id,vintage,date,value\n';
@@ -110,7 +110,7 @@ export function* lines(series: number, revise: number, prefix = 'BENCH'): Genera
 
 type Seconds = Record<'copy' | 'fresh' | 'again' | 'revision', number[]>;
 
-/** Each round has databases of its own; within it the three loads follow each other as an operator's would. */
+/** Each round has its own databases; within it the three loads follow each other as an operator's would. */
 async function measure(
   postgres: BenchPostgres,
   { file, revised }: { file: string; revised: string },
@@ -147,7 +147,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** The command itself, its start included. */
+/** Runs the command itself, including its start. */
 export async function ingest(databaseUrl: string, words: readonly string[]): Promise<void> {
   const child = spawn(
     process.execPath,
@@ -158,7 +158,7 @@ export async function ingest(databaseUrl: string, words: readonly string[]): Pro
   if (code !== 0) throw new Error(`almanac ingest ended with ${code}`);
 }
 
-/** psql's \copy, or the same statement from here where there is no psql. */
+/** psql's \copy, or the same statement from this process without psql. */
 async function copy(databaseUrl: string, file: string): Promise<void> {
   const statement = 'copy bare from stdin with (format csv, header)';
   if (spawnSync('psql', ['--version']).status === 0) {

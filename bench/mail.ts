@@ -1,5 +1,5 @@
-// How fast the worker sends mail, and what a newcomer and an account holder wait for theirs behind requests for unknown e-mail
-// addresses. The worker is a process of its own; the SMTP server, in this process, discards what it is sent.
+// Measures how fast the worker sends mail, and how long a newcomer and an account holder wait for theirs behind requests for unknown e-mail
+// addresses. The worker is a separate process; the SMTP server, in this process, discards what it receives.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ export async function run(): Promise<void> {
 
 type BenchDeps = Deps & { jobs: Jobs };
 
-/** Sign-ups of as many strangers, whose mails wait. @returns their e-mail addresses. */
+/** Sign-ups of this many strangers, whose mails wait. @returns their e-mail addresses. */
 export async function enqueueSignUps(
   { db, jobs }: Pick<BenchDeps, 'db' | 'jobs'>,
   count: number,
@@ -104,7 +104,7 @@ async function measureWaits(deps: BenchDeps, smtp: Smtp): Promise<void> {
   await wait(`behind ${unknownRequests} requests for unknown e-mail addresses`);
 }
 
-/** The CPU time that a process has used. Linux tells it; elsewhere it is NaN. */
+/** The CPU time that a process has used; Linux only, otherwise NaN. */
 function cpuMs(pid: number): number {
   try {
     const [user, system] =
@@ -117,9 +117,9 @@ function cpuMs(pid: number): number {
 
 interface Smtp {
   url: string;
-  /** Resolves to the moment at which so many mails have come. */
+  /** Resolves to the time when this many mails have arrived. */
   mails(count: number): Promise<number>;
-  /** Resolves to the moment at which a mail to the e-mail address has come, counted from the last call on. */
+  /** Resolves to the time when a mail to the e-mail address has arrived, counted from the last call on. */
   mailTo(email: string): Promise<number>;
   close(): Promise<void>;
 }

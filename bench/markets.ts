@@ -1,5 +1,5 @@
-// Times the lists of security trades and of external trade over a million rows each, side by side with a hundredth of them,
-// and times their loads. Everything is generated from one seed.
+// Times the lists of security trades and of external trade over a million rows each, compared with a hundredth of them, and times their loads.
+// Everything is generated from one seed.
 import { addDays, addMonths } from '../kernel/dates.ts';
 import { compareSizes, loadLines } from './instruments/sizes.ts';
 import { seeded } from './series/words.ts';
@@ -8,7 +8,7 @@ const securitiesTotal = 400;
 const monthsTotal = 24;
 const partners = Array.from({ length: 40 }, (_, i) => `A${letter(Math.floor(i / 26))}${letter(i)}`);
 
-/** Calls whose answers have as many rows at either size. */
+/** Calls whose answers have the same number of rows at either size. */
 const calls = [
   '/v1/securities',
   '/v1/securities/trades',
@@ -56,7 +56,7 @@ function* securityTradeLines(rows: number): Iterable<string> {
   }
 }
 
-/** Every month, flow and partner has the same commodities; at either size there are at least two. */
+/** Every month, flow and partner has the same commodities; at least two at either size. */
 function* tradeLines(rows: number): Iterable<string> {
   const draw = seeded(2);
   yield 'reporter,flow,period,partner_code,classification,commodity_code,basis,currency,value,quantity,quantity_unit,source';

@@ -1,6 +1,6 @@
-// What each service costs before its first call and under load: the time and CPU of its start, the modules that it loads, and its
-// resident memory idle and at most. Each is a process of its own, as on a cluster; `start` is all of them with the embedded PostgreSQL.
-// `--only <service>` measures one; words after `--` are flags of Node for the measured process.
+// Measures what each service costs before its first call and under load: the time and CPU of its start, the modules that it loads, and its resident
+// memory, idle and at most. Each service is a process of its own, as on a cluster; `start` is all of them with the embedded PostgreSQL. `--only
+// <service>` measures one; words after `--` are Node flags for the measured process.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -27,16 +27,16 @@ const idleAfterMs = 5_000;
 const places = 30;
 const days = 10_000;
 
-/** What is measured. */
+/** A measured service. */
 interface Subject {
   name: string;
   words: readonly string[];
-  /** Of each start its own. */
+  /** The environment of a start. */
   env(): Record<string, string>;
   ready: RegExp;
-  /** Waits for the first answer. Without it, what it prints is the end of the start. */
+  /** Waits for the first answer. Without it, the start ends with the expected output. */
   answer?(started: Program): Promise<unknown>;
-  /** Puts it under load. */
+  /** Puts load on it. */
   load(started: Program, ground: Ground): Promise<Tally>;
 }
 
@@ -142,7 +142,7 @@ async function measure(
   }
 }
 
-/** In MiB, of the process alone: PostgreSQL, which is a child of `start`, is not in it. @param field now, or at most since its start. */
+/** In MiB, of the process alone: PostgreSQL, a child process of `start`, is not included. @param field now, or the maximum since its start. */
 function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): string {
   const kib = new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return (Number(kib) / 1024).toFixed(0);

@@ -1,6 +1,6 @@
-// Publishes a folder of a thousand CSV files of 2,000 daily points as an operator would, into an empty database: the time, the CPU of the
-// command and of PostgreSQL, and the most memory of the command with the process that reads its files, at first and when nothing has changed.
-// `--files N`, `--points N` set the size (1000, 2000), `--rounds N` how often (3); `--against DIR` publishes by another checkout as well, in turn.
+// Publishes a folder of a thousand CSV files of 2,000 daily points as an operator would, into an empty database. Measures the time, the CPU of the
+// command and of PostgreSQL, and the maximum memory of the command with the process that reads its files, at first and when nothing has changed.
+// `--files N` and `--points N` set the size (1000, 2000), `--rounds N` the rounds (3); `--against DIR` also publishes with another checkout, in turn.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ interface Size {
   points: number;
 }
 
-/** What a run of the command costs. CPU and memory are those of Linux; elsewhere they are NaN. */
+/** The cost of a run of the command. CPU and memory are Linux only, otherwise NaN. */
 interface Cost {
   seconds: number;
   commandCpu: number;
@@ -24,7 +24,7 @@ interface Cost {
   memoryMib: number;
 }
 
-/** Of a round: the first run, and the same again. */
+/** The costs of a round: the first run, and the same again. */
 interface Costs {
   first: Cost;
   again: Cost;
@@ -77,7 +77,7 @@ async function publishTwice(postgres: BenchPostgres, checkout: string, size: Siz
   }
 }
 
-/** Files of one form, whose names differ in a number. */
+/** Writes files of one form, whose names differ in a number. */
 function writeFolder(folder: string, { files, points }: Size): void {
   mkdirSync(folder);
   const dates = Array.from({ length: points }, (_, n) =>
@@ -94,7 +94,7 @@ function writeFolder(folder: string, { files, points }: Size): void {
 
 const sampleEveryMs = 100;
 
-/** The command itself, its start included. */
+/** Runs the command itself, including its start. */
 async function publish(databaseUrl: string, checkout: string, folder: string): Promise<Cost> {
   const postmaster = await postmasterOf(databaseUrl);
   const before = cpuSeconds([postmaster]);

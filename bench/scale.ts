@@ -1,6 +1,6 @@
-// What a hundred million observations in a million series cost, against a thousandth of them, side by side in one run: calls, loads,
-// retractions, vacuum, bytes an observation, and whether tables or indexes grow with the number of loads.
-// `--rows N` (100000000), `--loads N` (10). Times are of a shared machine: the CPU time of all processes is the figure to trust.
+// Measures what a hundred million observations in a million series cost, compared with a thousandth of them in the same run: calls, loads,
+// retractions, vacuum, bytes per observation, and whether tables or indexes grow with the number of loads. `--rows N` (100000000), `--loads N` (10).
+// The machine is shared, so CPU time is more reliable than elapsed time.
 import { parseArgs } from 'node:util';
 import { inTurn, print, printRow } from './instruments/figures.ts';
 import { startBenchPostgres } from './instruments/postgres.ts';
@@ -69,7 +69,7 @@ async function measureCalls(grounds: readonly [Ground, Ground], words: readonly 
   }
 }
 
-/** Files of as many rows, in as many series, in both. In the large database they are far from each other. */
+/** Loads files with the same number of rows and series into both. In the large database the rows are far from each other. */
 async function measureSameLoads(small: Ground, large: Ground): Promise<void> {
   const { series } = small;
   const addedRows = large.rows / 100;

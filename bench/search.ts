@@ -1,5 +1,5 @@
-// Builds a million search entries in a scratch database and times a fixed mix of queries against a running data-api.
-// Everything is generated from one seed, so two runs make the same queries on the same data.
+// Builds a million search entries in a scratch database and times a fixed mix of queries against a running data-api. Everything is generated from one
+// seed, so two runs make the same queries on the same data.
 import pg from 'pg';
 import { start } from '../data-api/main.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -131,7 +131,7 @@ async function measure(
   print(`${'all'.padEnd(22)}${ms(quantile(all, 0.5))}${ms(quantile(all, 0.99))}  (goal: p99 below 50 ms)`);
 }
 
-/** The word with one of its letters left out, doubled, replaced, or exchanged with the next. */
+/** The word with one of its letters dropped, doubled, replaced, or swapped with the next. */
 function misspelt(word: string, draw: () => number): string {
   const at = 1 + Math.floor(draw() * (word.length - 2));
   const [before, letter, next, rest] = [

@@ -1,6 +1,6 @@
-// The cost of a series: loading against \copy, measured as in bench/ingest.ts; calls against bare node:http, at an old vintage, and among
-// a million series; a long stream; and many series as one table, which `--wide` measures alone.
-// Pairs run in turn in one run; the most reliable figure is CPU time. `--observations N` sizes the large database (10,000,000).
+// Measures the cost of a series: loading compared with \copy, as in bench/ingest.ts; calls compared with bare node:http, at an old vintage, and among
+// a million series; a long stream; and many series as one table, which `--wide` measures alone. Pairs run in turn in one run; CPU time is the most
+// reliable figure. `--observations N` sets the size of the large database (10,000,000).
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -32,7 +32,7 @@ const rounds = 5;
 const points = 300;
 const vintages = 2_001;
 const streamedRows = 1_000_000;
-/** Of the series whose transforms are streamed: 48 combinations of 10,000 days. */
+/** Rows of the series whose transforms are streamed: 48 combinations of 10,000 days. */
 const transformedRows = 480_000;
 const ingestedRows = 1_000_000;
 
@@ -76,7 +76,7 @@ async function measureOne(postgres: BenchPostgres): Promise<void> {
   await withService(databaseUrl, measureTriangle);
   await withService(databaseUrl, measureTransforms);
   for (const encoding of ['identity', 'gzip']) {
-    // A data-api of its own: what others have left in memory is not counted.
+    // A data-api of its own, so that cached state of earlier calls does not count.
     await withService(databaseUrl, (service) => measureStream(service, encoding));
   }
   await postgres.dropDatabase('bench_one');
@@ -99,7 +99,7 @@ async function measureBare(postgres: BenchPostgres, service: Service): Promise<v
       bare: () => costOf({ server: bare }, asking),
       dataApi: () => costOf(service, asking),
     };
-    await inTurn(1, measurements); // warm
+    await inTurn(1, measurements); // warm-up
     const costs = await inTurn(rounds, measurements);
     print(`\nA hot series of ${points} points, ${body.length} bytes, 32 connections`);
     printRow('', columns);
@@ -119,7 +119,7 @@ async function measureBare(postgres: BenchPostgres, service: Service): Promise<v
   }
 }
 
-/** The day of the k-th vintage, as bench/series/fill.sql.ts has it. */
+/** The day of the k-th vintage, as in bench/series/fill.sql.ts. */
 function vintageDay(k: number): string {
   return new Date(Date.UTC(2009, 11, 31 + k)).toISOString().slice(0, 10);
 }
@@ -156,7 +156,7 @@ async function measureVintages(service: Service, id: string): Promise<void> {
   }
 }
 
-/** Streams of transformed points against the stream of the same points as they are. */
+/** Streams of transformed points, compared with the stream of the untransformed points. */
 async function measureTransforms(service: Service): Promise<void> {
   const streamed = (query: string) => () => costOfStream(service, `/v1/series/DAILY?format=csv${query}`);
   const measurements = {
@@ -167,7 +167,7 @@ async function measureTransforms(service: Service): Promise<void> {
     '3ma': streamed('&transform=3ma'),
     index: streamed('&transform=index'),
   };
-  await inTurn(1, measurements); // warm
+  await inTurn(1, measurements); // warm-up
   const costs = await inTurn(rounds, measurements);
   print(`\n${transformedRows} points as CSV, plain and transformed`);
   printRow('', ['Node CPU s', 'database CPU s', '× the CPU of plain']);
@@ -181,7 +181,7 @@ async function measureTransforms(service: Service): Promise<void> {
   }
 }
 
-/** All vintages in one answer against a call for each: the newest so many of both. */
+/** All vintages in one answer, compared with a call for each; the newest ones in both cases. */
 async function measureTriangle(service: Service): Promise<void> {
   const shownVintages = 200;
   for (const id of ['NEWEST24', 'ALL']) {
@@ -238,7 +238,7 @@ async function measureStream(service: Service, encoding: string): Promise<void> 
   );
 }
 
-/** The same call among a thousand series and among as many as the observations make, ten or a hundred a series. */
+/** The same call among a thousand series and among as many as the observations make, with ten or a hundred points per series. */
 async function measureMany(postgres: BenchPostgres, observations: number): Promise<void> {
   const seriesLarge = 1_000_000;
   const each = Math.max(1, Math.round(observations / seriesLarge));
@@ -300,7 +300,7 @@ async function measureMany(postgres: BenchPostgres, observations: number): Promi
   await postgres.dropDatabase('bench_large');
 }
 
-/** Numbers from 1 to `count`, each once, far from the one before. */
+/** Numbers from 1 to `count`, each once, each far from the previous one. */
 function shuffled(count: number): () => number {
   let number = 0;
   return () => (number = (number + 617_283) % count) + 1; // 617,283 has no factor in common with powers of ten

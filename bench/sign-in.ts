@@ -1,5 +1,5 @@
-// What an outsider can measure at sign-in: whether known and unknown e-mail addresses take the same time (interleaved
-// pairs, Mann-Whitney), and how much memory a flood of sign-ins takes. Against accounts-api in a process of its own.
+// Measures what an outsider can observe at sign-in: whether known and unknown e-mail addresses take the same time (interleaved pairs, Mann-Whitney),
+// and how much memory a flood of sign-ins takes, with accounts-api in a process of its own.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ export async function run(): Promise<void> {
   }
 }
 
-/** `known-<i>` with a password, `google-<i>` without one. */
+/** Creates `known-<i>` with a password, and `google-<i>` without one. */
 async function makeAccounts(databaseUrl: string): Promise<void> {
   const hash = await createPasswords().hash('a password that nobody tries');
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -65,7 +65,7 @@ function startService(databaseUrl: string, directory: string): ChildProcess {
       DATA_DIR: directory,
       REDIS_URL: '',
       IDENTITY_SECRET: identitySecret,
-      SMTP_URL: 'smtp://127.0.0.1:9', // sign-up answers as where mail goes out; there is no worker that would send any
+      SMTP_URL: 'smtp://127.0.0.1:9', // sign-up answers as if mail left the machine; no worker sends any
       ACCOUNTS_API_PORT: '0',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -85,7 +85,7 @@ function urlOf(service: ChildProcess): Promise<string> {
 }
 
 let hosts = 0;
-/** @returns the status, and the milliseconds until the whole answer was there. Each call comes from an IP address of its own. */
+/** @returns the status, and the milliseconds until the whole answer had arrived. Each call has its own IP address. */
 async function timed(url: string, target: string, body?: object): Promise<{ status: number; ms: number }> {
   hosts += 1;
   const method = body === undefined ? 'GET' : 'POST';

@@ -1,5 +1,5 @@
-// How fast a worker sends webhooks while some receivers are dead, slow or hostile, and what memory it takes. The worker is a process of
-// its own; the receivers are one HTTP server in this process, which shares the machine with it.
+// Measures how fast a worker sends webhooks while some receivers are dead, slow or hostile, and its memory. The worker is a separate process; the
+// receivers are one HTTP server in this process, which shares the machine with it.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -19,12 +19,12 @@ import { print } from './instruments/figures.ts';
 import { backendCpuUs, startBenchPostgres, withClient } from './instruments/postgres.ts';
 
 const secretKey = 'a secret of the bench, long enough';
-/** 50 endpoints. */
+/** 50 endpoints in total. */
 const kinds = { healthy: 32, dead: 6, slow: 6, endless: 3, dripping: 3 } as const;
 type Kind = keyof typeof kinds;
 const slowMs = 10_000;
 const giveUpAfterMs = 600_000;
-/** Fewer, for a first look. */
+/** Set it lower for a quick run. */
 const loadCount = Number(process.env['BENCH_EVENTS'] ?? 10_000);
 
 interface Endpoint {
@@ -32,7 +32,7 @@ interface Endpoint {
   accountId: string;
 }
 
-/** Measures 10,000 events of accounts, each to one endpoint, and 10,000 events about series, each to all 50; prints; removes all it made. */
+/** Measures 10,000 events of accounts, each to one endpoint, and 10,000 events about series, each to all 50; prints; removes everything it made. */
 export async function run(): Promise<void> {
   const postgres = await startBenchPostgres();
   const receivers = await startReceivers();
@@ -58,7 +58,7 @@ export async function run(): Promise<void> {
     const { first, most, last } = memory.stop();
     print(`memory of the worker: ${first} MiB at the start, ${most} at most, ${last} at the end`);
   } finally {
-    worker?.kill('SIGKILL'); // in order it would wait for the slow receivers
+    worker?.kill('SIGKILL'); // a graceful stop would wait for the slow receivers
     await close();
     await receivers.close();
     await postgres.stop();
@@ -98,7 +98,7 @@ async function measure(parties: Parties, what: string, events: readonly NewEvent
   );
 }
 
-/** What each has used so far. Of PostgreSQL the backends that there are. */
+/** The CPU time used so far; for PostgreSQL, that of the existing backends. */
 async function cpuSeconds({ workerPid, databaseUrl }: Parties) {
   const { user, system } = process.cpuUsage();
   return {
@@ -108,7 +108,7 @@ async function cpuSeconds({ workerPid, databaseUrl }: Parties) {
   };
 }
 
-/** User and system time of all threads of a process. Linux tells it in hundredths of a second; elsewhere it is NaN. */
+/** User and system time of all threads of a process, in hundredths of a second; Linux only, otherwise NaN. */
 function processCpuSeconds(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
@@ -121,7 +121,7 @@ function processCpuSeconds(pid: number): number {
 const healthy = new Set<string>();
 const isHealthy = (accountId: string) => Number(healthy.has(accountId));
 
-/** An account for each endpoint. */
+/** Creates an account for each endpoint. */
 async function makeEndpoints(deps: Deps, port: number): Promise<Endpoint[]> {
   const secrets = createSecrets([secretKey]);
   const wanted = (Object.keys(kinds) as Kind[]).flatMap((kind) =>
@@ -156,9 +156,9 @@ function ofSeries(i: number): NewEvent {
 
 interface Receivers {
   port: number;
-  /** How many different messages the healthy endpoints are to be sent from now on. */
+  /** Sets how many different messages the healthy endpoints should receive from now on. */
   expect(count: number): void;
-  /** Resolves to the moment at which they have come. @throws Error after so many ms. */
+  /** Resolves to the time when they have arrived. @throws Error after this many ms. */
   done(withinMs: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -222,7 +222,7 @@ async function startReceivers(): Promise<Receivers> {
   };
 }
 
-/** Resident memory of a process in MiB, once a second. Linux tells it; elsewhere it is NaN. */
+/** Resident memory of a process in MiB, sampled once a second; Linux only, otherwise NaN. */
 function watchMemory(pid: number): { stop(): { first: number; most: number; last: number } } {
   const values: number[] = [];
   const look = () => {

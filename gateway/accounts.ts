@@ -1,5 +1,5 @@
-// The gateway's client for accounts-api: its heartbeat, and the lookup of sessions. Hides the internal endpoints.
-// Every request may be repeated, and is repeated once after a failure. Nothing is kept here; see heartbeat/.
+// The gateway's client for accounts-api: it sends heartbeats and looks up sessions.
+// Every request is idempotent and is retried once after a failure. Nothing is cached here; see heartbeat/.
 import { randomUUID } from 'node:crypto';
 import { Agent, errors } from 'undici';
 import { z } from 'zod';
@@ -22,25 +22,25 @@ export interface Credential {
   plan: string;
   active: boolean;
   /**
-   * Of a session: whether it is an operator's; `stale`: the last sign-in is too long ago for what operators do; `unenrolled`: the account
-   * has no second factor, which operators need here.
+   * Whether the session is an operator's. `stale`: the last sign-in is too old for operator endpoints. `unenrolled`: the account has no second
+   * factor, which operators need here.
    */
   operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
-  /** Of a key; null: a session, which may do everything. */
+  /** The access of a key; null for a session, which may do everything. */
   access: KeyAccess | null;
 }
 
 export interface KeyAccess {
-  /** Of `keyScopes`. */
+  /** From `keyScopes`. */
   readonly scopes: readonly string[];
-  /** Whether it works from an address; null: from all. */
+  /** Whether the key works from an address; null: from every address. */
   readonly isAllowedFrom: ((address: string) => boolean) | null;
 }
 
 export interface Accounts {
-  /** Sends a heartbeat; it may be repeated. @throws Failure unavailable, or BatchRefused. */
+  /** Sends a heartbeat; safe to repeat. @throws Failure unavailable, or BatchRefused. */
   heartbeat(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
-  /** The owner of a session; null if it is unknown, ended or its account disabled. @throws Failure unavailable. */
+  /** The owner of a session; null if the session is unknown or has ended, or its account is disabled. @throws Failure unavailable. */
   session(name: SessionName): Promise<Credential | null>;
   /** Whether plans can be bought here. @throws Failure unavailable. */
   hasBilling(): Promise<boolean>;
@@ -69,7 +69,7 @@ const billingAnswer = z.object({ is_on: z.boolean() });
 
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
 const batchMax = 500;
-// All calls wait for a hanging request, so it is given up early.
+// All calls wait behind a hanging request, so it is abandoned early.
 const deadlineMs = 2_000;
 const billingKnownMs = 10_000;
 
@@ -101,14 +101,14 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   const openAgent = () => new Agent({ connect: { timeout: deadlineMs } });
   let agent = openAgent();
 
-  /** Where a connection was silent, the others may be half-open as well: what is asked from now on is asked on new ones. */
+  /** After one connection was silent, the others may be half-open too: later requests use new connections. */
   function connectAnew(silent: Agent): void {
     if (agent !== silent) return;
     agent = openAgent();
-    void silent.close(); // once what is under way on it has ended, which its deadline bounds
+    void silent.close(); // after the requests that still run on it, which their deadline bounds
   }
 
-  /** Sends a request to one instance, once. @throws Error if no whole answer comes. */
+  /** Sends a request to one instance, once. @throws Error if no complete answer arrives. */
   async function ask(url: string, path: string, body: object, requestId: string) {
     const used = agent;
     try {
@@ -135,9 +135,9 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
   }
 
   /**
-   * Sends a request to one instance, and to another if that fails: requests must be repeatable. A refusal as malformed is a fault between
-   * gateway and accounts-api, never a client's; it counts as an outage.
-   * @param mayDrop the sender drops a request that is refused. @throws Failure unavailable; BatchRefused if it may be dropped.
+   * Sends a request to one instance, and to another if that fails: requests must be repeatable. A refusal as malformed is a fault between gateway and
+   * accounts-api, never the client's, so it counts as an outage.
+   * @param mayDrop whether the sender drops a refused request. @throws Failure unavailable; BatchRefused if the request may be dropped.
    */
   async function post<Schema extends z.ZodType>(
     path: string,
@@ -154,7 +154,7 @@ function createPost({ upstreams, identitySecret }: AccountsOptions) {
           upstreams.failed(url);
           throw error;
         });
-        upstreams.answered(url); // also with an error: the instance is up
+        upstreams.answered(url); // an error too shows that the instance is up
         if (answersTo !== requestId) throw new Error('The answer is to another request.');
         if (mayDrop && (status === 400 || status === 413)) throw new BatchRefused(text);
         if (status !== 200) throw new Error(`accounts-api answered ${status}: ${text}`);

@@ -1,5 +1,5 @@
-// Natural batching: items that arrive in one turn of the event loop form a batch; those that arrive while it is under way form the
-// next. A burst needs few round trips, and a single item no more than without batching.
+// Natural batching: items that arrive in one turn of the event loop form a batch; items that arrive while it runs form the next. A burst needs few
+// round trips, and a single item costs one, as without batching.
 
 /**
  * @param itemsMax the most items of a batch.
@@ -37,7 +37,7 @@ export function batched<Item, Result>(
       queue.push({ item, resolve, reject });
       if (isSending) return;
       isSending = true;
-      // Not at once: calls that were read in one turn of the event loop, or woken by one answer, then stay together.
+      // Deferred: calls read in one turn of the event loop, or woken by one answer, share a batch.
       setImmediate(() => void sendAll());
     });
 }

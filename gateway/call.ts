@@ -1,4 +1,4 @@
-// The state of one call besides the request itself; `request-id` creates it, the other policies read and extend it.
+// The state of one call besides the request itself. `request-id` creates it; the other policies read and extend it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Identity } from '../kernel/identity.ts';
@@ -18,21 +18,21 @@ export interface Caller {
 }
 
 /**
- * The stages of a call's time: credential, rate limit, quota, waiting for the service, and sending its answer. Time
- * between two stages counts to the earlier one. The names are used in the log, in Server-Timing and in the metrics.
+ * The stages of a call: credential, rate limit, quota, waiting for the service, and sending its answer. Time between two stages counts towards the
+ * earlier one. The log, Server-Timing and the metrics use these names.
  */
 export const stages = ['credential', 'rate', 'quota', 'upstream', 'answer'] as const;
 export type Stage = (typeof stages)[number];
 
-/** Memory, or data-api. */
+/** `hit`: from the response cache. `miss`: from data-api. */
 export const cacheResults = ['hit', 'miss'] as const;
 export type CacheResult = (typeof cacheResults)[number];
 
-/** A range of a file that is charged once, for all its ranges. */
+/** A range read of a file. The file is charged once for all its ranges. */
 export interface ChargedRange {
-  /** The path of the file. */
+  /** The file's path. */
   readonly file: string;
-  /** Ends it, the first time it is called. @returns how many calls it is charged: 1 or 0; the same each time. */
+  /** Ends the range on the first call. @returns how many calls it is charged, 1 or 0; the same on each later call. */
   end(isServed: boolean): number;
 }
 
@@ -40,13 +40,13 @@ export interface Call {
   readonly requestId: string;
   /** `performance.now()` when the first policy ran. */
   readonly arrivedAtMs: number;
-  /** The client's IP address, behind the trusted proxies. */
+  /** The client's IP address, as seen through the trusted proxies. */
   readonly clientIp: string;
   /** Whether the client connected over TLS, according to PUBLIC_URL or the trusted proxy. */
   readonly secure: boolean;
-  /** Whether the client keeps its connection open: as parsed by Node from the request's version and headers. */
+  /** Whether the client keeps its connection open, as Node parsed it from the HTTP version and headers. */
   readonly clientKeeps: boolean;
-  /** Whether the gateway is stopping, so that no connection is kept open. */
+  /** Whether the gateway is stopping; then no connection is kept alive. */
   readonly isDraining: () => boolean;
   /** The credentials as received: every X-API-Key header, every key in Authorization, every `api_key` parameter, every X-Session-Token header. */
   readonly presented: {
@@ -57,57 +57,57 @@ export interface Call {
     keyParameters: readonly string[];
     sessionHeaders: readonly string[];
   };
-  /** The path as matched, logged and forwarded; empty before `path-check`. */
+  /** The normalized path, used for matching, logging and forwarding; empty before `path-check`. */
   path: string;
   /** The query without `?`, and without any key. */
   query: string;
-  /** How long the body may be, in bytes. */
+  /** The longest accepted body, in bytes. */
   bodyBytesMax: number;
-  /** The body is a file: it is forwarded as it comes, never held whole, and has a time limit of its own. */
+  /** Whether the body is a file: it is streamed instead of buffered, and has its own time limit. */
   isUpload: boolean;
-  /** The body of a read, if `query-body` has read it; undefined: `forward` reads what body there is. */
+  /** The body of a read, if `query-body` has read it; undefined: `forward` reads the body, if any. */
   body: { bytes: Buffer; fields: unknown } | undefined;
   identity: Identity;
   caller: Caller | undefined;
-  /** What was taken for the call from the month's quota, before it was forwarded. */
+  /** The calls reserved from the month's quota before the call was forwarded. */
   charge: Charge | undefined;
-  /** The month from which it was taken. */
+  /** The month that the calls were reserved from. */
   chargedMonth: CalendarMonth | undefined;
-  /** The range of a file that the call reads, if files are charged instead of calls. */
+  /** The range that the call reads, if the route charges files instead of calls. */
   range: ChargedRange | undefined;
-  /** Keeps the answer of the service; undefined: it is only forwarded. */
+  /** Collects the service's answer for the response cache; undefined: the answer is only forwarded. */
   capture: Capture | undefined;
-  /** Where the answer is from, if the response cache was asked. */
+  /** Where the answer came from, if the response cache was asked. */
   cache: CacheResult | undefined;
-  /** `cors` has decided whose pages may read the answer. */
+  /** Whether `cors` has decided which origins may read the answer. */
   isOriginChecked: boolean;
   /** Headers of the answer: alternating names and values. */
   readonly head: string[];
-  /** Of a page that may load more than others; undefined: nothing is loaded. */
+  /** The policy of a page that may load more than the default; undefined: the default, which loads nothing. */
   contentSecurityPolicy: string | undefined;
-  /** The limits that apply to the call, and what remains of them, in the syntax of the RateLimit headers. */
+  /** The limits that apply to the call and what remains of each, in the syntax of the RateLimit headers. */
   limitPolicies: string;
   limitStates: string;
   /** The service's own timing, in the syntax of Server-Timing. */
   serviceTiming: string | undefined;
-  /** The duration of each stage, in ms; 0 if the call did not reach it. */
+  /** The duration of each stage in ms; 0 if the call did not reach it. */
   readonly stageMs: Record<Stage, number>;
   stage: Stage | undefined;
   stageSinceMs: number;
-  /** What is done when the response has closed, in this order; see `whenClosed`. */
+  /** Work to run when the response has closed, in this order; see `whenClosed`. */
   readonly closing: (() => void)[];
-  /** The code of the failure with which the gateway itself answered. */
+  /** The code of the failure that the gateway itself answered with. */
   failureCode: ErrorCode | undefined;
 }
 
-/** Adds a limit to those that the answer tells of. @param policy and @param state as the RateLimit headers have them, of numbers and our own names. */
+/** Adds a limit to the answer's RateLimit headers. @param policy and @param state in the headers' syntax, made of numbers and our own names only. */
 export function addLimit(call: Call, policy: string, state: string): void {
   const isFirst = call.limitPolicies === '';
   call.limitPolicies += isFirst ? policy : `, ${policy}`;
   call.limitStates += isFirst ? state : `, ${state}`;
 }
 
-// A property of the request rather than a WeakMap, which the garbage collector scans whole each time it runs.
+// A property of the request instead of a WeakMap: the garbage collector scans a whole WeakMap each time it runs.
 const ofRequest = Symbol('call');
 type Opened = IncomingMessage & { [ofRequest]?: Call };
 
@@ -118,12 +118,12 @@ export function openCall(request: Opened, call: Call): void {
 const ofParent = Symbol('parent');
 type Inner = IncomingMessage & { [ofParent]?: Call };
 
-/** Has the request pass its pipeline as part of another call: of the same client, with its credentials. */
+/** Runs the request through its pipeline as part of another call: from the same client, with its credentials. */
 export function openWithin(request: Inner, parent: Call): void {
   request[ofParent] = parent;
 }
 
-/** The call that the request is part of; undefined if a client has sent it. */
+/** The call that the request is part of; undefined if a client sent the request. */
 export function parentOf(request: Inner): Call | undefined {
   return request[ofParent];
 }
@@ -140,7 +140,7 @@ export function callIfOpen(request: Opened): Call | undefined {
   return request[ofRequest];
 }
 
-/** Does the work when the response to the call has closed: whole, cut off, or left by its client; at once if it has closed already. */
+/** Runs the work when the response has closed, however it ended: complete, cut off, or abandoned by its client. At once if it has already closed. */
 export function whenClosed(call: Call, response: ServerResponse, work: () => void): void {
   if (response.closed) work();
   else call.closing.push(work);

@@ -1,23 +1,23 @@
-// Finds the client of a call behind as many proxies as are trusted: its IP address, and whether it is on TLS.
-// Hides the spellings of an entry, and says once in the log if the proxies and TRUSTED_PROXY_HOPS do not fit.
+// Finds the IP address of a call's client behind the trusted proxies, and whether the client connected over TLS. Logs one warning if the proxies and
+// TRUSTED_PROXY_HOPS do not match.
 import { isIP } from 'node:net';
 import type { Log } from '../kernel/log/log.ts';
 
 export interface Clients {
   /**
-   * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: entries further
-   * left are written by the client and prove nothing. Without a usable entry it is the peer.
+   * The client's IP address. With n trusted proxies it is the n-th entry from the right of X-Forwarded-For: a client can forge the entries further
+   * left. Without a usable entry it is the peer's address.
    * @param peer the IP address of the connection's other end.
    */
   ipOf(peer: string, forwardedFor: readonly string[]): string;
-  /** Whether the client is on TLS, by X-Forwarded-Proto read in the same way. */
+  /** Whether the client connected over TLS, from X-Forwarded-Proto read in the same way. */
   isOnTls(forwardedProto: readonly string[]): boolean;
 }
 
 export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>): Clients {
   let hasWarned = false;
 
-  /** All clients of a proxy then count as one, for every limit by IP address. */
+  /** When this happens, all clients of a proxy count as one for every limit by IP address. */
   function warnOnce(peer: string, message: string): void {
     if (hasWarned) return;
     hasWarned = true;
@@ -51,7 +51,7 @@ export function createClients(trustedProxyHops: number, log: Pick<Log, 'warn'>):
   };
 }
 
-/** The entry that the outermost trusted proxy has written; undefined if none is trusted. */
+/** The entry written by the outermost trusted proxy; undefined if no proxy is trusted. */
 function trustedEntry(headers: readonly string[], trustedProxyHops: number): string | undefined {
   if (trustedProxyHops === 0) return undefined;
   const entries = headers.flatMap((header) => header.split(','));
@@ -66,7 +66,7 @@ function addressIn(entry: string): string | undefined {
   return isIP(ip) === 0 ? undefined : ip;
 }
 
-/** `::ffff:192.0.2.1`, as a dual-stack socket shows an IPv4 peer, is 192.0.2.1. */
+/** `::ffff:192.0.2.1`, which a dual-stack socket reports for an IPv4 peer, becomes 192.0.2.1. */
 function unmapped(ip: string): string {
   return ip.startsWith(':') ? ip.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '') : ip;
 }

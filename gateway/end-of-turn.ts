@@ -1,24 +1,24 @@
-// The writes of one turn of the event loop are made at its end, one after another. A write wakes its peer, and waking a peer that has gone to
-// sleep since the last write costs more than the write itself: answers of 2 kB written one by one cost 38 to 44 µs of CPU each, at the end of
-// the turn 22 to 29 (five pairs of runs, 2026-11-27).
+// Writes the answers of one turn of the event loop at its end, one after another. Each write wakes its peer, and waking a peer that has gone to sleep
+// since the last write costs more than the write itself: answers of 2 kB cost 38 to 44 µs of CPU each when written one by one, and 22 to 29 µs at the
+// end of the turn (five pairs of runs, 2026-11-27).
 import type { ServerResponse } from 'node:http';
 
 let waiting: (() => void)[] = [];
 
-/** Runs the work after all input received so far has been handled, in the order of the calls. It must not throw. */
+/** Runs the work after all input received so far has been handled, in call order. The work must not throw. */
 export function atEndOfTurn(work: () => void): void {
   if (waiting.length === 0) setImmediate(run);
   waiting.push(work);
 }
 
-// The waiting bytes are copied into one buffer, reused in each turn: allocating and freeing a buffer for each answer, and
-// having the kernel clear it, took a twentieth of a gateway's time.
+// The waiting bytes are copied into one buffer that each turn reuses: allocating, freeing and having the kernel clear a buffer for each answer took a
+// twentieth of a gateway's time.
 const memoryBytes = 1024 * 1024;
 let memory = Buffer.allocUnsafeSlow(memoryBytes);
 let usedBytes = 0;
 let isHeld = false;
 
-/** Ends the response with these bytes after all input received so far has been handled. They are valid only during the call. */
+/** Ends the response with these bytes after all input received so far has been handled. The bytes need to be valid only during the call. */
 export function endAtEndOfTurn(response: ServerResponse, bytes: Buffer): void {
   const kept = keep(bytes);
   atEndOfTurn(() => {
@@ -41,7 +41,7 @@ function run(): void {
   const all = waiting;
   waiting = [];
   for (const work of all) work();
-  // Responses that still write from the old buffer keep it.
+  // Responses that are still writing reference the old buffer.
   if (isHeld || waiting.length > 0) memory = Buffer.allocUnsafeSlow(memoryBytes);
   isHeld = false;
   usedBytes = 0;

@@ -1,4 +1,4 @@
-// The endpoints that the gateway itself answers, declared like those of the services: for the OpenAPI document.
+// Declares the endpoints that the gateway itself answers, as the services declare theirs, for the OpenAPI document.
 import { z } from 'zod';
 import type { Declaration } from '../kernel/http/endpoint.ts';
 

@@ -1,4 +1,4 @@
-// Sends the gateway's own failures: each in the form that the path's clients parse, logged once.
+// Sends the gateway's own failures, each in the format that the path's clients parse, and logs each once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
 import { toFailure } from '../kernel/errors.ts';
@@ -7,13 +7,13 @@ import type { Log } from '../kernel/log/log.ts';
 import { callIfOpen } from './call.ts';
 import { readableByAll } from './policies/cors.ts';
 
-/** What the gateway answers failures with: the log, and the address at which its pages explain them. */
+/** What is needed to answer failures: the log, and the public URL of the pages that explain errors. */
 export interface Refusals {
   log: Log;
   publicUrl: string;
 }
 
-/** Answers a thrown value. If an answer has begun or the client has left, it cuts the connection: nothing else is left to do. */
+/** Answers a thrown value. If an answer has begun or the client has left, it closes the connection, as nothing else can be sent. */
 export function answerFailure(
   { log, publicUrl }: Refusals,
   request: IncomingMessage,
@@ -21,7 +21,7 @@ export function answerFailure(
   thrown: unknown,
 ): void {
   if (request.errored !== null && !request.complete) {
-    response.destroy(); // the client left in the middle of its own request: there is nobody to answer
+    response.destroy(); // the client left before its request was complete
     return;
   }
   const failure = toFailure(thrown);
@@ -38,7 +38,7 @@ export function answerFailure(
   const { type, body } = errorAnswer(request.url ?? '', failure, { publicUrl, requestId });
   response.statusCode = failure.status;
   for (const [name, value] of Object.entries(failure.headers)) response.setHeader(name, value);
-  // Before `cors` has decided, the answer holds nothing about an account: any page may read what is wrong with its call.
+  // Before `cors` has decided, the answer contains nothing about an account, so any page may read the error.
   if (call?.isOriginChecked !== true)
     for (let i = 0; i < readableByAll.length; i += 2)
       response.setHeader(entryAt(readableByAll, i), entryAt(readableByAll, i + 1));

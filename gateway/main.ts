@@ -1,4 +1,4 @@
-// Starts the gateway: builds the steps of a call, has the engine run them by the routes, and stops without losing a call.
+// Starts the gateway: builds the policies, has the engine run them by the routes, and stops without losing a call.
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { closeServer, listen, type RunningService } from '../kernel/http/server.ts';
@@ -21,13 +21,13 @@ export interface RunningGateway extends RunningService {
   /** `http://host:port` of /metrics; undefined if it is not served. */
   metricsUrl: string | undefined;
   /**
-   * Reads gateway.config.yml again and builds new pipelines from it. Calls under way end with the old ones.
-   * @returns applies all of it at once. @throws Error that says what is wrong with the file.
+   * Reads gateway.config.yml again and builds new pipelines from it. Running calls finish in the old ones.
+   * @returns a function that activates the new pipelines. @throws Error that describes what is invalid in the file.
    */
   prepareReload(): Promise<() => void>;
 }
 
-/** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, the port is taken, or the journal cannot be kept. */
+/** @throws Error if gateway.config.yml is invalid, one of its policies does not exist, the port is in use, or the journal cannot be opened. */
 export async function start(given: GatewayOptions): Promise<RunningGateway> {
   const options = withDefaults(given);
   const { log } = options;
@@ -55,7 +55,7 @@ export async function start(given: GatewayOptions): Promise<RunningGateway> {
       pipelines: current,
       requestWithinMs,
       isPublicOnTls: isPublicOnTls(options),
-      stalledAfterMs: 2 * upstreamTimeoutMs + requestWithinMs, // a service may be silent twice, as reads are repeated
+      stalledAfterMs: 2 * upstreamTimeoutMs + requestWithinMs, // two silent attempts, as reads are retried
       metrics,
       log,
       publicUrl: options.publicUrl,

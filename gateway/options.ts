@@ -1,4 +1,4 @@
-// The options of a gateway, and what they are by default.
+// The options of a gateway and their defaults.
 import path from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import type { Log } from '../kernel/log/log.ts';
@@ -15,23 +15,23 @@ import type { QuotaOutage } from './heartbeat/outage.ts';
 export interface GatewayOptions {
   dataApiUrls: readonly string[];
   accountsApiUrls: readonly string[];
-  /** Of the publisher, for the calls of operators about data; undefined: they are answered 404. */
+  /** The URLs of the publisher, for operator calls about data; undefined: those calls are answered 404. */
   publisherUrls?: readonly string[] | undefined;
   identitySecret: string;
   plans: Plans;
-  /** Undefined: the gateway counts calls per second and answers under way by itself. */
+  /** Undefined: this gateway counts calls per second and concurrent answers alone. */
   redisUrl: string | undefined;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
-  /** With one key or session, for calls that manage the account. */
+  /** Per key or session, for calls that manage the account. */
   managementCallsPerSecond: number;
-  /** The public URL of the gateway: errors link to its pages. If it is https, browsers must use https alone from then on. */
+  /** The public URL of the gateway; errors link to its pages. If it is https, answers carry the HSTS header. */
   publicUrl?: string;
-  /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; none by default. */
+  /** Origins whose pages may call account and sign-in endpoints, besides the gateway's own; empty by default. */
   dashboardOrigins?: readonly string[];
-  /** The directory of the built dashboard, once it is built; by default none is served. Calls of the API do not wait for it. */
+  /** The directory of the built dashboard, once it is built; by default no dashboard is served. API calls do not wait for it. */
   dashboard?: Promise<string>;
-  /** How long close() continues to serve after /readyz has turned to 503. */
+  /** How long close() keeps serving after /readyz has changed to 503. */
   drainDelayMs: number;
   host: string;
   port: number;
@@ -41,27 +41,27 @@ export interface GatewayOptions {
   configDirectory?: string;
   /** How long a service may be silent; 30 s by default. */
   upstreamTimeoutMs?: number;
-  /** How long the whole answer to a data call may take; 5 minutes by default. */
+  /** The deadline of the complete answer to a data call; 5 minutes by default. */
   answerWithinMs?: number;
-  /** How much memory answers of data-api may take, in MiB; 0: none are kept. */
+  /** The memory limit of the response cache, in MiB; 0 disables it. */
   responseCacheMb?: number;
-  /** How long the body of an upload may be, in MiB. */
+  /** The longest accepted upload, in MiB. */
   uploadMb?: number;
-  /** How much memory the bodies of clients' requests may take, all together, in MB; 32 by default. */
+  /** The memory limit of all client request bodies together, in MB; 32 by default. */
   bodiesMb?: number;
-  /** What is served if the remaining quota of a month is unknown; `bounded` by default. */
+  /** What is served while the remaining quota of a month is unknown; `bounded` by default. */
   quotaOutage?: QuotaOutage;
   /** How often usage is reported to accounts-api; 250 ms by default. */
   settleEveryMs?: number;
-  /** Unreported usage is stored in it, in a subdirectory of this gateway; by default only in memory. */
+  /** The directory for unreported usage, in which each gateway has its own subdirectory; by default it is only in memory. */
   journalDirectory?: string;
-  /** How long a client may take to send a request, a third of it for the headers; 30 s by default. */
+  /** How long a client may take to send a request; a third of it for the headers. 30 s by default. */
   requestWithinMs?: number;
-  /** Rejects while calls cannot be served, for a reason that no service behind knows; /readyz then answers 503. */
+  /** Rejects while calls cannot be served for a reason outside the services; /readyz then answers 503. */
   requireReady?: () => Promise<void>;
-  /** Where /metrics is served; not served by default. */
+  /** The address of /metrics; not served by default. */
   metrics?: { host: string; port: number };
-  /** Served there too: those of other services in this process. */
+  /** The metrics of other services in this process, served at the same address. */
   moreMetrics?: readonly Metric[];
   /** By default calls are not traced. */
   tracing?: Tracing | undefined;
@@ -82,7 +82,7 @@ const defaults = {
   moreMetrics: [] as readonly Metric[],
 };
 
-/** The options with the defaults of those that were not given. */
+/** The options, with defaults applied. */
 export type SetOptions = GatewayOptions & typeof defaults;
 
 export function withDefaults(options: GatewayOptions): SetOptions {

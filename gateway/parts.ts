@@ -1,4 +1,4 @@
-// Builds what the steps of a call use, once for the life of the gateway, and closes it in the order in which no call is lost.
+// Builds what the policies use, once for the life of the gateway, and closes it in an order that loses no call.
 import { openRedis } from '../kernel/redis.ts';
 import { createByteBudget } from '../kernel/bodies/byte-budget.ts';
 import { createAccounts } from './accounts.ts';
@@ -24,7 +24,7 @@ import { createUpstreams } from './upstream/upstreams.ts';
 
 export type Parts = ReturnType<typeof createParts>;
 
-/** @param routes the routes in force. @param isDraining whether the gateway is stopping. */
+/** @param routes the active routes. @param isDraining whether the gateway is stopping. */
 export function createParts(
   options: SetOptions,
   metrics: Metrics,
@@ -50,7 +50,7 @@ export function createParts(
   const forwarders = {
     'data-api': createForwarder({ ...shared, upstreams: dataApi, timeoutMs }),
     'accounts-api': createForwarder({ ...shared, upstreams: accountsApi, timeoutMs }),
-    // Loads take longer than other calls, and are not repeated.
+    // Loads take longer than other calls and are not retried.
     ...(publisher && {
       publisher: createForwarder({ ...shared, upstreams: publisher, timeoutMs: 2 * timeoutMs }),
     }),
@@ -67,24 +67,24 @@ export function createParts(
       ...{ services: [dataApi, accountsApi], identitySecret, isDraining, log },
       requireReady: options.requireReady,
     }),
-    /** What opens a call. */
+    /** The options of `request-id`, which opens a call. */
     opening: {
       clients: createClients(options.trustedProxyHops, log),
       isPublicOnTls: isPublicOnTls(options),
       isDraining,
       accessLog: createAccessLog({ log, metrics, routes, traces }),
     },
-    /** The answers of data-api in memory; undefined: none are kept. */
+    /** The options of the response cache; undefined: it is disabled. */
     responses: options.responseCacheMb === 0 ? undefined : { lease: dataLease, keptAnswers, clock },
     gauges: gaugesOf({
       services: [dataApi, accountsApi, ...(publisher ? [publisher] : [])],
       ...{ redis, journal, keptAnswers },
     }),
-    /** Later, accounts-api may be away just when the first call needs it. */
+    /** Loaded at the start, as accounts-api may be unavailable at the first call. */
     async open(): Promise<void> {
       await Promise.all([redis?.opened(), heartbeat.open()]);
     },
-    /** Once no call is under way. */
+    /** Call this when no call is running. */
     async close(): Promise<void> {
       await Promise.all([answers.close(), seconds.close()]).finally(() => holdings.close());
       dataLease.close();

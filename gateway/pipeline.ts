@@ -1,6 +1,6 @@
-// The way of a call: the steps that it passes, by name and in their order, and how they are run. config/gateway.config.yml says which pipeline
-// has which of them. The pipelines that only read run on the HTTP server itself, ahead of the engine: the same steps in the same order,
-// without the 40 µs per call of the engine's two nested routers.
+// The policies that a call passes, by name and in order, and how they run. config/gateway.config.yml lists the policies of each pipeline. Read-only
+// pipelines run directly on the HTTP server, with the same policies in the same order, which saves the 40 µs per call of the engine's two nested
+// routers.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { queryBody } from './bodies/query-body.ts';
@@ -32,9 +32,9 @@ const forwardAction = z.strictObject({ to: z.enum(['data-api', 'accounts-api', '
 const pageAction = z.strictObject({ of: z.enum(pageNames) });
 
 /**
- * The steps of a call. `GET /v1/series/{id}` passes the first part from top to bottom: it is read, identified, counted, and answered from memory
- * or by data-api. Each step calls the next one, answers, or throws a Failure.
- * @param dispatch runs a read inside another call, by the pipelines in force.
+ * The policies by name. `GET /v1/series/{id}` passes the first group from top to bottom: it is read, identified, counted, and answered from memory or
+ * by data-api. Each policy calls the next one, answers, or throws a Failure.
+ * @param dispatch runs a read inside another call, by the active pipelines.
  */
 export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, BuildPolicy> {
   const { options, routes, accounts, credentials, month, journal, failures, seconds, answers } = parts;
@@ -62,7 +62,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
     'response-cache': withoutAction(responseCache(parts.responses)),
     forward: withAction(forwardAction, ({ to }) => forwarders[to]?.policy ?? notSetUp),
 
-    // Of other pipelines.
+    // Used by other pipelines only.
     session: withoutAction(session(identified)),
     mcp: withoutAction(
       mcp({ ...options, bodies: parts.bodies, rate: rate(rates, { by: 'account' }), dispatch }),
@@ -75,7 +75,7 @@ export function policiesOf(parts: Parts, dispatch: RunCompiled): Record<string, 
   };
 }
 
-/** Runs the call if its path is compiled. @returns undefined if not: the engine handles the call. */
+/** Runs the call if its path is compiled. @returns undefined if it is not; the engine then handles the call. */
 export type RunCompiled = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 interface CompiledRoute {
@@ -84,7 +84,7 @@ interface CompiledRoute {
   steps: readonly Policy[];
 }
 
-/** @param answerFailure answers if a policy throws. */
+/** @param answerFailure answers when a policy throws. */
 export function compilePipelines(
   { pipelines }: GatewayRoutes,
   policies: Readonly<Record<string, BuildPolicy>>,
@@ -109,7 +109,7 @@ export function compilePipelines(
   };
 }
 
-/** Whether every path of it accepts GET, possibly OPTIONS, and nothing else. */
+/** Whether every path of the pipeline accepts GET, possibly OPTIONS, and nothing else. */
 function onlyReads({ routes }: PipelineRoutes): boolean {
   const methods = routes[0]?.methods;
   return (
@@ -119,7 +119,7 @@ function onlyReads({ routes }: PipelineRoutes): boolean {
   );
 }
 
-/** Only for plainly normal paths; the engine routes all others, and `path-check` refuses them. */
+/** Matches only plainly normal paths. The engine routes all others, and `path-check` refuses them. */
 function compiledRouteOf(
   compiled: ReadonlyMap<string, readonly CompiledRoute[]>,
   { url = '', method = '' }: IncomingMessage,
@@ -141,11 +141,11 @@ async function runSteps(
   let passed = true;
   const pass = () => void (passed = true);
   try {
-    // By index: an iterator makes an object for each step in a function that waits.
+    // By index: an iterator would allocate an object per policy in an async function.
     for (let i = 0; passed && i < steps.length; i += 1) {
       passed = false;
       const work = (steps[i] as Policy)(request, response, pass);
-      if (work !== undefined) await work; // most policies are synchronous, and a turn of the event loop costs as much as they do
+      if (work !== undefined) await work; // most policies are synchronous, and an unneeded await costs as much as they do
     }
   } catch (error) {
     answerFailure(request, response, error);

@@ -1,5 +1,5 @@
-// The interface of a policy: a plain (request, response, next) function, built once per place in gateway.config.yml.
-// Hides how the `action` in the file is checked before a policy is built from it.
+// The interface of a policy: a plain (request, response, next) function, built once per occurrence in gateway.config.yml after its `action` is
+// validated.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
-// The gateway's response class: completes the head of every answer from what the policies have gathered for the call.
-// Hides the common headers. A class is faster than setting `writeHead` on each response, which would change the object's shape.
+// The gateway's response class: completes the head of every answer with the headers that the policies have gathered for the call. A class is faster
+// than setting `writeHead` on each response, which would change the object's shape.
 import { randomUUID } from 'node:crypto';
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { entryAt } from '../kernel/entries.ts';
@@ -11,7 +11,7 @@ const timedStages = (['credential', 'rate', 'quota', 'upstream'] as const).map((
   stage,
   begin: `${stage};dur=`,
 }));
-/** For browsers that open an answer as a page: no type sniffing, nothing is loaded, no framing. */
+/** For browsers that open an answer as a page: no type sniffing, no loading, no framing. */
 export const safety = [
   'x-content-type-options',
   'nosniff',
@@ -20,18 +20,18 @@ export const safety = [
 ] as const;
 const [sniffing, nosniff, contentSecurity] = safety;
 
-/** For clients on TLS only: browsers ignore it on plain HTTP, where a local start must stay reachable. */
+/** For clients on TLS only: browsers ignore it on plain HTTP, and a local gateway must stay reachable there. */
 export const onTlsOnly = ['strict-transport-security', 'max-age=31536000'] as const;
 
 export class GatewayResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  /** Completes the head of every answer: of a service, a policy, or a failure. */
+  /** Completes the head of every answer, whether from a service, a policy, or a failure. */
   override writeHead(status: number, ...rest: unknown[]): this {
     const write = super.writeHead as (status: number, ...rest: unknown[]) => this;
     const call = callIfOpen(this.req);
     if (call === undefined) {
-      // Refused before a call existed, for example because of its Expect header: it gets its own id.
+      // Refused before a call existed, for example because of its Expect header: it gets its own request id.
       this.setHeader('x-request-id', randomUUID());
       for (let i = 0; i < safety.length; i += 2) this.setHeader(entryAt(safety, i), entryAt(safety, i + 1));
       return write.call(this, status, ...rest);
@@ -43,10 +43,10 @@ export class GatewayResponse<
     pushOwn(head, call, this.getHeader('server-timing'));
     if (keeps) head.push('connection', 'keep-alive', 'keep-alive', `timeout=${keepAliveTimeoutMs / 1000}`);
     else head.push('connection', 'close');
-    return write.call(this, status, head); // in place of headers of the same names that were set one by one
+    return write.call(this, status, head); // replaces headers of the same names that were set individually
   }
 
-  /** Cuts the connection instead of completing the answer to a call whose quota may have been granted to others meanwhile. */
+  /** Cuts the connection instead of completing an answer whose calls may meanwhile have been granted to other gateways. */
   override end(...args: unknown[]): this {
     const charge = callIfOpen(this.req)?.charge;
     if (charge !== undefined && !charge.isValid) return this.destroy();
@@ -55,22 +55,22 @@ export class GatewayResponse<
 }
 
 /**
- * Has the responses of an Express app answer as ours do, as Express gives each response the methods of its app: by `app.response`, which is there
- * to be extended (https://expressjs.com/en/guide/overriding-express-api).
+ * Gives the responses of an Express app this class's methods. Express takes the methods of its responses from `app.response`, which may be extended
+ * (https://expressjs.com/en/guide/overriding-express-api).
  */
 export function answerAsOurs(app: { readonly response: ServerResponse }): void {
   const { writeHead, end } = GatewayResponse.prototype;
   Object.assign(app.response, { writeHead, end });
 }
 
-/** In the forms that `writeHead` accepts: a list of names and values, or an object. */
+/** The headers in either form that `writeHead` accepts: a list of names and values, or an object. */
 function listed(given: unknown): string[] {
   if (Array.isArray(given)) return [...(given as string[])];
   if (typeof given !== 'object' || given === null) return [];
   return Object.entries(given).flatMap(([name, value]) => [name, String(value)]);
 }
 
-/** Adds the headers of the call that every answer has. */
+/** Adds the call's headers that every answer has. */
 function pushOwn(head: string[], call: Call, timingOfProxy: unknown): void {
   const { limitPolicies, limitStates, requestId, contentSecurityPolicy, secure } = call;
   if (limitPolicies !== '') head.push('ratelimit-policy', limitPolicies, 'ratelimit', limitStates);
@@ -81,7 +81,7 @@ function pushOwn(head: string[], call: Call, timingOfProxy: unknown): void {
   head.push('server-timing', timingOf(call, timingOfProxy));
 }
 
-/** The stages of the service, then ours; `gateway` is the time spent in the gateway, without waiting for the service. */
+/** The stages of the service, then the gateway's; `gateway` is the time spent here, without waiting for the service. */
 function timingOf({ arrivedAtMs, stageSinceMs, stageMs, serviceTiming }: Call, ofProxy: unknown): string {
   const ofService = serviceTiming ?? ofProxy;
   let text = typeof ofService === 'string' ? `${ofService}, ` : '';

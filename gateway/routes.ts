@@ -1,5 +1,5 @@
-// Reads config/gateway.config.yml and refuses an unsafe one.
-// Hides how its paths become patterns: anchored and case-sensitive, where the engine is tolerant.
+// Reads config/gateway.config.yml, refuses an unsafe file, and turns its paths into patterns: anchored and case-sensitive, where the engine is
+// tolerant.
 import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { parse } from 'yaml';
@@ -58,7 +58,7 @@ export interface GatewayRoutes {
   readonly pipelines: readonly PipelineRoutes[];
   /** All route groups; `other` is for paths without a route, `dashboard` for all pages of the dashboard. */
   readonly groups: readonly string[];
-  /** Where a path belongs. */
+  /** The group and route of a path. */
   placeOf(path: string): Place;
   /** The methods of the path, with HEAD and OPTIONS if supported; empty if there is no route. */
   methodsAt(path: string): readonly string[];
@@ -106,13 +106,13 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
     placeOf: remembered((path) => {
       const name = groupName(path);
       const route = byGroup.get(name)?.find(({ pattern }) => pattern.test(path))?.path;
-      if (isPage(path)) return { group: 'dashboard', route }; // /series/GDP is no call of /v1/series
+      if (isPage(path)) return { group: 'dashboard', route }; // a page such as /series/GDP is not in group `series`
       return { group: byGroup.has(name) ? name : 'other', route };
     }),
     methodsAt(path) {
       const found = routes.filter((route) => route.pattern.test(path));
       const taken = new Set(found.flatMap((route) => route.methods ?? methods));
-      // In one order, whichever endpoints of the file they are from.
+      // In one order, whichever endpoints of the file define them.
       const those = methods.filter((method) => taken.has(method));
       return those.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     },
@@ -129,7 +129,7 @@ export function parseRoutes(text: string, registered: readonly string[]): Gatewa
 
 const pathsMax = 1_000;
 
-/** The function, with what it gave for the paths of late: each call asks, and most are for a few paths. */
+/** Caches the function's results for recent paths: every call asks, and most calls are for a few paths. */
 function remembered(find: (path: string) => Place): (path: string) => Place {
   const places = new LRUCache<string, Place>({ max: pathsMax });
   return (path) => {

@@ -1,5 +1,4 @@
-// The HTTP server around the engine: answers of Node or of the engine become the contract's envelope,
-// and closing loses no call.
+// The HTTP server around the engine: it answers errors of Node and of the engine with the API's envelope, and closes without losing a call.
 import { randomUUID } from 'node:crypto';
 import {
   createServer,
@@ -21,7 +20,7 @@ import type { RunCompiled } from './pipeline.ts';
 import { readableByAll } from './policies/cors.ts';
 import { GatewayResponse, keepAliveTimeoutMs, onTlsOnly, safety } from './response.ts';
 
-/** Run the calls: the compiled pipelines and, for all other paths, the engine's app. */
+/** Runs the calls: the compiled pipelines and, for all other paths, the engine's app. */
 export interface Pipelines {
   runCompiled: RunCompiled;
   app: EngineApp;
@@ -32,7 +31,7 @@ export interface ServerOptions {
   pipelines: () => Pipelines;
   /** How long a client may take to send a request; a third of it for the headers. */
   requestWithinMs: number;
-  /** A connection without a byte in either direction for this long during a call is closed. */
+  /** During a call, a connection without a byte in either direction for this long is closed. */
   stalledAfterMs: number;
   /** Whether PUBLIC_URL is https. */
   isPublicOnTls: boolean;
@@ -41,7 +40,7 @@ export interface ServerOptions {
   publicUrl: string;
 }
 
-/** By connection: the request after which nothing on it is taken for another one. */
+/** By connection: its last request. Nothing after it is read as a request. */
 const lastRequests = new WeakMap<Duplex, IncomingMessage>();
 
 /** Creates the server around the pipelines; it does not listen yet. */
@@ -56,14 +55,14 @@ export function createGatewayServer(options: ServerOptions): Server {
     connectionsCheckingInterval: Math.ceil(options.requestWithinMs / 15),
     keepAliveTimeout: keepAliveTimeoutMs,
     ServerResponse: GatewayResponse,
-    optimizeEmptyRequests: true, // a request without a body is no stream that must be read to its end
-    // No protocol is offered, so the request is served as usual. Node drops what came with it behind its end, and would take what comes
-    // later for the next request, though it may be the rest of a dropped one: so no other request is read on the connection.
+    optimizeEmptyRequests: true, // a request without a body is not a stream to be drained
+    // No protocol is offered, so the request is served as usual. Node discards the bytes received after it and would parse later bytes as the next
+    // request, although they may be the rest of a discarded one. So no other request is read on the connection.
     shouldUpgradeCallback(request: IncomingMessage) {
       lastRequests.set(request.socket, request);
       return false;
     },
-    requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers it instead
+    requireHostHeader: false, // Node would answer a missing Host with an empty 400; `framing` answers with the envelope
   };
   const server = createServer(serverOptions, (request, response) => {
     if (isBehindLast(request, response)) return;
@@ -82,10 +81,10 @@ export function createGatewayServer(options: ServerOptions): Server {
   });
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     const answer = responses.on(socket);
-    // Bytes behind a request that closes the connection are ignored (RFC 9112, section 9.6); its answer still goes out.
+    // Bytes after a request that closes the connection are ignored (RFC 9112, section 9.6); its answer is still sent.
     if (error.code === 'HPE_CLOSED_CONNECTION' && answer !== undefined) return;
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(answer)) return; // it has a time limit of its own
-    // In the middle of an answer, a second one would be read as part of the first.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(answer)) return; // an upload has its own time limit
+    // Within an answer, a second one would be read as part of the first.
     const isCut = !socket.writable || error.code === 'ECONNRESET' || answer?.headersSent === true;
     if (isCut) socket.destroy();
     else refuse(socket, malformed(error), error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ');
@@ -94,19 +93,19 @@ export function createGatewayServer(options: ServerOptions): Server {
     refuse(socket, new Failure('method_not_allowed', 'CONNECT is not supported.'));
   });
 
-  /** Answers an invalid request for which no call exists: with its own request id and log line; closes the connection. */
+  /** Answers an invalid request that has no call, with its own request id and log line, and closes the connection. */
   function refuse(socket: Duplex, failure: Failure, isHead = false): void {
     const requestId = randomUUID();
     options.metrics.malformed();
     log.info({ request_id: requestId, status: failure.status, code: failure.code }, failure.message);
     socket.on('error', () => socket.destroy()); // the client has left
     const { head, body } = rawAnswer(failure, { requestId, own, publicUrl: options.publicUrl });
-    socket.end(isHead ? head : head + body); // bytes behind the head of an answer to HEAD would begin another answer
+    socket.end(isHead ? head : head + body); // after the head of an answer to HEAD, further bytes would begin another answer
   }
   return server;
 }
 
-/** Whether the request came behind the last one of its connection, and is ignored. The last one's answer closes the connection. */
+/** Whether the request arrived after the last one of its connection and is ignored. The last one's answer closes the connection. */
 function isBehindLast(request: IncomingMessage, response: ServerResponse): boolean {
   const last = lastRequests.get(request.socket);
   if (last === request) response.shouldKeepAlive = false;
@@ -125,12 +124,12 @@ function unanswered(error: unknown): unknown {
   return status >= 500 ? error : new Failure('invalid_request', 'The URL is malformed.', { detail: error });
 }
 
-/** What Node's parser refuses, with the bytes that it was reading. */
+/** An error of Node's parser, with the bytes that it was reading. */
 type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
 
 function malformed(error: ParserError): Failure {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    // If what overflowed has no line end, it is the first line, which has the URL.
+    // Without a line end, the overflow is in the first line, which contains the URL.
     return error.rawPacket?.subarray(0, error.bytesParsed).includes('\n') === false
       ? new Failure('uri_too_long', 'The URL is too long. URL and headers together may have 16 KB.')
       : new Failure(

@@ -3,18 +3,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 export interface Clock {
   now(): Date;
-  /** True: it is PostgreSQL's, which a statement may also read by itself. */
+  /** Whether this is PostgreSQL's clock, which a statement can also read directly. */
   readonly isDatabases?: boolean;
 }
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** For a statement: the present instant, or null where it is to read PostgreSQL's clock itself, as what must be exact does. */
+/** The current instant as a statement's parameter; null if the statement should read PostgreSQL's clock itself, for exact times. */
 export function instantFor(clock: Clock): Date | null {
   return clock.isDatabases === true ? null : clock.now();
 }
 
-// Making one takes 100 µs, using it 1 µs (measured 2026-11-20).
+// Creating one takes 100 µs, using it 1 µs (measured 2026-11-20).
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The calendar date in a time zone, `YYYY-MM-DD`. @param timeZone an IANA name, such as `Asia/Karachi`. */
@@ -33,13 +33,13 @@ export function nextDayIn(timeZone: string, instant: Date): Date {
   return new Date(here.add({ days: 1 }).startOfDay().epochMilliseconds);
 }
 
-/** A clock that goes on from an instant, such as one that was read from the clock of the database. */
+/** A clock that runs on from an instant, such as one read from the database's clock. */
 export function clockFrom(instant: Date): Clock {
   const started = performance.now();
   return { now: () => new Date(instant.getTime() + performance.now() - started) };
 }
 
-/** How long before its day ends work must end: a commit takes time, gateways answer from memory for half a second, and clocks differ. */
+/** How long before the end of a day its work must end: a commit takes time, gateways answer from memory for half a second, and clocks differ. */
 const dayMarginMs = 5_000;
 
 class DayEnds extends Error {
@@ -51,11 +51,11 @@ class DayEnds extends Error {
   }
 }
 
-/** Work that is dated by the day on which it is committed. */
+/** Work dated by the day on which it is committed. */
 export class DatedWork {
   readonly #clock: Clock;
   readonly #timeZone: string;
-  /** `YYYY-MM-DD`, once it has begun. */
+  /** `YYYY-MM-DD`, after `begin`. */
   day = '';
   #endsAt: Date | undefined;
 
@@ -64,7 +64,7 @@ export class DatedWork {
     this.#timeZone = timeZone;
   }
 
-  /** Call it after the last wait. @returns the day. */
+  /** Call this after the last wait. @returns the day. */
   begin(): string {
     const now = this.#clock.now();
     this.#endsAt = nextDayIn(this.#timeZone, now);
@@ -77,15 +77,15 @@ export class DatedWork {
     return this.#endsAt !== undefined && this.#clock.now().getTime() + dayMarginMs > this.#endsAt.getTime();
   }
 
-  /** The last step before the commit. @throws if the day is over, for `onOneDay`. */
+  /** Call this last, before the commit. @throws if the day is over; `onOneDay` catches it. */
   end(): void {
     if (this.#endsAt !== undefined && this.isOver) throw new DayEnds(this.#endsAt);
   }
 }
 
 /**
- * Does work in a transaction that is dated by the day of its commit, so that what a day shows after its end never changes. If the day ends
- * meanwhile, the work is rolled back and done again as of the next day.
+ * Does work in a transaction that is dated by the day of its commit, so that what a day shows never changes after its end. If the day ends meanwhile,
+ * the work is rolled back and repeated for the next day.
  */
 export async function onOneDay<Result>(
   { clock, seriesTimeZone }: { clock: Clock; seriesTimeZone: string },
@@ -122,7 +122,7 @@ let lastDate = '';
 let lastMonth = '';
 let lastNextMonth = '';
 
-/** The UTC calendar date of an instant, `YYYY-MM-DD`; computed once a day, as gateways need it on every call. */
+/** The UTC calendar date of an instant, `YYYY-MM-DD`. Cached for a day, as gateways need it on every call. */
 export function utcDate(instant: Date): string {
   const day = Math.floor(instant.getTime() / dayMs);
   if (day !== lastDay) {
@@ -145,7 +145,7 @@ export function nextUtcMonth(instant: Date): Date {
   return new Date(Date.UTC(instant.getUTCFullYear(), instant.getUTCMonth() + 1, 1));
 }
 
-/** The same as sent in answers. */
+/** The start of the next UTC calendar month, in the format of answers. */
 export function nextUtcMonthText(instant: Date): string {
   utcDate(instant);
   return lastNextMonth;

@@ -1,11 +1,11 @@
-// The circuit breaker for PostgreSQL. A server that is stalled, not dead, keeps its connections open and answers nothing; what waits
-// for it then fails, and what comes later fails at once, until it answers again. Hides the watch over connections, and the probes.
+// The circuit breaker for PostgreSQL. A stalled server keeps its connections open but answers nothing. Waiting statements then fail, and later ones
+// fail at once, until the server answers again.
 import { Socket } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from './log/log.ts';
 
-/** Fails what waits for PostgreSQL while it is stalled. Its code is that of a broken connection. */
+/** Fails statements that wait for a stalled PostgreSQL. Its code is that of a broken connection. */
 class DatabaseStalled extends Error {
   readonly code = '08006';
 
@@ -15,23 +15,23 @@ class DatabaseStalled extends Error {
 }
 
 export interface DatabaseCircuit {
-  /** For a pool: opens connections that are watched. */
+  /** The client class for a pool: the circuit monitors its connections. */
   readonly Client: new (config?: string | pg.ClientConfig) => SteadyClient;
-  /** Connections: all, those that are still being made, and those that have no statement or transaction under way. */
+  /** Counts connections: all, those still connecting, and those without a running statement or transaction. */
   count(): { open: number; connecting: number; idle: number };
   close(): void;
 }
 
-// A statement may be slow, or wait for a lock: only when a connection of its own is not answered either is PostgreSQL stalled.
+// A single statement may be slow or wait for a lock. PostgreSQL counts as stalled only if a new connection is not answered either.
 const suspectAfterMs = 1_500;
 const probeWithinMs = 1_500;
 const checkEveryMs = 250;
 const probeEveryMs = 500;
 
 /**
- * A connection that may break at any moment without ending the process: whoever waits on it is told as well. Sequelize listens for errors
- * only from a moment after the connection is made until it discards it, and the server may say before and after that it ends.
- * Its socket is made here, so that it can be broken at once: `end` would wait for a server that may be stalled.
+ * A connection that may break at any time without ending the process; its waiting statements still receive the error. Sequelize listens for errors
+ * only for part of a connection's life, and the server may close it before or after.
+ * The socket is created here so that it can be broken at once: `end` would wait for a server that may be stalled.
  */
 export class SteadyClient extends pg.Client {
   readonly #socket: Socket;
@@ -44,18 +44,18 @@ export class SteadyClient extends pg.Client {
     this.on('error', () => undefined);
   }
 
-  /** Fails all that waits on the connection. */
+  /** Fails everything that waits on the connection. */
   cut(): void {
     this.#socket.destroy(new DatabaseStalled());
   }
 }
 
-/** So that the machine notices within half a minute that a server has vanished which is waited for without a deadline, as by a load. */
+/** Detects within half a minute that a server has vanished, for waits without a deadline, such as a load's. */
 export const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
- * @param answerWithinMs the longest that any statement may take, for a half-open connection: its other end has vanished without closing it.
- * @param opensWhenStalled false: the circuit never opens, and what waits for a stalled server waits so long.
+ * @param answerWithinMs the longest that any statement may take; detects a half-open connection, whose other end has vanished without closing it.
+ * @param opensWhenStalled false: the circuit never opens, and statements wait as long as the server is stalled.
  */
 export function createDatabaseCircuit(
   url: string,
@@ -64,7 +64,7 @@ export function createDatabaseCircuit(
   opensWhenStalled = true,
 ): DatabaseCircuit {
   const clients = new Set<SteadyClient>();
-  // Since when, of those that wait: a statement may be under way when `connect` is emitted.
+  // Since when each waits: a statement may already run when `connect` is emitted.
   const connecting = new Map<SteadyClient, number>();
   const answering = new Map<SteadyClient, number>();
   let isOpen = false;
@@ -72,7 +72,7 @@ export function createDatabaseCircuit(
   let isClosed = false;
   let checks: NodeJS.Timeout | undefined;
 
-  // Both methods have several forms, which are passed on as they are: what they return is the business of pg.Client's types.
+  // Both methods have several forms, which are passed through unchanged; pg.Client's types define what they return.
   class WatchedClient extends SteadyClient {
     constructor(config?: string | pg.ClientConfig) {
       super(config);
@@ -150,7 +150,7 @@ export function createDatabaseCircuit(
   };
 }
 
-/** Whether the server answers a new connection, if only by refusing it: what waits for a dead one fails by itself. */
+/** Whether the server answers a new connection, even by refusing it. What waits for a dead server fails without the circuit. */
 async function answers(url: string): Promise<boolean> {
   const client = new SteadyClient({ connectionString: url, application_name: 'almanac probe' });
   const asking = { isAnswered: false };
@@ -162,7 +162,7 @@ async function answers(url: string): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([asked, new Promise((resolve) => (timer = setTimeout(resolve, probeWithinMs)))]);
   clearTimeout(timer);
-  // In a process that was busy for so long, the answer may be there and not read yet.
+  // If this process was busy, the answer may have arrived without having been read.
   for (let turn = 0; turn < 3 && !asking.isAnswered; turn += 1) await endOfTurn();
   client.cut();
   return asking.isAnswered;

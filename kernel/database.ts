@@ -1,5 +1,5 @@
-// PostgreSQL for the services that speak SQL: one pool, typed rows, transactions.
-// Hides type parsing: a date is text `YYYY-MM-DD`, a numeric is text with its published digits, a bigint is a number.
+// PostgreSQL for the services that use SQL: one pool, typed rows, transactions. A date is text `YYYY-MM-DD`, a numeric is text with its published
+// digits, a bigint is a number.
 import pg from 'pg';
 import { createDatabaseCircuit, SteadyClient } from './database-circuit.ts';
 import type { Log } from './log/log.ts';
@@ -24,7 +24,7 @@ function parseBigint(text: string): number {
   return value;
 }
 
-/** Runs statements: the pool, or one transaction. A statement with a `name` is prepared once per connection. */
+/** Runs statements, in the pool or in one transaction. A statement with a `name` is prepared once per connection. */
 export interface Queryable {
   query<Row extends object>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>;
 }
@@ -37,7 +37,7 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
   transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** Of the pool and its statements. */
+  /** Metrics of the pool and its statements. */
   readonly metrics: readonly Metric[];
   close(): Promise<void>;
 }
@@ -45,23 +45,23 @@ export interface Database extends Queryable {
 export interface DatabaseOptions {
   /** The name of the connections in pg_stat_activity. */
   applicationName: string;
-  /** Aborts any statement that takes longer; 0 for none (loads). */
+  /** Aborts a statement that takes longer; 0 for no limit (loads). */
   statementTimeoutMs?: number;
-  /** Gives up a connection on which an answer takes longer: it may be half-open. A little more than a statement may take by default. */
+  /** Drops a connection on which an answer takes longer, as it may be half-open. By default a little more than a statement may take. */
   answerWithinMs?: number;
-  /** The most connections open at once; 10 by default. */
+  /** The maximum number of open connections; 10 by default. */
   connectionsMax?: number;
-  /** Fails what waits for a stalled PostgreSQL: for calls, which are better answered 503, not for loads, which can wait. */
+  /** Fails statements that wait for a stalled PostgreSQL. For calls, where a 503 is better than a wait; not for loads, which can wait. */
   failsWhenStalled?: boolean;
-  /** close() breaks what is under way: for questions that a stalled server may leave unanswered. */
+  /** close() breaks running statements: for queries that a stalled server may never answer. */
   cutsAtClose?: boolean;
-  /** Logs each statement that takes longer; 0, the default: none. */
+  /** Logs each statement that takes longer; 0, the default, logs none. */
   slowStatementMs?: number | undefined;
 }
 
-/** Of a call's statement. */
+/** The limit for the statements of a call. */
 export const statementTimeoutMs = 30_000;
-/** How much later than PostgreSQL we end a statement ourselves. */
+/** How much later than PostgreSQL the client ends a statement itself. */
 export const answerMarginMs = 5_000;
 
 /** Opens a pool. Nothing connects before the first statement. */
@@ -91,7 +91,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     options: '-c jit=off',
     types,
   });
-  // An idle connection that breaks (server restart) emits here; the pool replaces it on the next statement.
+  // An idle connection that breaks (server restart) emits `error` here; the pool replaces it for the next statement.
   let isClosing = false;
   pool.on('error', (error) => {
     if (!isClosing) log.warn({ err: error }, 'an idle database connection broke');
@@ -103,7 +103,7 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
     async transaction(work) {
       const client = await pool.connect();
       let broken: Error | undefined;
-      // A connection that breaks between two statements emits here; without a listener it would end the process.
+      // A connection that breaks between two statements emits `error` here; without a listener it would end the process.
       const onError = (error: Error) => void (broken = error);
       client.on('error', onError);
       try {
@@ -138,8 +138,8 @@ export function openDatabase(url: string, log: Log, options: DatabaseOptions): D
 }
 
 /**
- * Work within a transaction that is under way: each `transaction` is a savepoint of it. One that throws is undone, and the rest stays.
- * Its locks and temporary tables last until the whole transaction ends.
+ * Work within an open transaction: each `transaction` is a savepoint. One that throws is rolled back alone. Its locks and temporary tables last until
+ * the whole transaction ends.
  */
 export function inSavepoints(on: Transaction): Pick<Database, 'transaction'> {
   return {
@@ -168,7 +168,7 @@ class DryRunEnds<Result> extends Error {
   }
 }
 
-/** Runs the work in a transaction. @param isDryRun rolls it back when the work is done. */
+/** Runs the work in a transaction. @param isDryRun whether to roll it back afterwards. */
 export function inTransaction<Result>(
   database: Pick<Database, 'transaction'>,
   isDryRun: boolean,

@@ -1,5 +1,5 @@
-// Dates: which exist, which days a partial date covers, how days are counted. Dates are text `YYYY-MM-DD` of the proleptic
-// Gregorian calendar, years 0001 to 9999; no time zone is involved.
+// Dates: which exist, which days a partial date covers, how days are counted. Dates are text `YYYY-MM-DD` of the proleptic Gregorian calendar, years
+// 0001 to 9999, without a time zone.
 
 /** A range of days, both inclusive. */
 export interface DateRange {
@@ -17,10 +17,7 @@ export function isDate(text: string): boolean {
   return year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
 }
 
-/**
- * The days of a date or period: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`.
- * Null if the text is none of these or does not exist.
- */
+/** The days of a date or period: `2024-03-05`, `2024-03`, `2024-Q1`, `2024-H1`, `2024`. Null if the text is not one of these or does not exist. */
 export function parsePeriod(text: string): DateRange | null {
   if (isDate(text)) return { from: text, to: text };
   const match = /^(\d{4})(?:-(?:(0[1-9]|1[0-2])|Q([1-4])|H([12])))?$/.exec(text);
@@ -32,7 +29,7 @@ export function parsePeriod(text: string): DateRange | null {
   return monthsRange(year, 1, 12);
 }
 
-/** Adds whole months to a date, see also `withinCalendar`; a day that the target month lacks becomes its last (29 Feb − 12 → 28 Feb). */
+/** Adds whole months to a date, limited by `withinCalendar`. A day that the target month lacks becomes its last (29 Feb − 12 → 28 Feb). */
 export function addMonths(date: string, months: number): string {
   const index = Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1 + months;
   const year = Math.floor(index / 12);
@@ -45,7 +42,7 @@ export function addDays(date: string, days: number): string {
   return fromDayNumber(dayNumber(date) + days);
 }
 
-/** A date that was moved, but not beyond the calendar: 0001-01-01 and 9999-12-31 stand for what is before and after. */
+/** Limits a moved date to the calendar: 0001-01-01 also represents earlier dates, 9999-12-31 later ones. */
 export function withinCalendar(moved: string): string {
   if (/^\d{4}-/.test(moved)) return moved < firstDate ? firstDate : moved;
   return /^(?:\+|\d{5})/.test(moved) ? lastDate : firstDate;

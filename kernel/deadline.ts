@@ -1,11 +1,11 @@
-// Bounds how long callers wait. Hides the timers.
+// Limits how long callers wait for a result.
 import { fail } from './errors.ts';
 
 /** Thrown if a result did not arrive before the deadline. */
 export class TooLate extends Error {}
 
 export interface Deadline {
-  /** Resolves with the result of the work. @throws TooLate after the deadline; before it, whatever the work throws. */
+  /** Resolves with the result of the work. @throws TooLate after the deadline; before it, any error of the work. */
   wait<T>(work: Promise<T>): Promise<T>;
 }
 
@@ -32,12 +32,12 @@ export function createDeadline(deadlineMs: number): Deadline {
   };
 }
 
-// One that hangs for longer is given up: its connection may be dead, and the dependency back.
+// A check that takes longer is replaced by a new one: its connection may be dead while the dependency is up again.
 const sharedForMs = 10_000;
 
 /**
- * A check of readiness that always answers: callers share one that is under way, so that a dependency that hangs is not asked by each.
- * @returns rejects with `unavailable` after so many ms, and with what the check throws before.
+ * A readiness check that always answers in time. Callers share a running check, so that an unresponsive dependency is not asked by each.
+ * @returns rejects with `unavailable` after so many ms, or earlier with the check's own error.
  */
 export function checkedWithin(ms: number, check: () => Promise<void>): () => Promise<void> {
   const deadline = createDeadline(ms);

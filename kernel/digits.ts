@@ -1,5 +1,5 @@
-// A number with its published digits on the way into JSON: 1.50 stays 1.50 and is never converted to a float.
-// Hides JSON.rawJSON, which TypeScript does not know yet.
+// Writes a number into JSON with its published digits: 1.50 stays 1.50 and is never converted to a float. Wraps JSON.rawJSON, for which TypeScript
+// has no types yet.
 
 declare global {
   interface JSON {

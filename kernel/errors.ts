@@ -1,7 +1,7 @@
-// The one table of errors: every code a client can see, its HTTP status and its meaning.
-// Hides how a thrown value becomes the envelope; anything not thrown by `fail` is `internal`, and its cause is never sent.
+// The table of errors: every code that a client can see, with its HTTP status and meaning; and how a thrown value becomes the envelope. Anything not
+// thrown by `fail` is `internal`, and its cause is never sent.
 
-/** code → HTTP status and the sentence that docs/errors.md shows. Codes are never reused for another meaning. */
+/** code → HTTP status and the sentence shown in docs/errors.md. A code is never reused with another meaning. */
 export const errorTable = {
   invalid_parameter: {
     status: 400,
@@ -73,13 +73,13 @@ export type ErrorCode = keyof typeof errorTable;
 export interface FailureOptions {
   /** The parameter or field at fault, for `error.param`. */
   param?: string | undefined;
-  /** Headers that belong to the answer, such as Retry-After or Allow. */
+  /** Headers of the answer, such as Retry-After or Allow. */
   headers?: Record<string, string>;
   /** For the log only; never sent. */
   detail?: unknown;
 }
 
-/** A failure the client may see. `message` is public; `detail` is logged once and never sent. */
+/** A failure that the client may see. `message` is public; `detail` is logged once and never sent. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
@@ -128,8 +128,8 @@ export function toEnvelope(failure: Failure, publicUrl: string, requestId?: stri
 }
 
 /**
- * Converts any thrown value to a Failure: a lost database connection is `unavailable`; anything else not thrown by `fail` is
- * `internal`. The cause is kept for the log.
+ * Converts any thrown value to a Failure. A lost database connection becomes `unavailable`; anything else not thrown by `fail` becomes `internal`,
+ * with the cause as `detail` for the log.
  */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Failure) return thrown;
@@ -144,11 +144,11 @@ export function toFailure(thrown: unknown): Failure {
   });
 }
 
-// SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections. The names
-// are the network errors for a host that is unreachable or unknown.
+// SQLSTATE 08 is a connection exception, 57P01 to 57P03 a server that stops or starts, 53300 too many connections. The names are the network errors
+// for an unreachable or unknown host.
 const connectionCodes =
   /^(?:08\w{3}|57P0[123]|53300|E(?:CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
-// Messages of pg that have no code, and the equivalent error names of Sequelize.
+// Messages of pg errors without a code, and Sequelize's names for the same errors.
 const connectionPattern =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Sequelize(?:Connection|HostNot))/;
 
@@ -159,6 +159,6 @@ function isConnectionFault(thrown: unknown): boolean {
     connectionCodes.test(code) ||
     connectionPattern.test(thrown.message) ||
     connectionPattern.test(thrown.name) ||
-    ('parent' in thrown && isConnectionFault(thrown.parent)) // where Sequelize keeps the driver's error
+    ('parent' in thrown && isConnectionFault(thrown.parent)) // where Sequelize stores the driver's error
   );
 }

@@ -1,6 +1,6 @@
-// The identity of a caller: a signed, short-lived token that the gateway sends to the services, bound to one method and URL.
-// Hides the signature: HS256 with a key derived per service, so a token for one service is invalid at another. Each token names its
-// key by `kid`, so that a secret can be replaced without failed calls. The binding is an HMAC of each call, by a key derived likewise.
+// The identity of a caller: a signed, short-lived token that the gateway sends to the services, bound to one method and URL. It is signed with HS256
+// and a key derived per service, so a token for one service is invalid at another. Each token names its key by `kid`, so that a secret can be
+// replaced without failed calls. The binding is an HMAC of each call, with a second derived key.
 import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
 import jsonwebtoken from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
@@ -25,7 +25,7 @@ export interface Identity {
   sessionId: string | null;
   plan: string | null;
   features: readonly Feature[];
-  /** Whether the session is an operator's, who has signed in lately: for `/v1/operator/*` alone. */
+  /** Whether the session is an operator's with a recent sign-in; only for `/v1/operator/*`. */
   operator: boolean;
 }
 
@@ -42,21 +42,21 @@ export const anonymous: Identity = {
 const issuer = 'almanac-gateway';
 const tokenType = 'identity+jwt';
 const lifetimeSeconds = 60;
-const clocksDifferSeconds = 30; // that a gateway's clock may be ahead of a service's
-const reuseSeconds = 30; // a token is reused for half its life, so the one sent is always valid for another 30 s
+const clocksDifferSeconds = 30; // the tolerance for a gateway's clock that is ahead of a service's
+const reuseSeconds = 30; // half of a token's life, so that a sent token is valid for at least another 30 s
 const cacheMax = 10_000;
-/** Between a token and what binds it to a call, 32 bytes. The binding needs no time of its own: it ends with its token. */
+/** Separates a token from its binding to a call, 32 bytes. The binding has no time of its own: it expires with its token. */
 const divider = '~';
 const bindingLength = 43;
 
-/** Seals an identity for one call. @param target the path and query, as they are sent. @returns the value of the header. */
+/** Seals an identity for one call. @param target the path and query as sent. @returns the value of the header. */
 export type Seal = (identity: Identity, method: string, target: string) => string;
 
 /** Opens the headers of calls. */
 export interface Open {
-  /** The identity, or null. @param target the path and query, as they have arrived. */
+  /** The identity, or null. @param target the path and query as received. */
   (header: string | undefined, method: string, target: string): Identity | null;
-  /** Why it refuses a header, for operators. It names clocks only to a gateway that has the secret. */
+  /** Why it refuses a header, for operators. It mentions clocks only to a gateway that has the secret. */
   whyRefused(header: string): string;
 }
 
@@ -67,19 +67,19 @@ const identitySchema = z.object({
   sessionId: z.string().nullable(),
   plan: z.string().nullable(),
   features: z.array(z.enum(features)),
-  operator: z.boolean().default(false), // a gateway of the version before sends none
+  operator: z.boolean().default(false), // the previous version of the gateway does not send it
 });
 
 /**
- * Seals identities for a service. The token of an identity is reused for 30 s, which saves signing a token on every call: pass
- * the same object for the same identity. It must not change.
+ * Seals identities for a service. The token of an identity is reused for 30 s, which saves signing a token on every call: pass the same object for
+ * the same identity, and do not change it.
  */
 export function createSealer(secret: string, service: Service, clock: Clock = systemClock): Seal {
   const { key, kid, bindingKey } = serviceKeys(secret, service);
   const tokens = new WeakMap<Identity, { token: string; madeAt: number; staleAt: number }>();
   function tokenOf(identity: Identity, now: number): string {
     const known = tokens.get(identity);
-    if (known !== undefined && known.madeAt <= now && now < known.staleAt) return known.token; // clocks are also set back
+    if (known !== undefined && known.madeAt <= now && now < known.staleAt) return known.token; // clocks can also be set back
     const token = jsonwebtoken.sign({ identity, iat: Math.floor(now / 1000) }, key, {
       algorithm: 'HS256',
       issuer,
@@ -97,9 +97,9 @@ export function createSealer(secret: string, service: Service, clock: Clock = sy
 }
 
 /**
- * Opens what was sealed for a service: the identity, or null if the token is missing, forged, expired, for another service or bound to
- * another call. The body is not bound: it is read after this.
- * @param previousSecret that gateways may still seal with while the secret is being replaced.
+ * Opens headers that were sealed for a service: the identity, or null if the token is missing, forged, expired, for another service or bound to
+ * another call. The body is not bound, as it is read later.
+ * @param previousSecret that gateways may still use while the secret is being replaced.
  */
 export function createOpener(
   secret: string,
@@ -136,13 +136,13 @@ export function createOpener(
   });
 }
 
-/** The token in a header; null: the header does not have its form. */
+/** The token in a header; null if the header is malformed. */
 function tokenIn(header: string | undefined): string | null {
   const end = (header?.length ?? 0) - bindingLength - divider.length;
   return header === undefined || header[end] !== divider ? null : header.slice(0, end);
 }
 
-/** @param sealedAt of a token that was sealed with the secret, in seconds since 1970 by the gateway's clock. It was sent up to 30 s later. */
+/** @param sealedAt of a token sealed with the secret, in seconds since 1970 by the gateway's clock. It was sent up to 30 s later. */
 function whyRefused(sealedAt: number | undefined, service: Service, now: number): string {
   if (sealedAt === undefined) return 'IDENTITY_SECRET must be the same for both.';
   const behind = now / 1000 - sealedAt;
@@ -152,7 +152,7 @@ function whyRefused(sealedAt: number | undefined, service: Service, now: number)
   return `The clock of the gateway is ${least.toFixed(0)} to ${most.toFixed(0)} s ${behind < 0 ? 'ahead of' : 'behind'} that of ${service}: synchronise both.`;
 }
 
-/** What binds a token to a call: nobody else can make it for another one. The token's signature stands for the token. */
+/** Binds a token to a call; only a holder of the secret can bind it to another one. The signature represents the token. */
 function bindingOf(key: KeyObject, token: string, method: string, target: string): Buffer {
   const signature = token.slice(token.lastIndexOf('.') + 1);
   return createHmac('sha256', key).update(`${signature}\n${method}\n${target}`).digest();
@@ -161,7 +161,7 @@ function bindingOf(key: KeyObject, token: string, method: string, target: string
 interface Opened {
   identity: Identity;
   expiresAt: number;
-  /** Of the secret that the token was sealed with. */
+  /** Derived from the secret that sealed the token. */
   bindingKey: KeyObject;
 }
 
@@ -194,7 +194,7 @@ function verify(
   return { identity: identity.data, expiresAt: payload.exp * 1000, bindingKey };
 }
 
-/** What a token holds whose signature, issuer and audience are right; null: they are not, or its time is over. */
+/** The content of a token whose signature, issuer and audience are valid and which has not expired; otherwise null. */
 function checked(
   token: string,
   keys: ReadonlyMap<string, ServiceKeys>,
@@ -202,7 +202,7 @@ function checked(
   time: { ignoreExpiration: true } | { clockTimestamp: number },
 ) {
   try {
-    // `kid` only selects one of the keys here; it is never used as a path, a URL or part of a statement.
+    // `kid` only selects a key of this map; it is never used as a path, a URL or part of a statement.
     const known = keys.get(jsonwebtoken.decode(token, { complete: true })?.header.kid ?? '');
     if (known === undefined) return null;
     const { header, payload } = jsonwebtoken.verify(token, known.key, {

@@ -1,7 +1,7 @@
-// IP addresses as rate limits count them.
+// IP addresses as counted by rate limits.
 import { isIPv6 } from 'node:net';
 
-/** The unit that limits count for: an IPv4 address itself, or the /64 network of an IPv6 address, which one client owns whole. */
+/** The unit of limits: an IPv4 address itself, or the /64 network of an IPv6 address, which usually belongs to one client. */
 export function limitKey(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const [head = '', tail] = (ip.split('%')[0] ?? '').split('::');

@@ -1,21 +1,21 @@
-// Notifications of PostgreSQL, on a connection of their own. Hides that the connection breaks, is half-open, and is made again.
+// PostgreSQL notifications, on a connection of their own that is reopened when it breaks or is half-open.
 import { SteadyClient } from './database-circuit.ts';
 
 export interface Signal {
-  /** How often it was given. */
+  /** How often the signal was given. */
   count(this: void): number;
-  /** Resolves when it was given after that count, at the latest after so many ms. @param left ends the wait. */
+  /** Resolves when the signal was given after that count, or after so many ms. @param left ends the wait. */
   after(this: void, count: number, ms: number, left?: AbortSignal): Promise<void>;
 }
 
-/** Given with each notification, and when some may have been missed. There may be none while there is no connection. */
+/** Given with each notification, and when some may have been missed. While there is no connection, no notification arrives. */
 export interface Notifications extends Signal {
   close(this: void): void;
 }
 
 const checkEveryMs = 3_000;
 
-/** Listens from the first count on. A connection that answers nothing until the next check may be half-open, and is given up for a new one. */
+/** Listens from the first use of `count`. A connection without an answer until the next check may be half-open, and is replaced. */
 export function listenTo(channel: string, databaseUrl: string): Notifications {
   const heard = createSignal();
   let client: SteadyClient | undefined;
@@ -42,7 +42,7 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
     own
       .connect()
       .then(() => own.query(`listen ${channel}`))
-      .then(heard.give, lost(own)); // what came before it listened was not heard
+      .then(heard.give, lost(own)); // notifications before LISTEN were not received
     return own;
   }
 
@@ -68,7 +68,7 @@ export function listenTo(channel: string, databaseUrl: string): Notifications {
   };
 }
 
-/** Wakes all that wait. A wait that has ended leaves nothing behind, however long the signal is not given. */
+/** Wakes all waiting callers. A wait that has ended leaves no listener behind, however rarely the signal is given. */
 export function createSignal(): Signal & { give(this: void): void } {
   const waiting = new Set<() => void>();
   let given = 0;

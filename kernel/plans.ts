@@ -1,4 +1,4 @@
-// The plans, from config/plans.yml, the only place that defines prices, limits and features.
+// The plans, read from config/plans.yml, the only place that defines prices, limits and features.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ const price = z.strictObject({
 });
 
 const planId = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/);
-/** A plan as the file has it. */
+/** A plan in the format of the file. */
 const writtenPlan = z.strictObject({
   id: planId,
   name: z.string().min(1),
@@ -36,7 +36,7 @@ const writtenPlan = z.strictObject({
   features: z.array(z.enum(features)),
 });
 
-/** A plan as it is used and shown. */
+/** A plan as used and shown. */
 export const planSchema = writtenPlan.extend({
   price_usd_month: z
     .number()
@@ -87,13 +87,13 @@ function faultsOfPrices(plan: WrittenPlan): string[] {
   ];
 }
 
-/** @returns the monthly price in US dollars; null without one. */
+/** @returns the monthly price in US dollars; null if there is none. */
 function usdMonthOf(prices: readonly z.output<typeof price>[]): number | null {
   const found = prices.find(({ interval, currency }) => interval === 'month' && currency === 'usd');
   return found === undefined ? null : found.amount / 100;
 }
 
-/** A plan that states only `price_usd_month` is sold for that, by the month. */
+/** A plan that states only `price_usd_month` has one price: that amount per month. */
 function pricesOf({ id, price_usd_month: usd, prices }: WrittenPlan): PlanPrice[] {
   const monthly = { interval: 'month', amount: Math.round((usd ?? 0) * 100), currency: 'usd' } as const;
   return (prices ?? (monthly.amount === 0 ? [] : [monthly])).map((each) => ({
@@ -108,15 +108,15 @@ function toPlan(plan: WrittenPlan): Plan {
 }
 
 export interface Plans {
-  /** In the order of the file, lowest first. */
+  /** In file order, lowest first. */
   readonly all: readonly Plan[];
   /** The plan with the id, or undefined. */
   get(id: string): Plan | undefined;
-  /** The lowest plan with the feature, named in a 403; undefined if there is none. */
+  /** The lowest plan with the feature, named in a 403; undefined if no plan has it. */
   lowestWith(feature: Feature): Plan | undefined;
 }
 
-/** The plan with the id; accounts of a plan that was removed from the file get the free one. */
+/** The plan with the id; accounts whose plan was removed from the file get the free plan. */
 export function planOf(plans: Plans, id: string): Plan {
   const plan = plans.get(id) ?? plans.get('free');
   if (plan === undefined) throw new Error('There is no plan "free".');
@@ -125,11 +125,11 @@ export function planOf(plans: Plans, id: string): Plan {
 
 /** Plans that can be reloaded from their file. */
 export interface PlansFile extends Plans {
-  /** Reads and checks the file again. @returns applies all of it at once. @throws Error as `loadPlans` does. */
+  /** Reads and validates the file again. @returns activates all of it at once. @throws Error as `loadPlans`. */
   prepareReload(): () => void;
 }
 
-/** Reads the file, and can reload it. @throws Error as `loadPlans` does. */
+/** Reads the file, and can reload it. @throws Error as `loadPlans`. */
 export function openPlans(path: string): PlansFile {
   let plans = loadPlans(path);
   return {
@@ -145,7 +145,7 @@ export function openPlans(path: string): PlansFile {
   };
 }
 
-/** Reads and checks the file. @throws Error that names every fault in it. */
+/** Reads and validates the file. @throws Error that names every fault in it. */
 export function loadPlans(path: string): Plans {
   const parsed = fileSchema.safeParse(parse(readFileSync(path, 'utf8')));
   if (!parsed.success) throw new Error(`${path}: ${z.prettifyError(parsed.error)}`);

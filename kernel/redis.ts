@@ -1,6 +1,5 @@
-// The Redis client of the services, for a single server, Sentinel or Cluster. Hides connecting, our own deadline, and the
-// circuit breaker: a Redis that is dead, stalled, loading or read-only is detected in well under a second, and then the circuit
-// stays open, so that no call waits for it, until it answers again.
+// The Redis client of the services, for a single server, Sentinel or Cluster, with our own deadline and a circuit breaker. A dead, stalled, loading
+// or read-only Redis is detected in well under a second. The circuit then stays open until Redis answers again, so that no call waits for it.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +20,7 @@ export type RedisTarget =
       password: string;
     };
 
-/** A Lua script; Redis runs it atomically. All keys that it touches must be in one hash slot. */
+/** A Lua script; Redis runs it atomically. All its keys must be in one hash slot. */
 export interface Script {
   readonly text: string;
   readonly sha1: string;
@@ -33,34 +32,34 @@ export class RedisUnavailable extends Error {}
 export interface RedisLink {
   /** For libraries that use the client directly; wrap their calls in `ask`. */
   readonly client: object;
-  /** Whether Redis is in use now: false after a fault, until it answers again. */
+  /** Whether Redis is in use: false after a fault, until it answers again. */
   readonly isUsable: boolean;
-  /** Whether keys may be on several servers: then a script is run for one key. */
+  /** Whether keys may be on several servers; a script then runs with one key. */
   readonly isCluster: boolean;
-  /** Redis's clock minus ours, in ms, as last seen. */
+  /** Redis' clock minus ours, in ms, at the last heartbeat. */
   readonly clockOffsetMs: number;
   /** Runs a script. @throws RedisUnavailable. */
   run(script: Script, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** Runs work on the client under the same deadline. @throws RedisUnavailable. */
+  /** Runs work on the client with the same deadline. @throws RedisUnavailable. */
   ask<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when Redis has answered for the first time, or after a while. */
   opened(): Promise<void>;
   close(): void;
 }
 
-// Redis answers in well under 1 ms; beyond this it is stalled. node-redis' own command timeout does not cover commands
-// already written, so the deadline is ours.
+// Redis answers in well under 1 ms; after this time it counts as stalled. node-redis' own command timeout does not cover commands already written, so
+// the deadline is ours.
 export const redisDeadlineMs = 200;
-/** For connections that are opened without options. Processes of tests, on a busy machine, allow Redis more time. */
+/** The defaults of new connections. Test processes on a busy machine allow Redis more time. */
 export const redisDefaults = { deadlineMs: redisDeadlineMs };
 const heartbeatMs = 400;
-// A connection on which an answer is missing for so long may be half-open: its other end has vanished without closing it.
+// A connection without an answer for this long may be half-open: its other end has vanished without closing it.
 const silentMaxMs = 5_000;
 const connectAgainAfterMs = 1_000;
 const remindEveryMs = 60_000;
 const openWithinMs = 1_000;
 
-/** The text of a script beside a module. @param url `new URL('name.lua', import.meta.url)`. */
+/** The text of a script next to a module. @param url `new URL('name.lua', import.meta.url)`. */
 export function luaFile(url: URL): string {
   return readFileSync(url, 'utf8');
 }
@@ -73,7 +72,7 @@ const authority = /^[^\s/@,]+$/;
 
 /**
  * Reads `redis://…`, `rediss://…`, `redis+cluster://[user:password@]host:port,host:port` or
- * `redis+sentinel://[user:password@]host:port,host:port/name`. @returns null if it is none of them.
+ * `redis+sentinel://[user:password@]host:port,host:port/name`. @returns null for any other text.
  */
 export function parseRedisUrl(text: string): RedisTarget | null {
   const several = /^redis(s?)\+(cluster|sentinel):\/\/(?:([^@/]*)@)?([^@/]+)(?:\/([A-Za-z0-9._-]+))?$/.exec(
@@ -102,7 +101,7 @@ export function parseRedisUrl(text: string): RedisTarget | null {
   };
 }
 
-/** The part of node-redis in use; its three clients share it, but no type says so. */
+/** The part of node-redis that is used; its three clients have it in common, but no shared type. */
 interface Client {
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<unknown>;
@@ -111,15 +110,15 @@ interface Client {
   destroy(): unknown;
 }
 
-// A write, so that a replica or a full disk is noticed; it also returns the time.
+// Writes, so that a replica or a full disk is noticed; also returns the time.
 const heartbeat = script(
   `redis.call('set', KEYS[1], '1', 'px', '10000') local t = redis.call('time') return t[1] * 1000 + math.floor(t[2] / 1000)`,
 );
 
 /**
- * Opens the connection and keeps it open; no caller waits for it. While Redis cannot be used, from the start or later, a warning is
- * logged at once and then every minute. @param deadlineMs of each command. @param silentMs after which it connects anew. @throws Error if the
- * URL is malformed.
+ * Opens the connection and keeps it open; no caller waits for it. While Redis is unavailable, a warning is logged at once and then every minute.
+ * @param deadlineMs of each command. @param silentMs how long a connection may be silent before it is replaced. @throws Error if the URL is
+ * malformed.
  */
 export function openRedis(
   url: string,
@@ -137,7 +136,7 @@ export function openRedis(
   let usable = false;
   let closed = false;
   let lastFault: unknown;
-  let connectionFault: unknown; // says more than the commands that fail for it
+  let connectionFault: unknown; // more specific than the errors of the commands that fail because of it
   let warnedAtMs = -Infinity;
   let faults = 0;
   let clockOffsetMs = 0;
@@ -165,7 +164,7 @@ export function openRedis(
     new RedisUnavailable('The circuit to Redis is open after a fault', { cause: lastFault });
 
   const deadline = createDeadline(deadlineMs);
-  /** Since when, of the commands that are not answered. */
+  /** When each unanswered command was sent. */
   const unanswered = new Set<{ readonly sinceMs: number }>();
 
   async function bounded<T>(work: () => Promise<T>): Promise<T> {
@@ -200,7 +199,7 @@ export function openRedis(
     try {
       const time = Number(await bounded(() => evaluate(heartbeat, ['almanac:heartbeat'], [])));
       clockOffsetMs = time - (sentAt + Date.now()) / 2;
-      if (faults !== before) return; // sent before the fault, so it says nothing about the state after it
+      if (faults !== before) return; // sent before the fault, so its answer does not describe the state after it
       if (!usable && !closed) log.info('Redis answers');
       usable = true;
       connectionFault = undefined;
@@ -212,7 +211,7 @@ export function openRedis(
 
   let isOpen = true;
 
-  /** What was asked and is not answered fails; a half-open connection would never say so itself, as long as it is written to. */
+  /** Fails all unanswered commands and connects anew; a half-open connection would never report itself while it is written to. */
   async function connectAnew(): Promise<void> {
     log.warn(`Redis has not answered for ${silentMs} ms: its connections are given up and made anew`);
     for (;;) {
@@ -237,7 +236,7 @@ export function openRedis(
     return false;
   };
 
-  let beating = true; // nothing is sent before the connection is there
+  let beating = true; // nothing is sent before the connection is open
   const pulse = setInterval(() => {
     if (lastFault !== undefined && !usable) warn();
     if (beating) return;
@@ -271,15 +270,15 @@ export function openRedis(
 }
 
 function createFor(target: RedisTarget): Client {
-  // Loaded here: its 650 modules take 30 MiB (2026-11-23), which a process without Redis does without.
+  // Loaded here: its 650 modules use 30 MiB (2026-11-23), which a process without Redis saves.
   const { createClient, createCluster, createSentinel } = createRequire(import.meta.url)(
     'redis',
   ) as typeof Redis;
   const connection = {
     disableOfflineQueue: true, // fail at once while disconnected
     commandsQueueMaxLength: 10_000,
-    commandOptions: { timeout: 0 }, // it creates a timer and a signal per command, and covers only commands not yet written
-    pingInterval: 1_000, // with socketTimeout: a half-open connection that is not used, as that to a node of a cluster, is opened again
+    commandOptions: { timeout: 0 }, // it would create a timer and a signal per command, and covers only commands not yet written
+    pingInterval: 1_000, // with socketTimeout: replaces an unused half-open connection, such as one to a cluster node
     socket: {
       connectTimeout: 1_000,
       socketTimeout: 5_000,

@@ -1,7 +1,7 @@
-// Which migrations a database has, and whether they are those of this version of Almanac. Hides how they are recorded.
+// Compares the migrations applied to a database with those of this version of Almanac.
 import { fail } from './errors.ts';
 
-/** A migration: of the directory, or as the database has recorded it when it was applied. */
+/** A migration, from the directory or as recorded in the database when it was applied. */
 export interface Migration {
   /** The name of its file, without `.sql`. */
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** The differences between a database and this version, by name. All empty: they fit. */
+/** The differences between a database and this version, by name. If all lists are empty, the database fits. */
 export interface SchemaDifferences {
   /** Not applied yet. */
   missing: string[];
@@ -22,10 +22,10 @@ export interface SchemaDifferences {
 export const selectMigrations = 'select name, checksum from public.almanac_migrations order by 1';
 
 /**
- * For readiness: requires every migration of this version, as it is now. Newer ones are accepted here: while a new version is rolled out,
- * the instances of the old one serve until they are replaced.
+ * For readiness: requires every migration of this version, unchanged. Newer migrations are accepted: during a rollout, instances of the old version
+ * serve until they are replaced.
  * @param query reads the rows of `selectMigrations`.
- * @throws Failure `unavailable` that names the migrations at fault; also if the database does not respond.
+ * @throws Failure `unavailable` that names the missing or changed migrations; also if the database does not respond.
  */
 export async function requireSchema(
   query: (text: string) => Promise<readonly Migration[]>,
@@ -43,7 +43,7 @@ export async function requireSchema(
   fail('unavailable', `The schema of the database does not fit this version: ${faults.flat().join('; ')}.`);
 }
 
-/** By SQLSTATE. */
+/** The reasons, by SQLSTATE. */
 const reasons: Readonly<Record<string, string>> = {
   '28000': 'The database refuses the user of DATABASE_URL.',
   '28P01': 'The database refuses the user or the password of DATABASE_URL.',
@@ -55,13 +55,13 @@ const reasons: Readonly<Record<string, string>> = {
   '57P03': 'The database is starting or stopping.',
 };
 
-/** Why the migrations cannot be read, for whoever looks at /readyz. */
+/** Why the migrations cannot be read, shown at /readyz. */
 function whyUnreadable(error: unknown): string {
   const { code, parent } = error as { code?: unknown; parent?: { code?: unknown } }; // `parent` is Sequelize's
   return reasons[String(parent?.code ?? code)] ?? 'The database does not respond.';
 }
 
-/** Compares what a database has with what this version brings. */
+/** Compares a database's migrations with those of this version. */
 export function schemaDifferences(
   expected: readonly Migration[],
   applied: readonly Migration[],

@@ -1,12 +1,11 @@
--- Schema data: what data-api serves and ingest writes. accounts-api never reads it. This file: loads, series, their observations and
--- vintages.
+-- Schema data: what data-api serves and ingest writes; accounts-api never reads it. This file: loads, series, their observations and vintages.
 
 create schema data;
 
 create extension if not exists pg_trgm;
 
--- A load is visible from its vintage on, except on the days of out_of_force: from its retraction until that is itself retracted. The as-of
--- table of a series at D is the fold of the loads that are visible at D (docs/decisions/0013-undo.md).
+-- A load is visible from its vintage on, except on the days of out_of_force: from its retraction until that retraction is retracted. The as-of table
+-- of a series at D is the fold of the loads visible at D (docs/decisions/0013-undo.md).
 create table data.loads (
   load_no     bigint generated always as identity primary key,
   dataset     text not null check (length(dataset) between 1 and 64),
@@ -27,12 +26,12 @@ create table data.loads (
   erased_by    bigint references data.loads,                       -- nothing that it stated is known any more
   reason       text check (length(reason) between 1 and 1000),
   keeps_statements boolean not null default false,                 -- all that it states is on record; false: it is of an older version
-  -- Rows of before have none. The account is a setting of the transaction, so that whatever it loads is recorded with it.
+  -- Null for older rows. The account is a setting of the transaction, so that everything it loads is recorded with it.
   loaded_by text
               default concat_ws(' ', session_user, 'from', coalesce(host(inet_client_addr()), 'this machine'),
                 'by ' || nullif(current_setting('application_name'), ''), 'for ' || nullif(current_setting('almanac.account', true), ''))
               check (length(loaded_by) between 1 and 500),
-  -- The columns of these tables that a load states; null: it is a load of points, of another table, or of an older version.
+  -- The columns of these tables that a load states; null for a load of points, of another table, or of an older version.
   states_columns text[]
 );
 comment on table data.loads is
@@ -41,9 +40,9 @@ comment on table data.loads is
 create index loads_that_changed on data.loads (dataset, load_no)
   where points_new + points_revised + points_deleted > 0;
 
--- A load updates the row of each series that it changes. Half of a page is left free, so that the new version of a row fits beside it and
--- no index is written: of 70,000 updates all instead of 3 % are so, a load of a new point of every series writes 2.9 instead of 4.5 MB of
--- log for 5,000 points, and the table keeps its size from the first load on instead of growing by half. Measured 2026-11-28, bench scale.
+-- A load updates the row of each series that it changes. Half of each page is left free, so that the new version of a row fits next to it and no
+-- index is written. This holds for all of 70,000 updates instead of 3 %: a load of a new point of every series writes 2.9 instead of 4.5 MB of log
+-- for 5,000 points, and the table keeps its size from the first load on instead of growing by half. Measured 2026-11-28, bench scale.
 create table data.series (
   series_no  integer generated always as identity primary key,
   series_id  text not null unique check (series_id ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
@@ -63,31 +62,31 @@ create table data.series (
   tags       text[] not null default '{}',
   category   text check (length(category) <= 500),                                   -- a path, parts divided by /
   dimensions text[] not null default '{}',                                           -- names, in the order of the file that made it
-  -- What follows is kept by the loads, so that no call has to count.
+  -- The loads maintain these columns, so that no call has to count.
   first_date date,
   last_date  date,
   observation_count bigint not null default 0,                                       -- live points with a value
   last_updated      date,                                                            -- the newest published_on
   data_version      bigint not null default 0,                                       -- load_no of the last load that changed it
-  -- Each statement that changes the row, or what is shown with it, adds one. Caches and ETags are valid until then.
+  -- Each statement that changes the row, or data shown with it, increments it. Caches and ETags are valid until then.
   row_version       bigint not null default 0,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),                                     -- of the metadata
   -- Where the terms of use of a series and its methods can be read.
   licence_url text check (licence_url ~ '^https://[^[:space:]]+$' and length(licence_url) <= 2000),
   methodology_url text check (methodology_url ~ '^https://[^[:space:]]+$' and length(methodology_url) <= 2000),
-  -- A deleted series keeps its rows, and is served to nobody until it is restored.
+  -- A deleted series keeps its rows, but is not served until it is restored.
   deleted_on date
 ) with (fillfactor = 50);
 comment on table data.series is
   'A row is a series with its metadata, and the counts that the loads keep so that no call has to count.';
--- A page of the catalogue with one of these is a range of an index, however many series there are and wherever in the order of the ids.
+-- A page of the catalogue filtered by one of these is an index range, however many series there are.
 create index series_by_category on data.series (category, series_id);
 create index series_by_source on data.series (source, series_id);
 create index series_by_frequency on data.series (frequency, series_id);
 create index series_by_geography on data.series (geography, series_id);
 
--- Loads give the numbers, from 1 on, under the load lock. Within a series they ascend in the order in which its combinations came.
+-- Loads assign the numbers, from 1 on, under the load lock. Within a series they ascend in the order in which its combinations arrived.
 create table data.series_dims (
   line_no   integer primary key,
   series_no integer not null references data.series on delete cascade,
@@ -97,14 +96,13 @@ create table data.series_dims (
 comment on table data.series_dims is
   'A row is a line: a combination of dimension values that a series has. A series without dimensions has the one row ''{}''.';
 
--- The rows of one point never overlap in publication time. A deletion is a row that ends without a successor. A row with superseded_on =
--- published_on was corrected within its own vintage: no vintage shows it, but a reader pinned to an older load still does. load_no and
--- superseded_load_no name the loads that began and ended the row: the second time axis, for pinned readers. There are no foreign keys:
--- loads take these numbers from the tables above in the same transaction, and a check per row would cost every load a fifth of its speed.
--- A row that is ended is written anew elsewhere. By default the place that it leaves is used again once a fifth of all rows have left one:
--- ten loads that each revise 1 % then make the table 5 % larger a row; with a twentieth it takes 63.7 bytes a row, at first 63.6. There are
--- eight columns and no gap between them: a ninth costs eight bytes in each row that has a null, as the bits for nulls then need a second
--- byte. Measured 2026-11-28, bench scale.
+-- The rows of one point never overlap in publication time. A deletion is a row that ends without a successor. A row with superseded_on = published_on
+-- was corrected within its own vintage: no vintage shows it, but a reader pinned to an older load does. load_no and superseded_load_no name the loads
+-- that began and ended the row: the second time axis, for pinned readers. There are no foreign keys: loads read these numbers from the tables above
+-- in the same transaction, and a check per row would cost every load a fifth of its speed. An ended row is rewritten elsewhere. By default its space
+-- is reused once a fifth of all rows have been moved: ten loads that each revise 1 % then make the table 5 % larger per row; with a twentieth, a row
+-- takes 63.7 bytes, at first 63.6. There are eight columns without a gap between them: a ninth would cost eight bytes in each row that has a null, as
+-- the null bitmap then needs a second byte. Measured 2026-11-28, bench scale.
 create table data.observations (
   line_no       integer not null,
   date          date    not null,                                             -- the last day of the period
@@ -120,19 +118,19 @@ create table data.observations (
 comment on table data.observations is
   'A row is a published value: from published_on until the day before superseded_on it was the value of the point (line_no, date). Rows '
   'are only added and ended.';
--- Each row is in exactly one of the two indexes, so a load pays for one.
+-- Each row is in exactly one of the two indexes, so a load pays for only one.
 create unique index observations_live on data.observations (line_no, date)
   where superseded_on = 'infinity';
 create index observations_closed on data.observations (line_no, date, published_on)
   where superseded_on <> 'infinity';
--- What a line published on one day is one range of this index: an old vintage is read without a lookup for each point that was
--- revised since. Only closed rows are in it, so a new point costs a load nothing.
+-- The rows that a line published on one day are one range of this index: an old vintage is read without a lookup for each point that was revised
+-- since. It contains only closed rows, so a new point costs a load nothing.
 create index observations_closed_by_day on data.observations (line_no, published_on, date)
   where superseded_on <> 'infinity';
 
--- A vintage is the difference between the end of its day and the day before, whatever the order of the loads. The counts of a day are in
--- the row of its newest load. A complete vintage that changed nothing has a row without counts: it is not listed, but it ends what an older
--- vintage, loaded later, states.
+-- A vintage is the difference between the end of its day and the day before, whatever the order of the loads. The counts of a day are in the row of
+-- its newest load. A complete vintage that changed nothing has a row without counts: it is not listed, but it ends the values of an older vintage
+-- that is loaded later.
 create table data.vintages (
   series_no    integer not null references data.series on delete cascade,
   published_on date    not null,
@@ -141,16 +139,16 @@ create table data.vintages (
   points_new     integer not null default 0,
   points_revised integer not null default 0,
   points_deleted integer not null default 0,
-  -- The earliest load whose end of a value this load took back, within a day: states of the data from that load until this one cannot
-  -- be read any more. Null for most.
+  -- The earliest load whose end of a value this load reverted, within a day: states of the data from that load until this one can no longer be read.
+  -- Null for most.
   takes_back bigint,
   primary key (series_no, published_on, load_no)
 );
 comment on table data.vintages is
   'A row is a vintage of a series that a load brought: the day on which it was published, and the number of points that changed.';
 
--- Only a later load of an older vintage reads it: its value holds until the next vintage that stated the point. A run of dates passes over
--- dates at which the series had no point then; a backfill that brings one takes its date out.
+-- Read only by a later load of an older vintage, whose value is valid until the next vintage that stated the point. A run of dates includes dates at
+-- which the series had no point then; a backfill that adds one removes its date from the run.
 create table data.confirmations (
   line_no      integer not null references data.series_dims on delete cascade,
   published_on date    not null,
@@ -161,8 +159,8 @@ create table data.confirmations (
 comment on table data.confirmations is
   'A row is the dates at which a vintage stated values again without a change. A complete vintage needs no row.';
 
--- The value was corrected within its day, or the row was merged with an equal one. Retractions read it: a load can be retracted only if all
--- that it states is on record.
+-- The value was corrected within its day, or the row was merged with an equal one. Retractions read it: a load can be retracted only if everything
+-- that it states is recorded.
 create table data.statements (
   line_no      integer not null references data.series_dims on delete cascade,
   date         date    not null,
@@ -199,9 +197,9 @@ comment on table data.footnotes is
   'A row is a footnote of a series, or of each of its points with this date that includes these dimension values. Footnotes have no '
   'vintages.';
 
--- No id is both an alias and the id of a series: renames and loads hold one lock, and each looks at the table of the other. A series that
--- was merged into another keeps its row and its history, and is not served by itself: its ids are aliases of the other one, and by them,
--- what was published before the merge is read from merged_from.
+-- No id is both an alias and the id of a series: renames and loads share a lock, and each checks the table of the other. A series that was merged
+-- into another keeps its row and its history, and is not served by itself. Its ids are aliases of the other series; what was published under them
+-- before the merge is read from merged_from.
 create table data.series_aliases (
   alias      text primary key check (alias ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$'),
   series_no  integer not null references data.series on delete cascade,

@@ -1,5 +1,5 @@
--- What is priced, and where. The prices are observations of one series an item, `commodity.<item_id>`, with the dimensions city, price_type
--- and stat: vintages, transforms and paging come from the one storage and its one reader.
+-- Commodity items and their markets. The prices are observations of one series per item, `commodity.<item_id>`, with the dimensions city, price_type
+-- and stat, so that vintages, transforms and paging are those of series.
 
 create table data.commodity_items (
   item_id   text primary key check (item_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(item_id) <= 80),

@@ -1,7 +1,7 @@
--- Debt securities, their prices and trades, and auctions. Prices and trades name a security by its code: a text of a dozen bytes needs no
--- number of its own. There are no foreign keys: the loads refuse codes that do not exist, in one statement for the whole file.
+-- Debt securities, their prices and trades, and auctions. Prices and trades reference a security by its code: a text of a dozen bytes needs no
+-- separate number. There are no foreign keys: the loads refuse unknown codes in one statement for the whole file.
 
--- How good a rating is: 1 for AAA, larger for worse; null for what is not on the long-term scale.
+-- The rank of a rating: 1 for AAA, larger for worse; null for ratings outside the long-term scale.
 create function data.rating_rank(text) returns integer language sql immutable parallel safe return
   array_position(array['AAA', 'AA+', 'AA', 'AA-', 'A+', 'A', 'A-', 'BBB+', 'BBB', 'BBB-', 'BB+', 'BB', 'BB-',
     'B+', 'B', 'B-', 'CCC+', 'CCC', 'CCC-', 'CC', 'C', 'D'], upper($1));
@@ -46,7 +46,7 @@ create table data.securities (
   former_names  text[] not null default '{}',
   former_codes  text[] not null default '{}',                                        -- it is still found by these
   source        text not null check (length(source) between 1 and 500),
-  -- The newest price, kept by the loads of prices.
+  -- The newest price, maintained by the loads of prices.
   last_price      numeric,
   last_yield_pct  numeric,
   last_price_date date,
@@ -60,7 +60,7 @@ create index securities_by_type on data.securities (type, code);
 create index securities_by_former_code on data.securities using gin (former_codes) where former_codes <> '{}';
 create trigger stamp_change before update on data.securities for each row execute function data.stamp_change();
 
--- A security keeps the name and the ISIN that it had, as a fund does, unless the load states former ones itself.
+-- A security keeps its former names and ISINs, like a fund, unless the load states former ones itself.
 create function data.keep_security_lineage() returns trigger language plpgsql as $$
 begin
   if new.name <> old.name and new.former_names = old.former_names and old.name <> all (new.former_names) then
@@ -116,8 +116,8 @@ create trigger keep_last_prices_of_changed after update on data.security_prices
 create trigger keep_last_prices_of_gone after delete on data.security_prices
   referencing old table as new_rows for each statement execute function data.keep_last_prices();
 
--- Built for millions: every filter has an index that ends in the order of the list, so a page costs what it shows. Codes and ids compare by
--- their bytes: in the order of a language each row of a load would cost twice as much.
+-- Designed for millions of rows: every filter has an index that ends in the order of the list, so a page costs only what it shows. Codes and ids are
+-- compared bytewise: a language's collation would double the cost of each loaded row.
 create table data.security_trades (
   trade_id   text collate "C" primary key check (length(trade_id) between 1 and 64),
   trade_date date not null,
@@ -154,7 +154,7 @@ create index security_trades_by_amount on data.security_trades (amount);
 create index security_trades_by_update on data.security_trades using brin (updated_on);
 create trigger stamp_change before update on data.security_trades for each row execute function data.stamp_change();
 
--- A security that is auctioned again keeps its auction_id, so the id alone is no key.
+-- A security that is auctioned again keeps its auction_id, so the id alone is not a key.
 create table data.auctions (
   auction_id   text not null check (length(auction_id) between 1 and 64),
   instrument   text not null check (instrument in ('mtb', 'pib_fixed', 'pib_floating', 'gis_fixed', 'gis_variable',
@@ -198,6 +198,6 @@ create table data.auctions (
 comment on table data.auctions is
   'A row is an auction of one instrument and tenor on one day. It exists from the announcement on; what is not known yet is null.';
 create index auctions_by_date on data.auctions (auction_date, auction_id, instrument, tenor);
--- The auction before: same source, instrument and tenor.
+-- The previous auction: same source, instrument and tenor.
 create index auctions_by_tenor on data.auctions (source, instrument, tenor, auction_date) include (cutoff_yield_pct);
 create trigger stamp_change before update on data.auctions for each row execute function data.stamp_change();

@@ -1,6 +1,6 @@
 -- External trade.
 
--- Built for millions: every filter that selects few rows has an index that ends in the order of the list. Codes compare by their bytes.
+-- Designed for millions of rows: every selective filter has an index that ends in the order of the list. Codes are compared bytewise.
 create table data.trade (
   trade_no    bigint generated always as identity primary key,
   reporter    text collate "C" not null check (reporter ~ '^[A-Z]{3}$'),             -- ISO 3166 alpha-3
@@ -49,7 +49,7 @@ create index trade_by_update on data.trade using brin (updated_on);
 create index trade_by_value on data.trade (value, trade_no);
 create trigger stamp_change before update on data.trade for each row execute function data.stamp_change();
 
--- As published (TOTAL with the WLD), or else summed from what is nearest to it: TOTAL over the partners, the most detailed level with the
+-- The published total (TOTAL with the WLD), or otherwise the sum of the rows nearest to it: TOTAL over the partners, the most detailed level with the
 -- WLD, the most detailed level over the partners.
 create table data.trade_totals (
   reporter text not null,
@@ -86,7 +86,7 @@ create trigger keep_trade_totals_of_changed after update on data.trade
 create trigger keep_trade_totals_of_gone after delete on data.trade
   referencing old table as new_rows for each statement execute function data.keep_trade_totals();
 
--- A total without rows goes too. Triggers run in the order of their names: this one before keep_trade_totals_of_gone.
+-- Deletes a total without rows. Triggers run in the order of their names: this one before keep_trade_totals_of_gone.
 create function data.drop_trade_totals() returns trigger language plpgsql as $$
 begin
   delete from data.trade_totals t

@@ -1,5 +1,5 @@
--- Funds, their managers, and what is published of them: NAVs, payouts, expenses, portfolios. None of it has vintages: what is loaded last
--- holds. Rows of a fund carry its number; the loads refuse funds that do not exist.
+-- Funds, their managers, and their published data: NAVs, payouts, expenses, portfolios. None of it has vintages: the last load is valid. Rows of a
+-- fund have its number; the loads refuse unknown funds.
 
 create table data.amcs (
   amc_id      text primary key check (amc_id ~ '^[a-z0-9]+(-[a-z0-9]+)*$' and length(amc_id) <= 80),
@@ -13,8 +13,8 @@ create table data.amcs (
   established date,
   source      text not null check (length(source) between 1 and 500),
   updated_on  date not null default current_date,
-  -- The fiscal year of `fytd` begins in a month of the fund, else of its company, else of the setting FISCAL_YEAR_FIRST_MONTH.
-  -- The figures say from which day theirs counts: loads compute them again where that is another month than the one in force.
+  -- The fiscal year of `fytd` begins in a month of the fund, else of its company, else of the setting FISCAL_YEAR_FIRST_MONTH. The figures store the
+  -- day from which they count: loads recompute them if the current month is another one.
   fiscal_year_first_month smallint check (fiscal_year_first_month between 1 and 12)
 );
 comment on table data.amcs is
@@ -27,7 +27,7 @@ create table data.funds (
   name        text not null check (length(name) between 1 and 300),
   short_name  text check (length(short_name) between 1 and 100),
   former_names text[] not null default '{}',                      -- kept by a trigger when the name changes
-  -- It is found by each of these too; no two of them need differ between funds.
+  -- A fund is also found by each of these; they need not be unique.
   symbol      text check (length(symbol) between 1 and 40),
   isin        text check (isin ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),   -- of the growth option where there are several
   isin_payout text check (isin_payout ~ '^[A-Z]{2}[A-Z0-9]{9}[0-9]$'),
@@ -79,9 +79,9 @@ create index funds_by_amc on data.funds (amc_id, fund_id);
 create index funds_by_category on data.funds (category, fund_id);
 create index funds_by_name on data.funds (name, fund_id);
 create index funds_by_launch on data.funds (launch_date, fund_id);
--- A part of an id, a name or a code.
+-- For searches by part of an id, a name or a code.
 create index funds_by_text on data.funds using gin (fund_id gin_trgm_ops, name gin_trgm_ops, short_name gin_trgm_ops);
--- Filters that may leave few of many.
+-- For filters that may select few of many.
 create index funds_by_status on data.funds (status);
 create index funds_by_currency on data.funds (currency);
 create index funds_by_risk on data.funds (risk_profile);
@@ -89,7 +89,7 @@ create index funds_by_structure on data.funds (structure);
 create index funds_by_asset_class on data.funds (asset_class);
 create trigger stamp_change before update on data.funds for each row execute function data.stamp_change();
 
--- A fund keeps the names and codes it had.
+-- A fund keeps its former names and codes.
 create function data.keep_lineage() returns trigger language plpgsql as $$
 declare
   code text;
@@ -132,9 +132,9 @@ create trigger keep_codes_of_new after insert on data.funds
 create trigger keep_codes_of_changed after update on data.funds
   referencing new table as new_rows for each statement execute function data.keep_fund_codes();
 
--- Built for tens of millions of rows that are loaded by the day and read by the fund. The heap is in the order of the loads; the history of
--- a fund is read from the key alone, which holds the NAV, so it costs its own length however many funds there are. Measured at 30 million
--- rows, see docs/funds.md.
+-- Designed for tens of millions of rows that are loaded by day and read by fund. The heap is in the order of the loads. The history of a fund is read
+-- from the key alone, which includes the NAV, so it costs only its own length however many funds there are. Measured at 30 million rows, see
+-- docs/funds.md.
 create table data.navs (
   fund_no     integer not null,
   date        date not null,
@@ -220,7 +220,7 @@ create table data.portfolio_lines (
   coupon_pct       numeric check (coupon_pct > '-infinity' and coupon_pct < 'infinity'),
   ytm_pct          numeric check (ytm_pct > '-infinity' and ytm_pct < 'infinity'),
   maturity_date    date,
-  -- Of the section summary:
+  -- For the section summary:
   weighted_avg_maturity_days numeric check (weighted_avg_maturity_days >= 0 and weighted_avg_maturity_days < 'infinity'),
   modified_duration numeric check (modified_duration > '-infinity' and modified_duration < 'infinity'), -- years
   portfolio_ytm_pct numeric check (portfolio_ytm_pct > '-infinity' and portfolio_ytm_pct < 'infinity'),
@@ -236,9 +236,9 @@ comment on table data.portfolio_lines is
   'of a day whole.';
 create trigger stamp_change before update on data.portfolio_lines for each row execute function data.stamp_change();
 
--- The loads compute it for the funds that they touch. Percent points, see docs/funds.md; null where the history is too short. Funds are
--- compared by returns of one basis: absolute below one year, and annualised (compound) from one year on, for every asset class. A fund
--- younger than a year has no return since inception.
+-- The loads compute the figures of the funds that they change. Percentage points, see docs/funds.md; null if the history is too short. Funds are
+-- compared by returns on one basis for every asset class: absolute below one year, annualised (compound) from one year on. A fund younger than a year
+-- has no return since inception.
 create table data.fund_figures (
   fund_no     integer primary key references data.funds on delete cascade,
   fund_id     text not null unique,   -- here too, so that an order needs one index
@@ -269,16 +269,16 @@ create table data.fund_figures (
   sharpe_1y           double precision,
   max_drawdown_1y_pct double precision,
   updated_on  date not null,
-  -- A fund is stale if its last NAV is more than 30 days older than the newest of its category and currency; funds without a category
-  -- count as one. Without a NAV it is not. Each load that computes figures of funds sets the flag again for every fund, as the newest NAV
-  -- of a category also concerns the funds that the load does not touch. A fund that turns is updated: its status and ranks change.
+  -- A fund is stale if its last NAV is more than 30 days older than the newest of its category and currency; funds without a category count as one
+  -- category. A fund without a NAV is not stale. Each load that computes figures sets the flag for every fund, as the newest NAV of a category also
+  -- affects funds that the load does not change. A fund whose flag changes is updated, with its status and ranks.
   is_stale boolean not null default false,
   fytd_from date                      -- the first day of the fiscal year of as_of
 );
 comment on table data.fund_figures is
   'A row is the figures of a fund as of its last NAV, which the screener compares and the lists show.';
 
--- Every order that the lists of funds have is an index, for both directions: a page costs what it shows, at any size.
+-- Every sort order of the lists of funds has an index, in both directions: a page costs only what it shows, at any size.
 do $$
 declare
   figure text;
@@ -375,8 +375,8 @@ create function data.percent_of(part numeric, whole numeric) returns numeric lan
   select trim_scale(to_char(round(100 * part, 100) / nullif(greatest(whole, 0), 0), '9.999999999EEEE')::numeric)
 $$;
 
--- The market share of a company is its part of what the companies manage whose figures are of the same day: assets of different days
--- do not add up to a market. Null if it is the only one of its day while other companies of its currency have other days.
+-- A company's market share is its part of the assets of all companies whose figures are of the same day: assets of different days do not add up to a
+-- market. Null if it is the only one of its day while other companies of its currency have other days.
 create function data.keep_amc_figures() returns void language sql as $$
   delete from data.amc_figures;
   insert into data.amc_figures (amc_id, funds_count, currency, aum_total, aum_date, market_share_pct)

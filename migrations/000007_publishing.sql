@@ -1,5 +1,5 @@
--- How data comes in: what was published from files, what loads stated of rows, and schema embargo, whose files and URLs nobody may see yet.
--- No role of a service that answers calls may read schema embargo: a URL may carry a token.
+-- How data comes in: published files, row statements of loads, and schema embargo with files and URLs that are not public yet. No role of a service
+-- that answers calls may read schema embargo: a URL may contain a token.
 
 create table data.published_files (
   publication    text  not null check (publication ~ '^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$'), -- `name` of almanac.yml
@@ -8,7 +8,7 @@ create table data.published_files (
   content_sha256 bytea not null check (length(content_sha256) = 32),
   entry          jsonb not null check (jsonb_typeof(entry) = 'object'),              -- of almanac.yml
   loaded_at      timestamptz not null default now(),
-  -- Which load a published file was loaded by: once that is retracted, almanac publish loads the file again.
+  -- The load of a published file; once it is retracted, almanac publish loads the file again.
   load_no bigint references data.loads,                                              -- the first of the file's loads; null: of an older version, or it had no rows
   primary key (publication, path, sheet)
 );
@@ -29,8 +29,7 @@ create table data.audit_events (
 comment on table data.audit_events is
   'A row is something that an operator undid or changed in the data, and why. Rows are only added.';
 
--- Rows have numbers, which they keep while they are gone. load_no is the load that made the row what it is. Both are null in a row that
--- no load has changed.
+-- Rows keep their numbers while they are deleted. load_no is the load that last changed the row. Both are null in a row that no load has changed.
 create sequence data.row_nos;
 
 create table data.replaced_rows (
@@ -97,7 +96,7 @@ create table embargo.pieces (
 );
 comment on table embargo.pieces is
   'A row is a piece of the gzip stream of the file of a release, until it is released or cancelled.';
--- They are compressed already.
+-- The pieces are already compressed.
 alter table embargo.pieces alter column bytes set storage external;
 
 create table embargo.history (
@@ -138,7 +137,7 @@ create table embargo.sources (
   failures      integer not null default 0 check (failures >= 0),             -- in a row
   failing_since timestamptz,
   outcome       jsonb check (jsonb_typeof(outcome) = 'object'),               -- of the last fetch
-  -- Content of a source that has ended the process which read it is not read again until it changes.
+  -- Content of a source that ended the process reading it is not read again until it changes.
   ended_sha256 text check (ended_sha256 ~ '^[0-9a-f]{64}$'),
   constraint sources_place_key unique (publication, url, sheet),
   constraint sources_lease_check check ((lease is null) = (leased_until is null)),
@@ -149,7 +148,7 @@ comment on table embargo.sources is
   'A row is a source: a URL of almanac.yml with a schedule, which the publisher fetches, and the outcome of the last fetch.';
 create index sources_fetch_at on embargo.sources (fetch_at);
 
--- What everybody may know of sources, without the URL. It is read with the rights of its owner, not of the reader.
+-- The public information about sources, without the URL. It is read with the rights of its owner, not of the reader.
 create view data.fetched_sources as
   select name,
     case when entry -> 'series' ->> 'source' !~ '[{}]' then entry -> 'series' ->> 'source' end as source,
@@ -183,10 +182,10 @@ create table embargo.upload_pieces (
 );
 comment on table embargo.upload_pieces is
   'A row is a piece of the gzip stream of an uploaded file.';
--- They are compressed already.
+-- The pieces are already compressed.
 alter table embargo.upload_pieces alter column bytes set storage external;
 
--- A release under embargo is never late. When its preparation begins, the holder of the load lock is interrupted. It starts again afterwards.
+-- A release under embargo is never late: when its preparation begins, the holder of the load lock is interrupted, and starts again afterwards.
 
 create table embargo.interruptions (
   release_no  bigint not null references embargo.releases on delete cascade,
@@ -198,8 +197,8 @@ comment on table embargo.interruptions is
   'A row is a transaction that a release has interrupted because it held the load lock. The process that ran it finds the reason here. Kept for a day.';
 create index interruptions_transaction on embargo.interruptions (transaction);
 
--- Ends the connection that holds the load lock (statements.sql.ts) by this transaction, and no other. It runs as the owner, whose commands load too:
--- the publisher may not end their connections by itself.
+-- Ends the connection that holds the load lock (statements.sql.ts) in this transaction, and no other. It runs as the owner, whose commands also load:
+-- the publisher's role may not end their connections by itself.
 create function embargo.end_load(held_by text) returns boolean language sql volatile security definer set search_path = pg_catalog, pg_temp as $$
   select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_locks
   where locktype = 'advisory' and classid = 0 and objid = 4115202 and objsubid = 1 and granted and virtualtransaction = held_by

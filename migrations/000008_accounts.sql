@@ -1,6 +1,6 @@
--- Schema accounts: what accounts-api owns. data-api and ingest never read it; the gateway asks over HTTP. Every instant comes from the
--- service's clock, so that one clock decides what has expired and which month it is. Of every secret that leaves the service (key, session,
--- mailed link, Google hand-over) only the SHA-256 is stored.
+-- Schema accounts: the tables of accounts-api. data-api and ingest never read it; the gateway asks over HTTP. Every instant comes from the service's
+-- clock, so that one clock decides what has expired and which month it is. Of every secret that leaves the service (key, session, mailed link, Google
+-- hand-over) only the SHA-256 is stored.
 
 create schema accounts;
 
@@ -10,12 +10,12 @@ create table accounts.accounts (
   name  text check (length(name) between 1 and 100),
   plan  text not null check (plan ~ '^[a-z][a-z0-9_-]{0,31}$'),   -- an id of config/plans.yml; one that is gone counts as free
   status text not null default 'active' check (status in ('active', 'disabled')),
-  -- none: nothing to pay, or the operator set the plan · inactive: unpaid, so keyed calls answer 402.
+  -- none: nothing to pay, or the operator set the plan · inactive: unpaid, so calls with a key answer 402.
   subscription_state text not null default 'none' check (subscription_state in ('none', 'active', 'inactive')),
   created_at timestamptz not null,
   password_hash text check (password_hash like '$argon2id$%'),    -- null: signs in by Google, or not yet
   email_verified_at timestamptz,                                  -- null: nobody has shown to own the mailbox
-  -- Increases with every change of password or e-mail address, which invalidates what was mailed before.
+  -- Increases with every change of password or e-mail address, which invalidates earlier mailed links.
   credential_version integer not null default 1 check (credential_version > 0),
   mails_usage boolean not null default true,                      -- half, 80 % and all of a month
   mails_key_expiry boolean not null default true,                 -- a week before a key expires
@@ -49,8 +49,8 @@ comment on table accounts.sessions is
 create index sessions_of_account on accounts.sessions (account_id, created_at);
 create index sessions_absolute_expires_at on accounts.sessions (absolute_expires_at);
 
--- Each has a row of its own, also for the same e-mail address: who owns the mailbox and knows the password of a row gets the account, so
--- nobody can prepare one for somebody else.
+-- Each sign-up has its own row, even for the same e-mail address: the owner of the mailbox who knows the password of a row gets the account, so
+-- nobody can prepare an account for somebody else.
 create table accounts.signups (
   id            text primary key check (id ~ '^sup_[a-z2-7]{20}$'),
   email         text not null check (length(email) between 3 and 254),
@@ -95,7 +95,7 @@ create table accounts.identities (
 comment on table accounts.identities is
   'A row is a Google identity of an account. Issuer and subject are its key; the e-mail address is not, since addresses change hands.';
 
--- State, cookie and code are hashed; nonce and PKCE verifier are derived from the cookie, so they are stored nowhere.
+-- State, cookie and code are hashed; nonce and PKCE verifier are derived from the cookie and not stored.
 create table accounts.google_flows (
   state_hash  text primary key check (length(state_hash) = 64),
   cookie_hash text not null check (length(cookie_hash) = 64),            -- binds the flow to one browser
@@ -118,12 +118,12 @@ comment on table accounts.google_flows is
   'A row is a sign-in with Google that is in progress; it lasts ten minutes, and ends with the session that asks to link and when the '
   'credentials of the account change.';
 create index google_flows_expires_at on accounts.google_flows (expires_at);
--- For the cascades, and for what ends all flows of an account.
+-- For cascades, and for ending all flows of an account.
 create index google_flows_session_id on accounts.google_flows (session_id) where session_id is not null;
 create index google_flows_link_account_id on accounts.google_flows (link_account_id) where link_account_id is not null;
 create index google_flows_code_account_id on accounts.google_flows (code_account_id) where code_account_id is not null;
 
--- Without an answer, the request runs or its process has died. The key and the body are hashed; an answer never holds a secret.
+-- Without an answer, the request is running or its process has died. The key and the body are hashed; an answer never contains a secret.
 create table accounts.idempotency_keys (
   account_id   text not null references accounts.accounts on delete cascade,
   route        text not null check (length(route) <= 64),   -- POST /v1/keys
@@ -159,8 +159,8 @@ create function accounts.refuse_change() returns trigger language plpgsql as
 create trigger audit_events_append_only before update or delete on accounts.audit_events
   for each statement execute function accounts.refuse_change();
 
--- Two-factor sign-in: the secrets of authenticator apps, recovery codes, and sign-ins that wait for their second step. A secret is needed to
--- check codes, so it is encrypted instead of hashed, as those of webhooks are.
+-- Two-factor sign-in: the secrets of authenticator apps, recovery codes, and sign-ins that wait for their second step. A secret is needed to check
+-- codes, so it is encrypted instead of hashed, like webhook secrets.
 
 create table accounts.authenticators (
   account_id   text primary key references accounts.accounts on delete cascade,

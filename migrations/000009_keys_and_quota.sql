@@ -1,8 +1,7 @@
--- Keys, the ledger of calls, and the quota of a month. A gateway keeps keys and calls in its process for as long as its lease lasts
--- (gateway/PROTOCOL.md).
+-- Keys, the ledger of calls, and the monthly quota. A gateway caches keys and calls in its process while its lease lasts (gateway/PROTOCOL.md).
 
--- The three active keys of an account hold the slots 1, 2 and 3. A revoked key frees its slot at once; an expired one when the next key is
--- made, for no constraint can ask what time it is. A key that works always holds a slot.
+-- The three active keys of an account have the slots 1, 2 and 3. A revoked key frees its slot at once, an expired one when the next key is created,
+-- as a constraint cannot read the time. A working key always has a slot.
 create table accounts.api_keys (
   id         text primary key check (id ~ '^key_[a-z2-7]{20}$'),
   account_id text not null references accounts.accounts on delete cascade,
@@ -32,7 +31,7 @@ create index api_keys_of_account on accounts.api_keys (account_id, created_at);
 create index api_keys_to_tell on accounts.api_keys (expires_at)
   where expires_at is not null and revoked_at is null;
 
--- There are no foreign keys: the ledger outlives accounts and keys, and one stale id must not keep a batch from being counted.
+-- No foreign keys: the ledger outlives accounts and keys, and one stale id must not keep a batch from being counted.
 create table accounts.usage_daily (
   account_id   text     not null check (length(account_id) <= 64),
   day          date     not null,
@@ -73,8 +72,8 @@ comment on table accounts.changes is
   'A row is a change of an account or of one of its keys that gateways must know of, with the number by which they acknowledge it.';
 create index changes_at on accounts.changes (at);
 
--- Deferred to the commit: the counter is then locked for a moment only, and numbers are in the order of the commits. The lock of the table is
--- queued for, before leases that are asked for later: many leases that overlap would otherwise keep a change from its number.
+-- Deferred to the commit: the counter is then locked only briefly, and numbers are in commit order. The table lock is queued ahead of leases
+-- requested later: otherwise many overlapping leases would keep a change from getting its number.
 create function accounts.number_change() returns trigger language plpgsql as $$
 declare
   number bigint;
@@ -105,14 +104,14 @@ comment on table accounts.gateways is
   'A row is a life, one process of a gateway: the last change that is in force there, and until when it may serve by what it keeps. '
   'leased_until -infinity: it is closed.';
 
--- usage_daily.billed sums to `used` once all batches are counted, so a lost month can be counted again from there.
+-- usage_daily.billed sums to `used` once all batches are counted, so a lost month can be recounted from it.
 create table accounts.quota_months (
   account_id text not null references accounts.accounts on delete cascade,
   month date   not null check (extract(day from month) = 1),
   used  bigint not null default 0 check (used >= 0),
-  -- Calls answered 2xx or 304, as the ledger has them; unlike `used` without those under way and those in allotments.
+  -- Calls answered 2xx or 304, as in the ledger; unlike `used`, without calls in flight and in allotments.
   served bigint not null default 0 check (served >= 0),
-  -- `used` counts served calls only, from now on.
+  -- From now on, `used` counts only served calls.
   out bigint not null default 0 check (out >= 0),
   primary key (account_id, month)
 );

@@ -1,5 +1,5 @@
--- Billing by Stripe. Stripe is the truth about subscriptions: these tables are a copy, fetched again after every event, and what has to be
--- fetched. Every instant comes from the service's clock, except `created_at` of subscriptions, which is Stripe's.
+-- Billing by Stripe. Stripe is the source of truth about subscriptions: these tables are a copy, refreshed after every event, and the list of
+-- customers to fetch. Every instant comes from the service's clock, except `created_at` of subscriptions, which is Stripe's.
 
 create table accounts.billing_customers (
   id         text primary key check (id ~ '^cus_[A-Za-z0-9_]{1,250}$'),

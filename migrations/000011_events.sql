@@ -1,5 +1,5 @@
--- Schema events: what has changed, for webhooks. A load and accounts-api write an event in the transaction of its change; the worker of
--- accounts-api turns it into messages to endpoints and deletes it.
+-- Schema events: data changes and account events, for webhooks. A load and accounts-api write an event in the transaction of its change; the worker
+-- of accounts-api turns it into messages to endpoints and deletes it.
 
 create schema events;
 

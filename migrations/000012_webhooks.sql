@@ -1,5 +1,5 @@
--- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Schema jobs is the queue of accounts-api and its
--- worker: pg-boss makes and migrates what is in it, by a role that may make no schemas.
+-- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Schema jobs is the queue of accounts-api and its worker:
+-- pg-boss creates and migrates its content, with a role that may not create schemas.
 
 create table accounts.webhooks (
   id          text primary key check (id ~ '^wh_[a-z2-7]{20}$'),
@@ -38,7 +38,7 @@ comment on table accounts.webhook_events is
   'A row is an event that at least one endpoint receives. Deleted after 30 days, with the messages.';
 create index webhook_events_at on accounts.webhook_events (at);
 
--- It has no reference to its endpoint: the worker deletes the messages of a deleted one, some at a time, as there may be millions.
+-- No reference to its endpoint: the worker deletes the messages of a deleted endpoint in batches, as there may be millions.
 create table accounts.webhook_messages (
   id            text primary key check (id ~ '^msg_[a-z2-7]{20}$'),
   webhook_id    text not null,
@@ -55,7 +55,7 @@ create table accounts.webhook_messages (
 );
 comment on table accounts.webhook_messages is
   'A row is a message: one event to one endpoint. failures counts those of the present schedule, attempts all that were begun.';
--- The log of an endpoint · which endpoints have something to send, and what is due first · what is under way.
+-- The log of an endpoint · which endpoints have something to send, and what is due first · messages in flight.
 create index webhook_messages_of_webhook on accounts.webhook_messages (webhook_id, created_at, id);
 create index webhook_messages_due_at on accounts.webhook_messages (webhook_id, due_at) where due_at is not null;
 

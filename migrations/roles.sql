@@ -1,6 +1,5 @@
--- The roles of the services and their rights: each reaches its own schemas and no others. "almanac migrate" runs this as the owner of the
--- schemas, after the migrations; it may be run again at any time, and covers the tables of later migrations by the same owner.
--- It gives no passwords.
+-- The roles of the services and their rights: each reaches only its own schemas. "almanac migrate" runs this as the owner of the schemas, after the
+-- migrations. It may be run again at any time, and covers the tables of later migrations by the same owner. It sets no passwords.
 
 do $$ begin
   if not exists (select from pg_roles where rolname = 'almanac_data_api') then
@@ -13,23 +12,23 @@ do $$ begin
   if not exists (select from pg_roles where rolname = 'almanac_publisher') then
     create role almanac_publisher;
   end if;
-  -- By default every role may fill the disk with temporary tables.
+  -- By default, every role may fill the disk with temporary tables.
   execute format('revoke temporary on database %I from public', current_database());
   -- Loads stage their rows in temporary tables.
   execute format('grant temporary on database %I to almanac_publisher', current_database());
 end $$;
 
--- All read what was applied, for their readiness.
+-- All services read the applied migrations, for their readiness.
 grant select on public.almanac_migrations to almanac_data_api, almanac_accounts_api, almanac_publisher;
 
 -- data-api reads schema data.
 grant usage on schema data to almanac_data_api;
 grant select on all tables in schema data to almanac_data_api;
 alter default privileges in schema data grant select on tables to almanac_data_api;
--- What was published is the loader's own record: the URL of a file may carry a token.
+-- The published files are the loader's own record: the URL of a file may contain a token.
 revoke all on data.published_files from almanac_data_api;
 
--- accounts-api and its worker write the rows of schema accounts, and own what is in schema jobs.
+-- accounts-api and its worker write the rows of schema accounts, and own the objects in schema jobs.
 grant usage on schema accounts to almanac_accounts_api;
 grant select, insert, update, delete on all tables in schema accounts to almanac_accounts_api;
 grant usage on all sequences in schema accounts to almanac_accounts_api;
@@ -37,15 +36,15 @@ alter default privileges in schema accounts grant select, insert, update, delete
 alter default privileges in schema accounts grant usage on sequences to almanac_accounts_api;
 grant usage, create on schema jobs to almanac_accounts_api;
 
--- They write events, and the worker delivers and deletes them; those of a load are written by the owner, who loads.
--- To lock the rows that it delivers, the worker needs the right to update them. Updates are read through a view, to send them again.
+-- They write events, and the worker delivers and deletes them; the events of a load are written by the owner, who loads. To lock the rows that it
+-- delivers, the worker needs the right to update them. Updates are read through a view, to send them again.
 grant usage on schema events to almanac_accounts_api;
 grant select, insert, update, delete on events.outbox to almanac_accounts_api;
 grant select on events.updates to almanac_accounts_api;
 grant usage on all sequences in schema events to almanac_accounts_api;
 
--- The publisher loads: it writes schema data with its sequences, adds events, and reads nothing of accounts. The files of releases that are
--- not public yet, and the URLs of sources, are in schema embargo, which no other service may enter.
+-- The publisher loads: it writes schema data with its sequences, adds events, and reads nothing of accounts. The files of releases that are not
+-- public yet, and the URLs of sources, are in schema embargo, which no other service can read.
 grant usage on schema data, embargo, events to almanac_publisher;
 grant select, insert, update, delete on all tables in schema data, embargo to almanac_publisher;
 grant select, usage, update on all sequences in schema data to almanac_publisher;
@@ -53,7 +52,7 @@ grant insert on events.outbox to almanac_publisher;
 alter default privileges in schema data grant select, insert, update, delete on tables to almanac_publisher;
 alter default privileges in schema data grant select, usage, update on sequences to almanac_publisher;
 alter default privileges in schema embargo grant select, insert, update, delete on tables to almanac_publisher;
--- The publisher ends the connection of a load that a release interrupts, also one of another role.
+-- The publisher ends the connection of a load that a release interrupts, even one of another role.
 grant execute on function embargo.end_load(text) to almanac_publisher;
 do $$ begin
   -- A load that doubles the observations updates the planner's statistics. Before PostgreSQL 17 only the owner may; autovacuum does it later.
@@ -62,12 +61,12 @@ do $$ begin
   end if;
 end $$;
 
--- The owner runs the commands for accounts as the role of accounts-api. An administrator who has made the role has to grant it.
--- Then the jobs that another role has made, as before there were roles. Indexes and sequences go with their tables.
+-- The owner runs the commands for accounts as the role of accounts-api. An administrator who has created the role has to grant it. Then the jobs
+-- created by another role, before there were roles, change owner. Indexes and sequences follow their tables.
 do $$
 declare
   changed text;
-  -- Who has made a role on PostgreSQL 16 or newer administers it, and may not act as it yet.
+  -- On PostgreSQL 16 or newer, the creator of a role administers it, but may not act as it yet.
   is_old constant boolean := current_setting('server_version_num')::int < 160000;
   acting constant text := case when is_old then 'member' else 'set' end;
 begin
@@ -87,7 +86,7 @@ begin
     select format('type %s', oid::regtype) from pg_type
     where typnamespace = 'jobs'::regnamespace and typtype = 'e' and typowner <> 'almanac_accounts_api'::regrole
   loop
-    -- Only who may act as a role may give to it.
+    -- Only a member of a role may make it an owner.
     execute format('alter %s owner to almanac_accounts_api', changed);
   end loop;
 end $$;

@@ -1,7 +1,6 @@
-// The roles that the services connect by: data-api's reads schema data, that of accounts-api and its worker writes schema accounts, that of
-// the publisher writes schema data.
-// Their rights are in roles.sql. Hides how passwords are stored, and, in the embedded database, that they are derived from the owner's: a
-// service that has one learns no other.
+// The roles that the services connect with: data-api's reads schema data, that of accounts-api and its worker writes schema accounts, the publisher's
+// writes schema data. Their rights are in roles.sql. In the embedded database the passwords are derived from the owner's, so that a service that
+// knows one learns no other.
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,26 +8,26 @@ import pg from 'pg';
 
 export type ServiceRole = 'almanac_data_api' | 'almanac_accounts_api' | 'almanac_publisher';
 
-/** A role that has none here keeps its own. */
+/** A role without a password here keeps its current one. */
 export type Passwords = Readonly<Partial<Record<ServiceRole, string | undefined>>>;
 
 const roles: readonly ServiceRole[] = ['almanac_data_api', 'almanac_accounts_api', 'almanac_publisher'];
 const lockId = 4_115_203; // any constant of our own
 const insufficientPrivilege = '42501';
 
-/** What became of the roles in a database of the operator's. */
+/** The result for the roles in an operator's own database. */
 export interface RolesReport {
-  /** Whether the roles are there and have their rights. */
+  /** Whether the roles exist and have their rights. */
   renewed: boolean;
-  /** The roles that were given a password. */
+  /** The roles whose password was set. */
   passwordsSet: ServiceRole[];
   /** The roles that cannot log in yet. */
   withoutPassword: ServiceRole[];
-  /** What keeps this from being done, and what to run; undefined: nothing. */
+  /** What prevents this, and what to run; undefined: nothing. */
   obstacle: string | undefined;
 }
 
-/** The connection string of a role that `openServiceRoles` has made. @param ownerUrl that of the owner, with its password. */
+/** The connection string of a role that `openServiceRoles` has created. @param ownerUrl that of the owner, with its password. */
 export function serviceUrl(ownerUrl: string, role: ServiceRole): string {
   const url = new URL(ownerUrl);
   url.password = passwordOf(role, url.password);
@@ -37,15 +36,15 @@ export function serviceUrl(ownerUrl: string, role: ServiceRole): string {
 }
 
 /**
- * Makes the roles with their passwords and rights, if one is missing or has another password.
- * @param ownerUrl of a superuser who owns the schemas; they are migrated.
- * @param renew gives them their rights anew in any case: they may differ after a migration or a restored backup.
+ * Creates the roles with their passwords and rights, if one is missing or has another password.
+ * @param ownerUrl of a superuser who owns the schemas, which are migrated.
+ * @param renew grants the rights again in any case, as they may differ after a migration or a restored backup.
  */
 export async function openServiceRoles(ownerUrl: string, renew: boolean): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: 'almanac roles' });
   await client.connect();
   try {
-    // A session's lock, taken before the transaction begins: what another process has done meanwhile is seen.
+    // A session lock, acquired before the transaction begins, so that concurrent changes of other processes are visible.
     await client.query('select pg_advisory_lock($1)', [lockId]);
     const { rows } = await client.query<{ rolname: string; rolpassword: string | null }>(
       'select rolname, rolpassword from pg_authid where rolname = any($1)',
@@ -63,14 +62,14 @@ export async function openServiceRoles(ownerUrl: string, renew: boolean): Promis
       await client.query(`alter role ${role} login password '${verifierOf(role, password)}'`);
     await client.query('commit');
   } finally {
-    await client.end(); // what is not committed is rolled back
+    await client.end(); // rolls back what is not committed
   }
 }
 
 /**
- * Makes the roles in a database of the operator's, unless they are there, and gives them their rights, and the passwords that are given.
- * @param ownerUrl of the role that owns the schemas; they are migrated. It need not be a superuser.
- * @returns with an `obstacle` if this role may not do it: then nothing has changed.
+ * Creates the roles in an operator's own database if they are missing, grants them their rights, and sets the given passwords.
+ * @param ownerUrl of the role that owns the schemas, which are migrated. It need not be a superuser.
+ * @returns with an `obstacle` if this role lacks the permission; then nothing has changed.
  */
 export async function renewServiceRoles(ownerUrl: string, passwords: Passwords): Promise<RolesReport> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: 'almanac roles' });
@@ -88,7 +87,7 @@ export async function renewServiceRoles(ownerUrl: string, passwords: Passwords):
       return { renewed: false, passwordsSet: [], withoutPassword: [], obstacle: refused };
     }
   } finally {
-    await client.end(); // what is not committed is rolled back
+    await client.end(); // rolls back what is not committed
   }
 }
 
@@ -110,8 +109,8 @@ async function renew(client: pg.Client, passwords: Passwords): Promise<RolesRepo
 }
 
 /**
- * The connection string by which the owner of the schemas acts as a role, so that what it makes belongs to the role; `url` itself if it
- * is of the role already, or may not act as it, or if the role has no rights in this database.
+ * The connection string by which the owner of the schemas acts as a role, so that the objects it creates belong to the role. Returns `url` itself if
+ * it already is of the role, or may not act as it, or if the role has no rights in this database.
  */
 export async function actingUrl(url: string, role: ServiceRole): Promise<string> {
   const client = new pg.Client({ connectionString: url, application_name: 'almanac roles' });
@@ -139,7 +138,7 @@ interface Rights {
   owns: boolean;
   /** Whether it may create roles. */
   creates: boolean;
-  /** The roles that are there. */
+  /** The existing roles. */
   found: ServiceRole[];
 }
 
@@ -155,7 +154,7 @@ async function rightsOf(client: pg.Client): Promise<Rights> {
   return rows[0] ?? { user: '', owns: false, creates: false, found: [] };
 }
 
-/** What keeps this connection from making the roles, as far as it can be known before trying. */
+/** What prevents this connection from creating the roles, as far as can be known before trying. */
 function obstacleOf({ user, owns, creates, found }: Rights): string | undefined {
   if (!owns) return `${user} does not own the schemas. Run "almanac migrate" with the owner's DATABASE_URL.`;
   const missing = roles.filter((role) => !found.includes(role));
@@ -163,7 +162,7 @@ function obstacleOf({ user, owns, creates, found }: Rights): string | undefined 
   return `${user} may not create roles (CREATEROLE). ${whatToRun(missing, user)}`;
 }
 
-/** For a message: the statements of an administrator of the server. */
+/** The statements for an administrator of the server, for a message. */
 function whatToRun(missing: readonly ServiceRole[], owner: string): string {
   const statements = missing.map((role) => `create role ${role} login password '…';`);
   if (missing.includes('almanac_data_api'))
@@ -179,13 +178,13 @@ function passwordOf(role: ServiceRole, ownerPassword: string): string {
   return createHmac('sha256', ownerPassword).update(role).digest('base64url');
 }
 
-/** The same for the same owner's password, so that a role that has it is recognised. */
+/** Always the same for an owner's password, so that a role that already has it is recognized. */
 function verifierOf(role: ServiceRole, ownerPassword: string): string {
   const salt = createHmac('sha256', ownerPassword).update(`salt of ${role}`).digest().subarray(0, 16);
   return scramVerifier(passwordOf(role, ownerPassword), salt);
 }
 
-/** What PostgreSQL stores of a password, in ASCII: a log of statements that holds it tells no password. */
+/** The password verifier that PostgreSQL stores; a statement log that contains it does not reveal the password. */
 function scramVerifier(password: string, salt: Buffer): string {
   const iterations = 4096; // PostgreSQL's own
   const salted = pbkdf2Sync(password, salt, iterations, 32, 'sha256');

@@ -1,5 +1,5 @@
-// Brings a database to the newest schema: numbered SQL files, forward only, each in a transaction of its own.
-// Hides umzug and the table of what was applied. Two that run at once take turns by an advisory lock.
+// Migrates a database to the newest schema, with umzug: numbered SQL files, forward only, each in its own transaction. An advisory lock makes
+// concurrent runs wait for each other.
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -16,7 +16,7 @@ export function knownMigrations(
 ): readonly (Migration & { readonly sql: string })[] {
   const files = readdirSync(directory).filter((file) => isMigration.test(file));
   return files.toSorted().map((file) => {
-    const sql = readFileSync(path.join(directory, file), 'utf8').replaceAll('\r\n', '\n'); // git may write either
+    const sql = readFileSync(path.join(directory, file), 'utf8').replaceAll('\r\n', '\n'); // git may write either line end
     return {
       name: path.basename(file, '.sql'),
       checksum: createHash('sha256').update(sql).digest('hex'),
@@ -26,12 +26,11 @@ export function knownMigrations(
 }
 
 /**
- * Runs the migrations that the database lacks, in the order of their names. If it lacks none it is only read: a service may start with
- * a role that cannot change the schema.
+ * Runs the missing migrations in the order of their names. If none is missing, the database is only read, so a service may start with a role that
+ * cannot change the schema.
  * @returns their names, in order; empty if it was up to date.
- * @throws Error if a newer version, or one of before the baseline, has migrated the database, or if the file of an applied migration has
- * changed: nothing is run then.
- * Error from PostgreSQL; the failing migration leaves nothing behind, those before it stay.
+ * @throws Error if a newer version, or one before the baseline, has migrated the database, or if the file of an applied migration has changed;
+ * nothing is run then. Error from PostgreSQL: the failing migration is rolled back, earlier ones remain.
  */
 export async function migrate(
   databaseUrl: string,
@@ -50,7 +49,7 @@ export async function migrate(
   }
 }
 
-/** The names of the migrations that the database lacks. @throws Error if this version must not touch the database. */
+/** The names of the missing migrations. @throws Error if this version must not change the database. */
 async function lackedBy(client: pg.Client, known: readonly Migration[]): Promise<string[]> {
   const table = await client.query<{ exists: boolean }>(
     `select to_regclass('public.almanac_migrations') is not null as exists`,
@@ -83,7 +82,7 @@ async function run(
   known: readonly (Migration & { sql: string })[],
   lacked: readonly string[],
 ): Promise<string[]> {
-  const { Umzug } = await import('umzug'); // here: most starts have nothing to migrate
+  const { Umzug } = await import('umzug'); // loaded here, as most starts have nothing to migrate
   const umzug = new Umzug({
     context: client,
     logger: undefined,
@@ -125,7 +124,9 @@ async function runOne(
   }
 }
 
-/** Whether PostgreSQL refused a statement to this role (42501), or to one that only reads (25006). Umzug keeps what a migration threw as the cause. */
+/**
+ * Whether PostgreSQL refused a statement to this role (42501), or in a read-only session (25006). Umzug stores the migration's error as the cause.
+ */
 function isForbidden(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return ['42501', '25006'].includes(error.code ?? '');
   return error instanceof Error && error.cause !== undefined && isForbidden(error.cause);

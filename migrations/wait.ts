@@ -1,5 +1,5 @@
-// Waits until another process has brought a database to this version: for what starts beside the job that migrates.
-// Hides asking again, and that at first there may be no server, no role and no table.
+// Waits until another process has migrated a database to this version, for services that start together with the migration job. At first there may be
+// no server, role or table.
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { requireSchema, type Migration } from '../kernel/schema.sql.ts';
@@ -9,8 +9,8 @@ const betweenMs = 500;
 const connectWithinMs = 5_000;
 
 /**
- * @param print is given each new reason for waiting.
- * @throws Error with the last reason, when the time is over.
+ * @param print receives each new reason for waiting.
+ * @throws Error with the last reason when the time is over.
  */
 export async function waitForMigrations(
   databaseUrl: string,
@@ -27,14 +27,14 @@ export async function waitForMigrations(
   }
 }
 
-/** Why the database cannot be served from yet. */
+/** Why services cannot use the database yet. */
 async function faultOf(databaseUrl: string): Promise<string | undefined> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'almanac migrate --wait',
     connectionTimeoutMillis: connectWithinMs,
   });
-  client.on('error', () => undefined); // a query that it ends fails by itself
+  client.on('error', () => undefined); // a query that fails with it reports its own error
   try {
     await client.connect();
     await requireSchema(async (text) => (await client.query<Migration>(text)).rows, knownMigrations());

@@ -1,19 +1,19 @@
-// The locks to take before an account is deleted. PostgreSQL deletes the account's rows in an order of its own; concurrent
-// settlements lock months first, then keys in the order of their ids, and so does closing.
+// The locks to acquire before an account is deleted. PostgreSQL deletes the account's rows in its own order, while concurrent settlements lock months
+// first, then keys by id; closing must use the same order.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** The tables whose rows are locked, each in its order. */
+/** The tables whose rows are locked, with the order of the rows. */
 const lockOrder = {
-  /** Before the account: a fetch from Stripe locks its customer first. */
+  /** Locked before the account: a fetch from Stripe locks its customer first. */
   billing_customers: 'id',
-  /** Before the account: a month is locked before its account is read. */
+  /** Locked before the account: a month is locked before its account is read. */
   quota_months: 'month',
-  /** After the account, as everything that changes a key does. */
+  /** Locked after the account, as in every change of a key. */
   api_keys: 'id',
 } as const;
 
-/** Locks the rows of an account in a table. See `lockOrder` for when to call it. */
+/** Locks an account's rows of one table. See `lockOrder` for when to call it. */
 export async function lockRowsOf(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// The account itself: its fields, and the few that its holder may change.
+// The account itself: its fields, and those that its holder may change.
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ export const accountSchema = z.object({
   active_keys: z.int(),
   key_limit: z.int().describe('The maximum number of active keys.'),
 });
-/** An account as the holder and the operator see it. */
+/** An account, as its holder and operators see it. */
 export type AccountRecord = z.output<typeof accountSchema>;
 
 const wanted = z.boolean({ error: 'must be true or false' }).optional();
@@ -149,7 +149,7 @@ async function applyChange(
     await audit(deps, transaction, { accountId, actor, action: 'account.updated', detail });
   }
   if (email !== undefined) {
-    if (!(await holdAccount(deps, transaction, account))) failPassword(); // the password no longer proves anything
+    if (!(await holdAccount(deps, transaction, account))) failPassword(); // a concurrent change has invalidated the password check
     const detail = { email };
     await audit(deps, transaction, { accountId, actor, action: 'email.change_asked', detail });
     await deps.jobs.enqueue(transaction, { mail: 'change_email', accountId, email });
@@ -158,7 +158,7 @@ async function applyChange(
 }
 
 /**
- * Checks the password of an account, or that the sign-in is recent where it has none. @param to what for, for the message.
+ * Checks the password of an account, or for an account without one, that the sign-in is recent. @param to the purpose, for the message.
  * @throws Failure `invalid_body` without the password, `invalid_credentials`, `rate_limited`; for an account without a password
  * `reauthentication_required`, or `forbidden` for an operator's.
  */
@@ -184,12 +184,12 @@ function failPassword(): never {
   fail('invalid_credentials', 'Incorrect password.', { param: 'password' });
 }
 
-/** The account as shown. */
+/** The account in the format of answers. */
 export async function accountRecord(deps: Deps, account: Account): Promise<AccountRecord> {
   return entryAt(await accountRecords(deps, [account]), 0);
 }
 
-/** The accounts as shown, in the same order. */
+/** The accounts in the format of answers, in the same order. */
 export async function accountRecords(deps: Deps, accounts: readonly Account[]): Promise<AccountRecord[]> {
   const ids = accounts.map((account) => account.id);
   const activeKeys = await countActiveKeys(deps.db, ids, deps.clock.now());
@@ -230,15 +230,15 @@ function subscriptionRecord(
   };
 }
 
-/** The account of a caller. @throws Failure `unauthorized` if it was deleted, as its credentials were with it. */
+/** The account of a caller. @throws Failure `unauthorized` if it was deleted, together with its credentials. */
 export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
   const account = await deps.db.accounts.findByPk(accountId);
   return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
 }
 
 /**
- * Locks an account until the end of the transaction, if it is unchanged since it was read: if two requests prove a password or a
- * link at once, the second finds that the first has invalidated its proof.
+ * Locks an account until the end of the transaction, if it has not changed since it was read. If two requests prove a password or a link at the same
+ * time, the second one finds that the first has invalidated its proof.
  * @returns false if the account was deleted, or its password, e-mail address, status, role or subscription has changed.
  */
 export async function holdAccount(

@@ -1,4 +1,4 @@
-// The deletion of an account by its holder. Hides that nothing can be paid for it afterwards: a payer would be charged, and not served.
+// Deletes an account for its holder. Open checkouts and subscriptions are ended first, so that nobody can pay for a deleted account.
 import type { Transaction } from 'sequelize';
 import { fail } from '../../kernel/errors.ts';
 import { audit } from '../audit.ts';
@@ -41,7 +41,7 @@ export const closeAccount = endpoint({
         }
         await refusePayable(deps, transaction, accountId);
         await lockRowsOf(deps.db, transaction, 'api_keys', accountId);
-        // Keys, sessions, identities and links are deleted with the row; audit and usage ledger stay, without the e-mail address.
+        // Keys, sessions, identities and links are deleted with the row. The audit log and the usage ledger remain, without the e-mail address.
         await account.destroy({ transaction });
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'account.closed' });
         await tell(deps, transaction, 'account_closed', email);
@@ -51,7 +51,7 @@ export const closeAccount = endpoint({
 });
 
 /**
- * Closes the open checkout of an account, also at Stripe. Without a connection to Stripe it is left as it is.
+ * Closes the open checkout of an account, also at Stripe. Without a connection to Stripe, it stays open.
  * @returns false if it was paid. @throws Failure `unavailable` if Stripe does not answer.
  */
 export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId: string): Promise<boolean> {
@@ -59,7 +59,7 @@ export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId
   if (billing === null || checkout === null) return true;
   const { id, sessionId } = checkout;
   if (sessionId === null) {
-    await closeUnmade(db, id, clock.now()); // a request that is making its session finds that, and closes it
+    await closeUnmade(db, id, clock.now()); // a request that is creating its session finds it closed, and closes the session
     return true;
   }
   const session = await askStripe(fetchSession(billing.stripe, sessionId));
@@ -74,7 +74,7 @@ export async function endCheckout({ db, clock, billing }: ServiceDeps, accountId
   return true;
 }
 
-/** @throws Failure `conflict` if an account, which the transaction has locked, can still be paid for. */
+/** @throws Failure `conflict` if the account, which the transaction has locked, can still be paid for. */
 async function refusePayable(
   { db, billing }: ServiceDeps,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// The plans that the operator offers. Hides nothing: they are shown as config/plans.yml has them.
+// The plans that the operator offers, as in config/plans.yml.
 import { planSchema } from '../../kernel/plans.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';

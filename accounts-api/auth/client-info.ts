@@ -2,12 +2,12 @@
 import type { Request } from 'express';
 
 export interface ClientInfo {
-  /** The client's IP address, as determined by the gateway. */
+  /** The client's IP address, as the gateway determined it. */
   ip: string;
   userAgent: string;
 }
 
-/** @param request from the gateway: its X-Forwarded-For has only the client's IP address. */
+/** @param request from the gateway, whose X-Forwarded-For contains only the client's IP address. */
 export function clientInfoOf(request: Request): ClientInfo {
   return {
     ip: printable(request.get('x-forwarded-for') ?? request.socket.remoteAddress ?? '', 64),
@@ -15,7 +15,7 @@ export function clientInfoOf(request: Request): ClientInfo {
   };
 }
 
-/** Makes client text safe to store and show: short, without control characters that a terminal or a log would interpret. */
+/** Makes client text safe to store and show: shortened, without control characters that a terminal or a log would interpret. */
 function printable(text: string, lengthMax: number): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?').slice(0, lengthMax);
 }

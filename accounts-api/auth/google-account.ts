@@ -1,5 +1,5 @@
-// Finds or makes the account of a Google identity. The identity is (issuer, subject); an e-mail address alone opens nothing, unless
-// Google runs the mailbox and the account has proved the same one. Anyone refused here can still sign in with the password.
+// Finds or creates the account of a Google identity. The identity is (issuer, subject). An e-mail address alone signs in only if Google operates the
+// mailbox and the account has proved the same address. Anyone refused here can still sign in with the password.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
@@ -11,7 +11,7 @@ import type { GoogleIdentity } from './openid.ts';
 import { findAccountByEmail } from '../operator/operator.sql.ts';
 import { visitor } from './sign-up.ts';
 
-/** Why a Google identity cannot sign in; the dashboard shows a message for each. */
+/** Why a Google identity cannot sign in; the dashboard has a message for each. */
 export type Refusal = 'email_unverified' | 'link_needed' | 'account_disabled' | 'identity_taken';
 
 /** The account that the identity signs in to: its own, a new one, or one whose e-mail address both have verified. */
@@ -35,7 +35,7 @@ export async function accountOf(
   return link(deps, transaction, { accountId: account.id, identity, ip });
 }
 
-/** Links the identity to an account and notifies the holder. An account has one Google identity, and keeps the one it has. */
+/** Links the identity to an account and notifies the holder. An account can have one Google identity, which is not replaced. */
 export async function link(
   deps: ServiceDeps,
   transaction: Transaction,

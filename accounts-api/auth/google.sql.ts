@@ -1,4 +1,4 @@
-// The statements for Google flows: each belongs to one browser, is answered once, and ends with the session or account it began with.
+// The statements for Google flows. Each flow belongs to one browser, is answered once, and ends with the session or account that began it.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -42,7 +42,7 @@ export async function insertLinkFlow(
   return rows.length === 1;
 }
 
-/** Takes the flow that Google's callback answers, once: null if it is unknown, used, expired, or from another browser. */
+/** Consumes the flow of a Google callback: null if it is unknown, used, expired, or from another browser. */
 export async function takeFlow(
   db: AccountsDatabase,
   { stateHash, cookieHash, now }: { stateHash: string; cookieHash: string; now: Date },
@@ -57,9 +57,9 @@ export async function takeFlow(
 }
 
 /**
- * Locks the account that a flow links until the transaction ends, so that anything that ends access to it comes before or after.
- * @returns false if the account is disabled, belongs to an operator or has new credentials; if the flow has ended (it ends with the session
- * that began it); or if that session's last proof of identity is older than `since`.
+ * Locks the account that a flow links until the transaction ends, so that a change that ends access to it comes either before or after.
+ * @returns false if the account is disabled, belongs to an operator or has new credentials; if the flow has ended, as it does with the session that
+ * began it; or if that session's last proof of identity is older than `since`.
  */
 export async function holdLinkTarget(
   db: AccountsDatabase,
@@ -78,7 +78,7 @@ export async function holdLinkTarget(
   return rows.length === 1;
 }
 
-/** Stores the one-time code that the dashboard exchanges for a session. It is bound to the current credential version. */
+/** Stores the one-time code that the dashboard exchanges for a session. It is bound to the account's current credential version. */
 export async function storeCode(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -98,8 +98,8 @@ export async function storeCode(
 }
 
 /**
- * Uses the code, in the browser that it was made for, and locks its account until the transaction ends: a password change
- * comes either before, which invalidates the code, or after, which ends the session that the code opens.
+ * Consumes the code, in the browser that it was made for, and locks its account until the transaction ends. A password change comes either before,
+ * which invalidates the code, or after, which ends the session opened by the code.
  * @returns the account, or null.
  */
 export async function takeCode(

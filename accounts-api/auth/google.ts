@@ -1,6 +1,6 @@
-// Sign-in with Google: the browser goes to Google and back, and the dashboard exchanges a one-time code for a session.
-// One cookie binds the flow to the browser that began it; nonce and PKCE verifier are derived from it, so nothing secret is
-// stored. No URL ever contains a token. Without Google's settings these endpoints answer 404.
+// Sign-in with Google: the browser goes to Google and back, and the dashboard exchanges a one-time code for a session. One cookie binds the flow to
+// the browser that began it. The nonce and the PKCE verifier are derived from the cookie, so no secret is stored. No URL ever contains a token.
+// Without Google's settings, these endpoints answer 404.
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Request } from 'express';
 import { UniqueConstraintError } from 'sequelize';
@@ -33,7 +33,7 @@ const flowLastsMs = 10 * 60_000;
 const codeLastsMs = 60_000;
 const defaultReturnTo = '/dashboard';
 
-// A page of this service, by its path only: no host, no second slash, no backslash, no encoding.
+// A page of this service, as a path only: no host, second slash, backslash or encoding.
 const returnTo = z
   .string()
   .max(512, 'is too long')
@@ -90,7 +90,7 @@ export const linkGoogle = endpoint({
 });
 
 /**
- * Stores a flow and binds it to the browser. @param sessionId the session whose account to link; null: to sign in.
+ * Stores a flow and binds it to the browser. @param sessionId the session whose account is linked; null: to sign in.
  * @returns Google's URL, and the headers that set the cookie.
  */
 async function begin(
@@ -152,8 +152,8 @@ export const finishGoogle = endpoint({
 });
 
 /**
- * Links the identity, or stores a code for the account that it signs in to. @param linkTo the account that the flow links; null:
- * to sign in. @returns the URL fragment.
+ * Links the identity, or stores a code for the account that it signs in to. @param linkTo the account that the flow links; null: to sign in. @returns
+ * the URL fragment.
  */
 async function resultOf(
   deps: ServiceDeps,
@@ -177,7 +177,7 @@ async function resultOf(
       return `google_code=${code}`;
     });
   } catch (error) {
-    if (error instanceof UniqueConstraintError) return refused('link_needed'); // the e-mail address was taken just now
+    if (error instanceof UniqueConstraintError) return refused('link_needed'); // a concurrent request used the e-mail address
     throw error;
   }
 }
@@ -230,7 +230,7 @@ export const unlinkGoogle = endpoint({
       await deps.db.inLedgerTransaction(async (transaction) => {
         const count = await deleteIdentitiesOf(deps.db, transaction, accountId);
         if (count === 0) fail('not_found', 'The account is not linked to Google.');
-        await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is deleted too
+        await deleteFlowsOf(deps.db, transaction, accountId); // after the identity, so that a code made meanwhile is also deleted
         await audit(deps, transaction, { accountId, actor: requester.actor, action: 'google.unlinked' });
         await tell(deps, transaction, 'google_unlinked', email);
       });
@@ -243,13 +243,13 @@ function refused(refusal: Refusal | 'expired'): string {
   return `google_error=${refusal}`;
 }
 
-/** What Google must echo, and what proves that the code was requested here; both are derived from the cookie. */
+/** The nonce that Google must return, and the proof that the code was requested here; both are derived from the cookie. */
 function secretsOf(state: string, cookie: string): FlowSecrets {
   const derive = (what: string) => createHmac('sha256', cookie).update(`google ${what}`).digest('base64url');
   return { state, nonce: derive('nonce'), verifier: derive('verifier') };
 }
 
-/** Refuses HEAD: a prefetch must neither begin a flow nor use one. */
+/** Refuses HEAD: a prefetch must neither begin a flow nor consume one. */
 function refuseHead(request: Request): void {
   if (request.method === 'HEAD')
     fail('method_not_allowed', 'This path supports GET.', { headers: { allow: 'GET' } });
@@ -259,7 +259,7 @@ function redirect(url: string, cookie?: CookieHeader) {
   return { status: 302 as const, headers: { 'referrer-policy': 'no-referrer', location: url, ...cookie } };
 }
 
-/** `__Host-` keeps other hosts of the domain from setting it; browsers accept that prefix over HTTPS only. */
+/** The prefix `__Host-` prevents other hosts of the domain from setting the cookie; browsers accept it over HTTPS only. */
 function cookieName(deps: ServiceDeps): string {
   return isHttps(deps) ? '__Host-almanac_google' : 'almanac_google';
 }

@@ -1,8 +1,8 @@
-// The statements for external identities: (issuer, subject) identifies one, and belongs to one account.
+// The statements for external identities. An identity is (issuer, subject) and belongs to one account.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** Which of the accounts have an external identity. */
+/** The accounts that have an external identity. */
 export async function selectLinked(
   db: AccountsDatabase,
   accountIds: readonly string[],

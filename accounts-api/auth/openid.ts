@@ -1,5 +1,5 @@
-// Reads the verified claims of a Google identity. Hides openid-client: discovery, the authorization URL, the exchange of
-// the code, every check of the ID token, its signature included, and the issuer's keys and how they are replaced.
+// Reads the verified claims of a Google identity, with openid-client: discovery, the authorization URL, the exchange of the code, all checks of the
+// ID token including its signature, and the renewal of the issuer's keys.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -21,7 +21,7 @@ import { emailField } from '../fields.ts';
 export interface FlowSecrets {
   state: string;
   nonce: string;
-  /** PKCE. */
+  /** The PKCE code verifier. */
   verifier: string;
 }
 
@@ -35,10 +35,10 @@ export interface GoogleSettings {
 export interface GoogleIdentity {
   issuer: string;
   subject: string;
-  /** Null if Google gives none that is valid here, or has not verified it. */
+  /** Null if Google returns no valid address, or has not verified it. */
   verifiedEmail: string | null;
   name: string | null;
-  /** Whether Google runs the mailbox, so that owning the Google account means owning the mailbox. */
+  /** Whether Google operates the mailbox, so that owning the Google account means owning the mailbox. */
   isAuthoritative: boolean;
 }
 
@@ -50,16 +50,16 @@ export interface OpenId {
 }
 
 const timeoutSeconds = 10;
-/** Of any answer of the issuer. Google's have at most a few kilobytes. */
+/** The limit of an answer of the issuer. Google's have a few kilobytes at most. */
 const answerBytesMax = 256 * 1024;
 const keysLastMs = 5 * 60_000;
 
-// What is read of an ID token. The subject is as OpenID Connect limits it, so that it can be stored.
+// The claims that are read from an ID token. The subject has OpenID Connect's length limit, so that it can be stored.
 const claimsSchema = z.object({
   iss: z.string().max(255),
   sub: z.string().regex(/^[\x20-\x7e]{1,255}$/),
   email: emailField.nullable().catch(null).default(null),
-  email_verified: z.literal(true).nullable().catch(null).default(null), // the text "true" verifies nothing
+  email_verified: z.literal(true).nullable().catch(null).default(null), // the text "true" is not accepted
   hd: z.string().nullable().catch(null).default(null),
   name: z.string().nullable().catch(null).default(null),
 });
@@ -105,7 +105,7 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string, cloc
       const { iss: issuer, sub: subject, email, email_verified, hd, name } = claimsSchema.parse(claims);
       const verifiedEmail = email_verified === null ? null : email;
       const domain = verifiedEmail?.split('@')[1]?.toLowerCase();
-      // A hosted domain says who runs the mailboxes of that domain, and of no other.
+      // A hosted domain identifies who operates the mailboxes of that domain only.
       const isAuthoritative =
         domain !== undefined && (domain === 'gmail.com' || domain === hd?.toLowerCase());
       return { issuer, subject, verifiedEmail, name, isAuthoritative };
@@ -113,7 +113,7 @@ export function createOpenId(settings: GoogleSettings, redirectUri: string, cloc
   };
 }
 
-/** Reads the issuer's metadata. @throws Error if it cannot be reached, or names another issuer. */
+/** Reads the issuer's metadata. @throws Error if it is unreachable, or its metadata names another issuer. */
 export async function discover({ issuer, clientId, clientSecret }: GoogleSettings): Promise<Configuration> {
   return discovery(new URL(issuer), clientId, clientSecret, undefined, {
     execute: checksOf(issuer),
@@ -123,18 +123,18 @@ export async function discover({ issuer, clientId, clientSecret }: GoogleSetting
 }
 
 function checksOf(issuer: string): ((configuration: Configuration) => void)[] {
-  const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []; // an issuer of the tests, on this machine
-  return [...insecure, enableNonRepudiationChecks]; // without it the signature of the ID token is not checked
+  const insecure = issuer.startsWith('http:') ? [allowInsecureRequests] : []; // a test issuer on this machine
+  return [...insecure, enableNonRepudiationChecks]; // otherwise the signature of the ID token is not checked
 }
 
 /**
- * Keeps the issuer's keys for five minutes, as the library does, but asks for them again at once if a token is signed by another
- * one: the library refuses all tokens of a new key for a minute.
+ * Caches the issuer's keys for five minutes, like the library, but fetches them again at once if a token is signed with another key. The library
+ * would refuse all tokens of a new key for a minute.
  */
 function createKeyCache(clock: Clock) {
   let known: { ids: ReadonlySet<string | undefined>; answer: Response; atMs: number } | undefined;
   return {
-    /** The configuration for one exchange of a code. It has no keys of its own, so it asks for them, once. */
+    /** The configuration for one exchange of a code. It has no cached keys, so it fetches them once. */
     configurationOf(
       { clientId, clientSecret, issuer }: GoogleSettings,
       server: ReturnType<Configuration['serverMetadata']>,
@@ -142,7 +142,7 @@ function createKeyCache(clock: Clock) {
       let keyId: string | undefined;
       const configuration = new Configuration(server, clientId, {
         client_secret: clientSecret,
-        // The library goes by the clock of the process.
+        // The library uses the clock of the process.
         ...(clock.isDatabases === true && {
           [clockSkew]: Math.round((clock.now().getTime() - Date.now()) / 1_000),
         }),
@@ -151,7 +151,7 @@ function createKeyCache(clock: Clock) {
       for (const check of checksOf(issuer)) check(configuration);
       configuration[customFetch] = async (url, options) => {
         if (url !== server.jwks_uri) {
-          const answer = await fetchBounded(url, options); // the token
+          const answer = await fetchBounded(url, options); // the answer with the token
           keyId = keyIdOf(await textOf(answer));
           return answer;
         }
@@ -171,13 +171,13 @@ const textOf = (answer: Response) => answer.clone().text();
 const keySet = z.object({ keys: z.array(z.looseObject({ kid: z.string().optional() })) });
 const tokenHeader = z.object({ kid: z.string() });
 
-/** None if the answer is no set of keys, which the library then refuses. */
+/** Empty if the answer is not a key set; the library then refuses it. */
 function keyIdsOf(answer: string): string[] {
   const { data } = keySet.safeParse(parsed(answer));
   return data?.keys.flatMap(({ kid }) => kid ?? []) ?? [];
 }
 
-/** The id of the key that an ID token says it is signed by. Undefined if there is none. */
+/** The key id stated by an ID token; undefined without one. */
 function keyIdOf(answer: string): string | undefined {
   const { data } = z.object({ id_token: z.string() }).safeParse(parsed(answer));
   const header = Buffer.from(data?.id_token.split('.')[0] ?? '', 'base64url').toString();
@@ -188,11 +188,11 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    return undefined; // the library reads it too, and says what is wrong with it
+    return undefined; // the library parses it too, and reports the error
   }
 }
 
-/** As `fetch`, with the body read. @throws Error as soon as it is larger than allowed. */
+/** Like `fetch`, with the body read. @throws Error as soon as the body is larger than allowed. */
 const fetchBounded: CustomFetch = async (url, options) => {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];

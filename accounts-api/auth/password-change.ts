@@ -1,5 +1,5 @@
-// Sets passwords: changed with the current one, reset through a mailed link, or set for the first time after a recent
-// sign-in with Google. Each ends every other session and every link mailed before.
+// Sets passwords: changed with the current one, reset through a mailed link, or set for the first time after a recent sign-in with Google. Each ends
+// all other sessions and all links mailed before.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
@@ -131,13 +131,13 @@ async function resetPassword(
   const link = await selectMailToken(deps.db, hash, ['reset_password'], deps.clock.now());
   const account = link && (await deps.db.accounts.findByPk(link.account_id));
   if (account === null) failGone();
-  checkPassword(deps, account, 'password', password); // before the link is used, so that another password can be tried
+  checkPassword(deps, account, 'password', password); // before the link is used, so that another password can be tried with it
   const passwordHash = await deps.passwords.hash(password);
   const now = deps.clock.now();
   try {
     await deps.db.inTransaction(async (transaction) => {
       const isFirstProof = account.emailVerifiedAt === null;
-      if (isFirstProof) await endClaims(deps.db, transaction, account.id, now); // before the account: a claim locks it second
+      if (isFirstProof) await endClaims(deps.db, transaction, account.id, now); // before the account, as a claim locks the account second
       if (!(await holdAccount(deps, transaction, account))) failGone();
       if (!(await spendMailToken(deps.db, transaction, hash, 'reset_password', now))) failGone();
       if (isFirstProof) await endUnprovenAccess(deps, transaction, account, now);
@@ -153,11 +153,11 @@ async function resetPassword(
     throw error;
   }
   await deps.throttle.forgive(account.email);
-  // A known device lets the owner of the mailbox sign in, however many attempts others make on the account.
+  // With a known device, the owner of the mailbox can sign in however many attempts others make on the account.
   return { device_token: deps.throttle.deviceToken(account) };
 }
 
-/** The mailbox is proved only now: any access that others may have set up ends, and the e-mail address signs in. */
+/** The mailbox is proved only now: access that others may have set up ends, and the e-mail address can sign in. */
 async function endUnprovenAccess(
   deps: ServiceDeps,
   transaction: Transaction,

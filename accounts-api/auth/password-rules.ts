@@ -1,5 +1,5 @@
-// Decides which passwords are accepted: long enough, and not among those that attackers try first. Says why one is refused.
-// The list comes from a dependency and is compared with common disguises removed: "P@ssw0rd2024!" is refused like "password".
+// Decides which passwords are accepted: long enough, and not among those that attackers try first. The list of common passwords comes from a
+// dependency, and is compared with common disguises removed: "P@ssw0rd2024!" is refused like "password".
 import { createRequire } from 'node:module';
 import type { dictionary as Dictionary } from '@zxcvbn-ts/language-common';
 import { memberOf } from '../../kernel/entries.ts';
@@ -8,11 +8,11 @@ import { faultText } from '../../kernel/http/params.ts';
 
 export const passwordLengthMax = 256;
 
-// The most used passwords, by frequency in leaks: 49,000, lower case. They also serve as stems.
+// The most used passwords, by frequency in leaks: 49,000, lower case. They are also used as stems.
 let common: ReadonlySet<string> | undefined;
 function commonPasswords(): ReadonlySet<string> {
   if (common !== undefined) return common;
-  // On first use: the list takes 10 MiB (2026-11-23), and most processes of accounts-api see no new password for a long time.
+  // Loaded on first use: the list uses 10 MiB (2026-11-23), and most processes of accounts-api see no new password for a long time.
   const { dictionary } = createRequire(import.meta.url)('@zxcvbn-ts/language-common') as {
     dictionary: typeof Dictionary;
   };
@@ -21,10 +21,10 @@ function commonPasswords(): ReadonlySet<string> {
     ...['almanac', 'changeit', 'linkedin', 'pakistan', 'superuser', 'welcomehome'], // additions to the list
   ]));
 }
-// Shorter words are part of too many good passwords; longer ones are refused with anything appended to them.
+// Shorter words are part of too many good passwords. A stem of at least this length is refused with anything appended to it.
 const stemLengthMin = 4;
 
-// Rows of keyboards, the alphabet and the digits. Any part of one, in either direction, is a keyboard run.
+// Keyboard rows, the alphabet and the digits. Any part of one, in either direction, is a keyboard run.
 const keyboardRuns = [
   'abcdefghijklmnopqrstuvwxyz',
   '01234567890',
@@ -73,7 +73,7 @@ export function requireGoodPassword(
   if (isMadeOf(password, words)) refuse('must not be made of your name or your e-mail address');
 }
 
-/** Whether a password is a common one, disguised or not. */
+/** Whether a password is a common one, with or without disguise. */
 export function isCommon(password: string): boolean {
   const plain = password.toLowerCase();
   if (new Set(plain).size <= 2 || isRepeated(plain) || isKeyboardRun(plain) || isDateOrNumber(plain))
@@ -94,7 +94,7 @@ function isStem(word: string): boolean {
   return word.length >= stemLengthMin && commonPasswords().has(word);
 }
 
-/** Whether less than five characters are left without the words of the context. */
+/** Whether fewer than five characters remain without the words of the context. */
 function isMadeOf(password: string, words: readonly string[]): boolean {
   const plain = password.toLowerCase();
   const longestFirst = words.filter((word) => word.length >= 2).toSorted((a, b) => b.length - a.length);
@@ -102,7 +102,7 @@ function isMadeOf(password: string, words: readonly string[]): boolean {
   return rest !== plain && rest.length < 5;
 }
 
-/** Replaces digits and signs by the letters they stand for, and drops appended ones. */
+/** Replaces digits and signs with the letters that they resemble, and removes appended ones. */
 function undress(text: string): string {
   return text.replace(/[\d!?.,*#_-]+$/, '').replaceAll(/[0134578@$!]/g, (sign) => leet[sign] ?? sign);
 }

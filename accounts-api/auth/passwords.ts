@@ -1,5 +1,5 @@
-// Hashes and checks passwords: argon2id, at bounded concurrency. Hides the parameters, the queue, and the dummy hash that makes
-// an account without a password, or no account at all, cost what a wrong password costs.
+// Hashes and checks passwords with argon2id, at limited concurrency. An account without a password, or no account at all, costs a dummy hash, so that
+// it takes as long as a wrong password.
 import { availableParallelism } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import { hash, parseOptions, verify } from '@node-rs/argon2';
@@ -9,11 +9,11 @@ export interface Passwords {
   /** Returns the PHC string to store. @throws Failure `unavailable` if too many are waiting. */
   hash(password: string): Promise<string>;
   /**
-   * Compares the exact password: not trimmed, normalised or truncated. With a null hash it takes as long and returns false.
+   * Compares the exact password, without trimming, normalizing or truncating it. With a null hash, it takes as long and returns false.
    * @throws Failure `unavailable` if too many are waiting.
    */
   matches(storedHash: string | null, password: string): Promise<boolean>;
-  /** Whether a stored hash has other parameters than the current ones: renew it at the next sign-in. */
+  /** Whether a stored hash has other parameters than the current ones, so that the next sign-in should renew it. */
   isOutdated(storedHash: string): boolean;
 }
 
@@ -28,7 +28,7 @@ export interface HashCost {
 
 // OWASP's first choice: 46 MiB, one pass, one lane. Takes 28 to 66 ms on two cores (measured 2026-11-20).
 export const defaultCost: HashCost = { memoryCost: 47_104, timeCost: 1, parallelism: 1 };
-// Each running hash holds its memory, so memory is bounded by cores · 46 MiB; waiting ones hold almost none.
+// Each running hash uses its memory, which is limited to cores · 46 MiB; waiting ones use almost none.
 const waitingMax = 64;
 
 export function createPasswords(cost = defaultCost, atOnce = availableParallelism()): Passwords {
@@ -64,7 +64,7 @@ function createSlots(atOnce: number) {
     } finally {
       const next = waiting.shift();
       if (next === undefined) running -= 1;
-      else next(); // the slot is passed on, so `running` is unchanged
+      else next(); // passes its slot on, so `running` is unchanged
     }
   };
 }

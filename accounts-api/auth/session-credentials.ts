@@ -1,4 +1,4 @@
-// The gateway's lookup of sessions. PostgreSQL is asked on each call, so that an ended session is refused at once.
+// Looks up sessions for the gateway. PostgreSQL is asked on each call, so that an ended session is refused at once.
 import { timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { planOf } from '../../kernel/plans.ts';
@@ -15,8 +15,8 @@ const sessionCredential = z.object({
   active: z.boolean(),
   session_id: z.string(),
   /**
-   * Whether it is an operator's; `stale`: the last sign-in is too long ago for `/v1/operator/*`; `unenrolled`: the account has no second
-   * factor, which is required here.
+   * Whether the session is an operator's. `stale`: the last sign-in is too old for `/v1/operator/*`. `unenrolled`: the account has no second factor,
+   * which is required here.
    */
   operator: z.enum(['no', 'unenrolled', 'stale', 'fresh']),
 });

@@ -1,15 +1,15 @@
-// The statements about sessions that are more than one row read or written by its id.
+// The statements about sessions, except reading or writing a single row by id.
 import { Op, QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
 import { deletePendingOf } from './second-factor/pending.sql.ts';
 
-/** How long a session lasts without a call, and in total. */
+/** How many hours a session lasts without a call, and in total. */
 export const idleHours = 24;
 export const absoluteDays = 14;
 /**
- * How long after a proof of identity a session may do what needs one. An operator's has one limit for operator endpoints and for adding ways
- * to sign in, so that a session that is too old for one is too old for the other.
+ * How many minutes after a proof of identity a session counts as fresh. For operators, operator endpoints and adding ways to sign in have the same
+ * limit, so that a session that is too old for one is too old for the other.
  */
 export const freshMinutes = { holder: 60, operator: 15 };
 /** How often the last use is stored. */
@@ -19,17 +19,17 @@ export interface SessionCredentialRow {
   session_id: string;
   secret_hash: string;
   account_id: string;
-  /** As stored. */
+  /** The plan id as stored. */
   plan: string;
   active: boolean;
   role: 'operator' | null;
-  /** Of an operator: whether the account has a second factor. */
+  /** Whether the account has a second factor; only for an operator. */
   has_second_factor: boolean;
-  /** When all factors of the account last proved the identity: a password or Google, and a code where there is a second factor. */
+  /** When all factors of the account last proved the identity: a password or Google, plus a code if there is a second factor. */
   auth_time: Date;
 }
 
-/** The sessions with the ids that have not ended, in any order; the caller compares their secrets. */
+/** The sessions with these ids that have not ended, in any order; the caller compares their secrets. */
 export function selectSessions(
   db: AccountsDatabase,
   ids: readonly string[],
@@ -60,7 +60,7 @@ export async function touchSessions(db: AccountsDatabase, ids: readonly string[]
   );
 }
 
-/** Ends an account's least recently used sessions beyond the maximum. @param id the new session, which stays. */
+/** Ends an account's least recently used sessions beyond the maximum. @param id the new session, which is not ended. */
 export async function endOldestSessions(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -76,8 +76,8 @@ export async function endOldestSessions(
 }
 
 /**
- * Ends all sessions of an account except one, and deletes its Google flows and codes, and its pending sign-ins, which could open another
- * session or link a stranger. Those are deleted first: this waits for a code that is being exchanged, and then finds the session that it opens.
+ * Ends all sessions of an account except one, and deletes its Google flows, codes and pending sign-ins, which could open another session or link a
+ * stranger's identity. Those are deleted first: the deletion waits for a code that is being exchanged, and then finds the session that it opened.
  * @param exceptId null: end all.
  * @returns the number of sessions.
  */

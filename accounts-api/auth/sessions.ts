@@ -1,5 +1,5 @@
-// Sessions: made at each sign-in, listed, ended. A token is shown in one answer; half of it names the session, of the other
-// half only the SHA-256 is stored. The gateway looks the session up on each call, so an ended one is refused at once.
+// Creates, lists and ends sessions. A token is shown in one answer: one half names the session; of the other half only the SHA-256 is stored. The
+// gateway looks up the session on each call, so an ended one is refused at once.
 import { instantText } from '../../kernel/clock.ts';
 import { Op, type Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -34,13 +34,13 @@ export const deviceAnswer = z.object({
   device_token: z.string().describe('Send it with the next sign-in from this device.'),
 });
 
-/** The answer to a sign-in by the password, or by a mailed link. */
+/** The answer to a sign-in by password or by a mailed link. */
 export const signedInAnswer = sessionAnswer.extend(deviceAnswer.shape);
 export type SignedInAnswer = z.output<typeof signedInAnswer>;
 
 /**
- * Signs an account in, within a transaction. @param how for the audit log. @param factor the second one.
- * @param authTime when all factors of the account were last proved: now, unless a session is replaced by fewer.
+ * Signs an account in, within a transaction. @param how for the audit log. @param factor the second factor.
+ * @param authTime when all factors of the account were last proved: now, unless a session is replaced after fewer factors were proved.
  */
 export async function openSession(
   deps: Deps,
@@ -81,7 +81,7 @@ export async function openSession(
   return { session_token: token, expires_at: instantText(absoluteExpiresAt) };
 }
 
-/** Ends the session that a sign-in presents, if it is one of the account: none is continued, as the new one gets a new token. */
+/** Ends the session that a sign-in presents if it belongs to the account: the new session has a new token. */
 export async function endPresented(
   { db }: Deps,
   transaction: Transaction,
@@ -93,9 +93,9 @@ export async function endPresented(
 }
 
 /**
- * The proof of identity of a session that replaces the caller's, by a password or a mailed link alone. Where the account has a second factor, that
- * makes nothing fresher: otherwise a stolen session and a password would make a fresh one without a code.
- * @returns what `openSession` takes; empty where there is no second factor.
+ * The time of proof for a session that replaces the caller's after a password or a mailed link alone. For an account with a second factor it stays
+ * that of the old session: otherwise a stolen session and a password would make a fresh session without a code.
+ * @returns options for `openSession`; empty without a second factor.
  */
 export async function proofOf(
   { db }: Deps,
@@ -107,13 +107,13 @@ export async function proofOf(
   return { authTime: session?.authTime ?? new Date(0) };
 }
 
-/** The earliest proof of identity that counts for an account now. */
+/** The earliest proof of identity that counts as fresh for an account. */
 export function freshSince({ clock }: Deps, { role }: Pick<Account, 'role'>): Date {
   const minutes = role === 'operator' ? freshMinutes.operator : freshMinutes.holder;
   return new Date(clock.now().getTime() - minutes * 60_000);
 }
 
-/** @throws Failure `reauthentication_required` if the session's last proof is more than an hour old, or an operator's 15 minutes. */
+/** @throws Failure `reauthentication_required` if the session's last proof is more than an hour old, or 15 minutes for an operator's. */
 export async function requireFresh(
   deps: Deps,
   { sessionId }: SignedIn,
@@ -126,7 +126,7 @@ export async function requireFresh(
 }
 
 /**
- * A session alone gives an operator's account no further way in, however fresh it is: otherwise a stolen one would last.
+ * Refuses to add a way to sign in to an operator's account from a session alone, however fresh: otherwise a stolen session would give lasting access.
  * @throws Failure `forbidden` for an operator's account. @param instead what the holder can do.
  */
 export function refuseOperator({ role }: Pick<Account, 'role'>, instead: string): void {
@@ -143,7 +143,7 @@ export const logOut = endpoint({
     (deps) =>
     async ({ requester }) => {
       await endSession(deps, requester, requester.sessionId);
-      // Clears what the browser has stored for the account.
+      // Clears the data that the browser has stored for the account.
       return { status: 204, headers: { 'clear-site-data': '"cache", "storage"' } };
     },
 });
@@ -187,7 +187,7 @@ export const listSessions = endpoint({
       return page(cursors, {
         query,
         of: ['sessions', accountId],
-        // Sorted by the stored instants, which are more precise than the shown ones.
+        // Sorted by the stored instants, which are more precise than those in answers.
         read: inMemory(rows, sort, ({ id }, position) => {
           const { createdAt, lastSeenAt } = entryAt(found, position);
           const made = createdAt.getTime();
@@ -234,7 +234,7 @@ export const deleteOtherSessions = endpoint({
     },
 });
 
-/** Ends a session of the caller's account. @returns false if none has the id. */
+/** Ends a session of the caller's account. @returns false if the account has no session with this id. */
 async function endSession(deps: Deps, { accountId, actor }: SignedIn, id: string): Promise<boolean> {
   return deps.db.inLedgerTransaction(async (transaction) => {
     const ended = await deps.db.sessions.destroy({ where: { accountId, id }, transaction });

@@ -1,5 +1,5 @@
-// GET /auth/methods: which ways in there are. POST /auth/login: exchanges an e-mail address and a password for a session. Every wrong
-// combination gets the same answer, and costs the same work: one lookup, one password hash.
+// GET /auth/methods lists the available sign-in methods. POST /auth/login exchanges an e-mail address and a password for a session. Every wrong
+// combination gets the same answer, and costs the same work: one lookup and one password hash.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
@@ -50,7 +50,7 @@ export const logIn = endpoint({
       const outdated = account.passwordHash !== null && deps.passwords.isOutdated(account.passwordHash);
       const renewed = outdated ? await deps.passwords.hash(password) : null;
       const session = await deps.db.inLedgerTransaction(async (transaction) => {
-        // If the password was changed since it was compared, no session is opened: the change has ended them all.
+        // If the password was changed after the comparison, no session is opened: the change has ended all of them.
         if (!(await holdAccount(deps, transaction, account))) failCredentials();
         if (renewed !== null) await account.update({ passwordHash: renewed }, { transaction });
         const knownDevice = deps.throttle.knows(device_token, account);
@@ -64,8 +64,8 @@ export const logIn = endpoint({
 });
 
 /**
- * The account with an e-mail address and password.
- * @throws Failure `invalid_credentials`, after the same work as for a valid one; `rate_limited` before it.
+ * The account with this e-mail address and password.
+ * @throws Failure `invalid_credentials`, after the same work as for a valid one; `rate_limited` before that work.
  */
 async function verify(
   deps: ServiceDeps,
@@ -99,7 +99,7 @@ function failCredentials(): never {
   return fail('invalid_credentials', 'Incorrect e-mail address or password.');
 }
 
-/** Call it only after the password was verified, as its failures reveal the account's state. */
+/** Call this only after the password is verified, as its failures reveal the account's state. */
 function requireUsable(deps: ServiceDeps, account: Account): void {
   if (account.status === 'disabled')
     fail('forbidden', 'This account is disabled. Contact the operator of this service.');

@@ -1,5 +1,5 @@
-// Sign-up, and the links that prove a mailbox. With SMTP an account is made only by someone who owns the mailbox and
-// knows the password of the sign-up: neither a stranger's sign-up nor a scanner that opens links can make one.
+// Sign-up, and the links that prove a mailbox. With SMTP, an account is created only by someone who owns the mailbox and knows the password of the
+// sign-up: neither a stranger's sign-up nor a scanner that opens links can create one.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
@@ -113,8 +113,8 @@ export const resendVerification = endpoint({
 
 /**
  * Stores the sign-up and its mail, both or neither. The worker finds out whether the e-mail address is known.
- * @param isMailed false: the mailbox has had its mails of the hour. Any link in them finishes this sign-up too, so
- * that those who sign up a stranger's e-mail address do not keep its owner from signing up.
+ * @param isMailed false: the mailbox has reached its hourly limit of mails. Any earlier link finishes this sign-up too, so that strangers who sign up
+ * with an address cannot keep its owner from signing up.
  */
 async function awaitLink(
   deps: ServiceDeps,
@@ -130,7 +130,7 @@ async function awaitLink(
   });
 }
 
-/** Makes the account: the link proves the mailbox, and the password says which of its sign-ups it is made from. */
+/** Creates the account: the link proves the mailbox, and the password selects the sign-up that it is created from. */
 async function finishSignUp(
   deps: ServiceDeps,
   signupId: string,
@@ -152,13 +152,13 @@ async function finishSignUp(
   const wish = { email, name, passwordHash, emailVerifiedAt };
   return makeAccount(deps, wish, clientInfo, async (transaction) => {
     if (!(await spendMailToken(deps.db, transaction, hash, 'sign_up', emailVerifiedAt))) failGone();
-    await signup.destroy({ transaction }); // deletes its links too
+    await signup.destroy({ transaction }); // also deletes its links
   });
 }
 
 /**
- * Confirms an account's e-mail address, current or new. Other sessions end, as their rights have changed. A session of the account is replaced;
- * somebody without one has signed in by the password, and needs a code where there is a second factor.
+ * Confirms an account's current or new e-mail address. Other sessions end, as their rights have changed. The caller's session of the account is
+ * replaced; a caller without one has signed in by password, and needs a code if there is a second factor.
  */
 async function confirmEmail(
   deps: ServiceDeps,
@@ -217,7 +217,7 @@ async function confirmEmail(
 }
 
 /**
- * @param mailbox where the link was mailed to.
+ * @param mailbox the address that the link was mailed to.
  * @throws Failure `invalid_body` without a password, `invalid_credentials` with a wrong one. The link stays valid.
  */
 async function requirePassword(
@@ -233,7 +233,7 @@ async function requirePassword(
   }
 }
 
-/** Makes an account and signs it in. @param also further work in the same transaction. @throws Failure `email_taken`. */
+/** Creates an account and signs it in. @param also further work in the same transaction. @throws Failure `email_taken`. */
 export async function makeAccount(
   deps: ServiceDeps,
   wish: { email: string; name: string | null; passwordHash: string | null; emailVerifiedAt: Date | null },

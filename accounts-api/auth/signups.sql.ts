@@ -1,14 +1,14 @@
-// The statements of a proved mailbox: the sign-ups that a mailed link may finish, and the end of what others may have set up before.
+// The statements for a proved mailbox: the sign-ups that a mailed link may finish, and the end of access that others may have set up.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Signup } from '../models/signup.ts';
 
-/** Bounds how many passwords one use of a link compares. */
+/** Limits how many passwords one use of a link compares. */
 const signUpsMax = 10;
 
 /**
- * The sign-up that a link was mailed for, then the newest others for the same e-mail address: whoever has the link has the
- * mailbox of them all. None if that of the link has expired.
+ * The sign-up that a link was mailed for, then the newest others for the same e-mail address: the owner of the link owns the mailbox of all of them.
+ * Empty if the link's sign-up has expired.
  */
 export function findSignUpsOfLink(db: AccountsDatabase, signupId: string, now: Date): Promise<Signup[]> {
   return db.sequelize.query(
@@ -26,8 +26,8 @@ export function findSignUpsOfLink(db: AccountsDatabase, signupId: string, now: D
 }
 
 /**
- * Ends an account's keys and sessions and unlinks its Google identity; the caller sets password and e-mail address.
- * @returns the keys that are revoked by it.
+ * Ends an account's keys and sessions and unlinks its Google identity; the caller sets the password and the e-mail address.
+ * @returns the revoked keys.
  */
 export function revokeUnprovenAccess(
   db: AccountsDatabase,

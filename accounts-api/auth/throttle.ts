@@ -1,7 +1,7 @@
-// Limits sign-in attempts, mails to an e-mail address, and uses of links. Attempts are counted before any password is hashed: in
-// Redis for all instances, or in this process. Hides the limiters, and that this process counts while Redis is away.
-// Nobody can lock an owner out: delays end by themselves, and attempts on a device that has signed in before, with a session or
-// with a mailed link are counted apart from those of strangers.
+// Limits sign-in attempts, mails to an e-mail address, and uses of links. Attempts are counted before any password is hashed: in Redis for all
+// instances, or in this process, which also counts while Redis is unavailable.
+// Nobody can lock an owner out: delays expire, and attempts with a known device, with a session or with a mailed link are counted separately from
+// those of strangers.
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from '../../kernel/clock.ts';
@@ -12,9 +12,9 @@ import { RedisUnavailable, type RedisLink } from '../../kernel/redis.ts';
 
 export interface Throttle {
   /**
-   * Counts an attempt at a password, then has it compared. Five per quarter of an hour are free; each further one waits twice as
-   * long as the previous one, up to a quarter of an hour. One client IP may fail 30 times in that time. A correct password
-   * resets the count; an attempt whose comparison throws is not counted (503: too many at once).
+   * Counts an attempt at a password, then has it compared. Five attempts per quarter of an hour are free; each further one waits twice as long as the
+   * previous one, up to a quarter of an hour. One client IP may fail 30 times in that time. A correct password resets the count. An attempt whose
+   * comparison throws is not counted (503: too many at once).
    * @param compare returns whether the password is correct.
    * @returns the result of `compare`. @throws Failure `rate_limited` before it, and whatever it throws.
    */
@@ -22,17 +22,17 @@ export interface Throttle {
   /** Resets the failed attempts at an account, after its owner was verified in another way. */
   forgive(email: string): Promise<void>;
   /**
-   * Counts a request that mails an e-mail address. Each kind of mail has a count of its own, so that none uses up another's.
+   * Counts a request that mails an e-mail address. Each kind of mail has its own count.
    * @throws Failure `rate_limited`.
    */
   mail(kind: MailKind, who: { email: string; ip: string }): Promise<void>;
-  /** The same for a sign-up, which may go on without a mail. @returns whether the mailbox gets one. */
+  /** The same for a sign-up, which can continue without a mail. @returns whether a mail is sent. */
   signUpMail(who: { email: string; ip: string }): Promise<boolean>;
   /** Counts an attempt at a mailed link or a callback from Google. @throws Failure `rate_limited`. */
   token(ip: string): Promise<void>;
-  /** A token for a device that has just signed in, for 90 days, or until the account's password or e-mail address changes. */
+  /** A token for a device that has just signed in. It is valid for 90 days, or until the account's password or e-mail address changes. */
   deviceToken(of: DeviceHolder): string;
-  /** Whether a token is of a device that has signed in to the account. */
+  /** Whether a token belongs to a device that has signed in to the account. */
   knows(deviceToken: string | undefined, of: DeviceHolder): boolean;
 }
 
@@ -43,12 +43,12 @@ export interface DeviceHolder {
 }
 
 /**
- * Who tries a password or a code: somebody with an e-mail address, with a valid session of an account, or with a valid link mailed to a mailbox.
- * Those with known devices of an account count together, those with its sessions, and those with links to the mailbox: each apart
- * from everyone else, whatever their IP addresses.
- * Codes of a second factor are counted apart from passwords, as a right password resets its count: `codeOf` the account, without the IP
- * address for somebody with a session or a known device, whom strangers with the password do not delay.
- * `device`: the token of an earlier sign-in, as received, and the account that it must be of.
+ * Who tries a password or a code: with an e-mail address, with a valid session of an account, or with a valid link mailed to a mailbox. Attempts with
+ * an account's known devices are counted together, as are those with its sessions and those with links to the mailbox. Each group is counted
+ * separately from everyone else, whatever their IP addresses.
+ * Codes of a second factor are counted separately from passwords, as a correct password resets its count. `codeOf`: the account, without the IP
+ * address for a caller with a session or a known device, so that strangers who know the password do not delay them.
+ * `device`: the token of an earlier sign-in, as received, and the account that it must belong to.
  */
 export type Trier =
   | { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined }
@@ -56,7 +56,7 @@ export type Trier =
   | { codeOf: DeviceHolder; ip: string | null }
   | { linkTo: string };
 
-/** What a mail that somebody asks for is about; a purchase without an account counts like one. */
+/** The kind of a requested mail; a purchase without an account counts as one. */
 export type MailKind = 'sign_up' | 'verify_email' | 'change_email' | 'reset_password' | 'checkout';
 
 const quarterHour = 15 * 60;
@@ -70,7 +70,7 @@ export const limits = {
   /** Wrong passwords per client IP. */
   failures: { points: 30, seconds: quarterHour },
   mailsOfIp: { points: 10, seconds: hour },
-  /** Of each kind. */
+  /** For each kind of mail. */
   mailsToRecipient: { points: 3, seconds: hour },
   /** Attempts per client IP at mailed links and callbacks from Google. */
   tokens: { points: 20, seconds: 10 * 60 },
@@ -81,7 +81,7 @@ export function waitSeconds(tries: number): number {
   return tries <= freeTries ? 0 : Math.min(quarterHour, 2 ** (tries - freeTries - 1));
 }
 
-/** @param redis undefined: count in this process. @param secret signs the device tokens. */
+/** @param redis undefined: attempts are counted in this process. @param secret signs the device tokens. */
 export function createThrottle({
   redis,
   secret,
@@ -103,8 +103,8 @@ export function createThrottle({
   const account = (email: string) => `account:${hashed(email)}`;
 
   /**
-   * Others who use up the attempts of an account, or of a shared IP address, do not affect whoever has proved something before.
-   * Each sign-in makes a token and a session, and each request a link, so that somebody may have many: they count together.
+   * Others who use up the attempts of an account, or of a shared IP address, do not affect a caller who has proved something before. Each sign-in
+   * makes a token and a session, and each request a link, so one person may have many: they are counted together.
    */
   function countedBy(trier: Trier): { who: string; network: string | null } {
     const apart = (kind: string, { id, credentialVersion }: DeviceHolder) => ({
@@ -133,7 +133,7 @@ export function createThrottle({
         try {
           await gate.take(who, wait);
         } catch (error) {
-          await tries.giveBack(who); // a refused attempt is not counted, so hammering does not extend the wait
+          await tries.giveBack(who); // a refused attempt is not counted, so repeated attempts do not extend the wait
           throw error;
         }
       }
@@ -171,8 +171,8 @@ export function createThrottle({
 }
 
 /**
- * Signed, so that nothing is stored; bound to the account and its credential version, so that a token ends with the password that
- * it was given for. The first half is the second of its end, in six bytes, and ten random ones.
+ * Device tokens are signed, so that nothing is stored. They are bound to the account and its credential version, so that a token ends with the
+ * password that it was issued for. The first part is the expiry in seconds, in six bytes, and ten random bytes.
  */
 function createDeviceTokens(secret: string, clock: Clock) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac devices that have signed in', 32));
@@ -196,9 +196,9 @@ function createDeviceTokens(secret: string, clock: Clock) {
 }
 
 interface Limiter {
-  /** Takes one point of a key. @returns the number taken. @throws Failure `rate_limited`. */
+  /** Consumes one point of a key. @returns the number consumed. @throws Failure `rate_limited`. */
   take(key: string, durationSeconds?: number): Promise<number>;
-  /** Takes one point of a key, if one is left. @returns whether it was. */
+  /** Consumes one point of a key, if one remains. @returns whether it did. */
   mayTake(key: string): Promise<boolean>;
   giveBack(key: string): Promise<void>;
   forget(key: string): Promise<void>;
@@ -215,7 +215,7 @@ function createLimiter(
   const shared =
     redis && new RateLimiterRedis({ ...settings, storeClient: redis.client, useRedisPackage: true });
 
-  /** Uses Redis if it answers, else this process. */
+  /** Uses Redis if it answers, otherwise this process. */
   async function ask<T>(question: (store: RateLimiterMemory | RateLimiterRedis) => Promise<T>): Promise<T> {
     if (redis === undefined || shared === undefined) return question(memory);
     try {

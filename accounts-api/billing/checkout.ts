@@ -1,5 +1,5 @@
-// POST /v1/checkout: begins the purchase of a plan, with an account or without one. Hides how two live subscriptions are avoided: an
-// account has at most one open checkout, and a request that is repeated gets the same page of Stripe.
+// POST /v1/checkout begins the purchase of a plan, with or without an account. To avoid two live subscriptions, an account has at most one open
+// checkout, and a repeated request gets the same Stripe page.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -40,9 +40,9 @@ import { lockAccount } from './settle.ts';
 import { isLive } from './standing.ts';
 
 const hourMs = 60 * 60_000;
-/** Stripe allows a day at most, counted from when it makes the session. */
+/** Stripe allows at most a day, counted from when it creates the session. */
 const openMs = 23 * hourMs;
-/** Behind this a checkout without a session is that of a process that died. */
+/** After this time, a checkout without a session belongs to a process that died. */
 const madeWithinMs = 10 * 60_000;
 const attemptsMax = 4;
 
@@ -103,7 +103,7 @@ export const beginCheckout = endpoint({
     },
 });
 
-/** What is bought: the price comes from the plans, never from a request. @throws Failure `invalid_body`. */
+/** The plan and price to buy; the price comes from the plans, never from a request. @throws Failure `invalid_body`. */
 function soldFor(
   plans: Plans,
   { plan: id, interval }: z.output<typeof wish>,
@@ -203,8 +203,9 @@ function failSubscribed(): never {
 }
 
 /**
- * The page of an open checkout, if it is still open at Stripe and for the same plan; otherwise it is closed, also at Stripe, so that no
- * two can be paid. @returns null: it was closed, try again. @throws Failure `already_subscribed` if it was paid just now.
+ * The page of an open checkout, if it is still open at Stripe and for the same plan. Otherwise the checkout is closed, also at Stripe, so that two
+ * cannot both be paid.
+ * @returns null if it was closed: try again. @throws Failure `already_subscribed` if it was just paid.
  */
 async function reopen(
   deps: ServiceDeps,
@@ -213,7 +214,7 @@ async function reopen(
   { isWanted, remember }: { isWanted: boolean; remember: Remember },
 ): Promise<string | null> {
   const { db, clock } = deps;
-  // A payer without an account has nothing that a second page could be held against.
+  // A payer without an account has no stored subscription that would reveal an earlier payment.
   const session = await askStripe(fetchSession(billing.stripe, sessionId));
   if (session?.status === 'complete') {
     if (session.customerId !== null) await askForCustomer(db, null, session.customerId, clock.now());
@@ -230,8 +231,8 @@ async function reopen(
 }
 
 /**
- * Makes the session of a checkout at Stripe. Requests for the same checkout are the same to Stripe, which makes one session.
- * @returns its URL; null if the checkout was closed, as it cannot be made: try again.
+ * Creates the session of a checkout at Stripe. Requests for the same checkout are identical to Stripe, which creates one session.
+ * @returns its URL; null if the checkout was closed because the session cannot be created: try again.
  */
 async function makeSession(
   deps: ServiceDeps,
@@ -262,7 +263,7 @@ async function makeSession(
     requestSession(deps, billing, checkout, { priceId: price.id, customer }),
   ).catch(async (error: unknown) => {
     if (customer === null || !isMissing(error)) throw error;
-    await noteDeleted(db, customer, now); // at Stripe, of which no event has come yet
+    await noteDeleted(db, customer, now); // deleted at Stripe, without an event so far
     return null;
   });
   if (session?.url == null) {
@@ -277,11 +278,11 @@ async function makeSession(
     return true;
   });
   if (isStored) return url;
-  await askStripe(expireSession(billing.stripe, sessionId)); // a request for another plan has taken its place
+  await askStripe(expireSession(billing.stripe, sessionId)); // a request for another plan has replaced it
   return null;
 }
 
-/** The customer of an account at Stripe, made with its first purchase; requests at the same time make one. @throws StripeError. */
+/** The Stripe customer of an account, created with its first purchase; concurrent requests create only one. @throws StripeError. */
 async function customerOf(
   deps: ServiceDeps,
   { stripe }: Billing,
@@ -313,7 +314,7 @@ function requestSession(
     client_reference_id: id,
     metadata,
     subscription_data: { metadata },
-    // Behind `#`, which browsers send to no server.
+    // After `#`, which browsers send to no server.
     success_url: `${back}#claim=${claimTokenOf(id)}`,
     cancel_url: `${back}#cancelled`,
     expires_at: Math.floor(expiresAt.getTime() / 1000),
@@ -328,5 +329,5 @@ function digestOf(parameters: object): string {
   return sha256(JSON.stringify(parameters)).slice(0, 16);
 }
 
-/** The page to which Stripe sends the browser back. */
+/** The page that Stripe returns the browser to. */
 const returnPath = '/billing/return';

@@ -10,7 +10,7 @@ export interface Checkout {
   email: string | null;
   plan: string;
   interval: Interval;
-  /** Null with `url`: it is being made at Stripe. */
+  /** Null, like `url`, while the session is being created at Stripe. */
   sessionId: string | null;
   url: string | null;
   expiresAt: Date;
@@ -29,7 +29,7 @@ export interface NewCheckout extends Pick<
   'id' | 'accountId' | 'email' | 'plan' | 'interval' | 'expiresAt'
 > {
   claimHash: string;
-  /** Of an Idempotency-Key without an account; null: there was none. */
+  /** The hash of a request with an Idempotency-Key but without an account; null without a key. */
   requestHash: string | null;
   createdAt: Date;
 }
@@ -76,7 +76,7 @@ export async function releaseRequest(
   );
 }
 
-/** The checkout that a request with an Idempotency-Key has begun, or null. */
+/** The checkout begun by a request with an Idempotency-Key, or null. */
 export function selectCheckoutOfRequest(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -93,7 +93,7 @@ export function selectCheckout(
   return one(db, 'id = $1', id, transaction);
 }
 
-/** The checkout whose return page has a token, or null. */
+/** The checkout whose return page has the token, or null. */
 export function selectCheckoutOfClaim(db: AccountsDatabase, claimHash: string): Promise<Checkout | null> {
   return one(db, 'claim_hash = $1', claimHash, null);
 }
@@ -112,8 +112,8 @@ async function one(
 }
 
 /**
- * Stores the session that Stripe has made; a repeated request has made the same. @returns false if the checkout was closed meanwhile:
- * then nobody may pay on it.
+ * Stores the session that Stripe has created; a repeated request creates the same one.
+ * @returns false if the checkout was closed meanwhile: its session must then not be paid.
  */
 export async function storeSession(
   db: AccountsDatabase,
@@ -128,7 +128,7 @@ export async function storeSession(
   return rows.length === 1;
 }
 
-/** Closes a checkout that has no session. If it has got one meanwhile, it stays open. */
+/** Closes a checkout without a session. If it has got one meanwhile, it stays open. */
 export async function closeUnmade(db: AccountsDatabase, id: string, now: Date): Promise<void> {
   await db.sequelize.query(
     `update accounts.checkouts set closed_at = $2, check_at = null
@@ -150,7 +150,7 @@ export async function closeCheckout(
   );
 }
 
-/** Notes that a checkout was paid, by whom, and whether the payment has made the account. Once. */
+/** Records, once, that a checkout was paid, by whom, and whether the payment has created the account. */
 export async function notePaid(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -164,7 +164,7 @@ export async function notePaid(
   );
 }
 
-/** Spends the claim of a checkout. @returns false if it was spent before. */
+/** Consumes the claim of a checkout. @returns false if it was consumed before. */
 export async function spendClaim(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -179,7 +179,7 @@ export async function spendClaim(
   return rows.length === 1;
 }
 
-/** Ends the claims of an account: once the mailbox is proved, the holder of a return page has no access. */
+/** Ends the claims of an account: once the mailbox is proved, the return page gives no access. */
 export async function endClaims(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -192,7 +192,7 @@ export async function endClaims(
   );
 }
 
-/** Makes the checkouts of one account another's, and ends their claims. */
+/** Moves the checkouts of one account to another, and ends their claims. */
 export async function moveCheckouts(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -206,7 +206,7 @@ export async function moveCheckouts(
   );
 }
 
-/** The checkouts whose session is to be looked at; the next look is at `nextAt`. */
+/** The checkouts whose session should be checked at Stripe; the next check is at `nextAt`. */
 export function takeCheckoutsToCheck(
   db: AccountsDatabase,
   { now, nextAt, most }: { now: Date; nextAt: Date; most: number },

@@ -1,5 +1,5 @@
-// What a payer without an account gets: the state of the purchase, and the first key of the account that it has made, shown once.
-// The token is on the return page alone; whoever holds it has begun the purchase or paid for it.
+// What a payer without an account receives: the state of the purchase, and the first key of the created account, shown once. The token is only on the
+// return page: its holder has begun the purchase or paid for it.
 import { z } from 'zod';
 import type { Request } from 'express';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -11,7 +11,7 @@ import { endpoint } from '../endpoint.ts';
 import { issueKey, keySchema } from '../keys/keys.ts';
 import { selectCheckoutOfClaim, spendClaim, type Checkout } from './checkouts.sql.ts';
 
-/** How long the first key can be taken after the payment. */
+/** How long after the payment the first key can be claimed. */
 const claimMs = 60 * 60_000;
 
 const states = {
@@ -86,7 +86,7 @@ export const claimKey = endpoint({
 
 async function claim(deps: ServiceDeps, { id, accountId }: Checkout): Promise<object> {
   const account = accountId === null ? null : await deps.db.accounts.findByPk(accountId);
-  if (account === null) failClaim('claimed'); // closed since
+  if (account === null) failClaim('claimed'); // the account has been closed since
   const by = { accountId: account.id, actor: { actorKind: 'visitor', actorId: null } } as const;
   return deps.db.inLedgerTransaction(async (transaction) => {
     if (!(await spendClaim(deps.db, transaction, id, deps.clock.now()))) failClaim('claimed');
@@ -107,7 +107,7 @@ function stateOf({ paidAt, hasKey, claimedAt, closedAt, expiresAt }: Checkout, n
   return now.getTime() < paidAt.getTime() + claimMs ? 'key' : 'expired';
 }
 
-/** Says why there is no key to take. @throws Failure always. */
+/** Reports why there is no key to claim. @throws Failure always. */
 function failClaim(state: Exclude<State, 'key'>): never {
   if (state === 'open') {
     fail('payment_required', 'This purchase is not paid, or the payment has not arrived here yet.');
@@ -122,7 +122,7 @@ function failClaim(state: Exclude<State, 'key'>): never {
   fail('gone', `${why} Set a password by POST /auth/forgot-password, then make a key.`);
 }
 
-/** A link that a program merely looks at must not spend it. */
+/** A program that only looks at a link must not consume it. */
 function refuseWhatSpendsNothing(request: Request): void {
   if (request.method === 'HEAD') {
     fail('method_not_allowed', 'This path supports GET.', { headers: { allow: 'GET' } });

@@ -1,5 +1,4 @@
-// The connection to Stripe: the client of its API and the settings that billing needs. Hides how the client is made, and that the
-// tokens of return pages are derived.
+// The connection to Stripe: the API client, the settings for billing, and the derivation of return page tokens.
 import { createHmac, hkdfSync } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Stripe } from 'stripe';
@@ -8,18 +7,18 @@ import type { StripeSettings } from '../../kernel/settings/settings.ts';
 
 export interface Billing {
   readonly stripe: Stripe;
-  /** Those that an event may be signed with. */
+  /** The secrets that an event may be signed with. */
   readonly webhookSecrets: readonly string[];
-  /** Whether the key is of the live mode: events and objects of the test mode are then refused, and the other way round. */
+  /** Whether the key is of the live mode. Events and objects of the other mode are refused. */
   readonly isLive: boolean;
   readonly graceMs: number;
 }
 
 const dayMs = 24 * 60 * 60_000;
-/** Of one attempt; the SDK makes up to three. */
+/** The limit of one attempt; the SDK makes up to three. */
 const timeoutMs = 15_000;
 
-/** Loaded on first use: an installation that sells nothing does without the SDK. */
+/** Loaded on first use: an installation without billing does not need the SDK. */
 const sdk = () => createRequire(import.meta.url)('stripe') as typeof Stripe;
 
 export function createBilling({ secretKey, webhookSecrets, apiUrl, graceDays }: StripeSettings): Billing {
@@ -42,15 +41,15 @@ export function createBilling({ secretKey, webhookSecrets, apiUrl, graceDays }: 
 }
 
 /**
- * Makes the token of a checkout's return page. It is derived from the id, so that a request to Stripe that is repeated after a crash
- * is the same to the byte, and the token need not be stored.
+ * Creates the token of a checkout's return page. It is derived from the id, so that a request to Stripe repeated after a crash is identical to the
+ * byte, and the token need not be stored.
  */
 export function createClaimTokens(secret: string): (checkoutId: string) => string {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'almanac return pages of checkouts', 32));
   return (checkoutId) => createHmac('sha256', key).update(checkoutId).digest('base64url');
 }
 
-/** @throws Failure `billing_not_configured` without a key of Stripe. */
+/** @throws Failure `billing_not_configured` without a Stripe key. */
 export function requireBilling({ billing }: { billing: Billing | null }): Billing {
   return (
     billing ??
@@ -59,9 +58,9 @@ export function requireBilling({ billing }: { billing: Billing | null }): Billin
 }
 
 /**
- * Asks Stripe for a client who waits. @throws Failure `unavailable` if Stripe does not answer, or refuses for the moment;
- * `billing_not_configured` if it refuses what is asked, such as the portal before it was set up there, or the key has no right to it.
- * @throws StripeError of which `isMissing` is true if an object does not exist.
+ * Asks Stripe for a waiting client. @throws Failure `unavailable` if Stripe does not answer, or refuses temporarily; `billing_not_configured` if it
+ * refuses the request, such as for a portal that is not set up, or the key lacks the permission.
+ * @throws StripeError with `isMissing` true if an object does not exist.
  */
 export async function askStripe<Answer>(request: Promise<Answer>): Promise<Answer> {
   try {
@@ -89,7 +88,7 @@ export async function askStripe<Answer>(request: Promise<Answer>): Promise<Answe
   }
 }
 
-/** Closes a page of Checkout. @returns false if it is not open: it was paid or has expired. @throws StripeError. */
+/** Closes a Checkout page. @returns false if it is not open: it was paid or has expired. @throws StripeError. */
 export async function expireSession(stripe: Stripe, id: string): Promise<boolean> {
   try {
     await stripe.checkout.sessions.expire(id);
@@ -100,7 +99,7 @@ export async function expireSession(stripe: Stripe, id: string): Promise<boolean
   }
 }
 
-/** Whether Stripe refused a request because an object that it names does not exist. */
+/** Whether Stripe refused a request because an object in it does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof sdk().errors.StripeInvalidRequestError && error.code === 'resource_missing';
 }

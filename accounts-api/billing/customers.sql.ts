@@ -1,5 +1,5 @@
-// The statements for customers and their subscriptions. A customer is fetched by one process at a time: the fetch has a lease, and a
-// number that only rises, so that one which took too long writes nothing over what a later one has written.
+// The statements for customers and their subscriptions. A customer is fetched by one process at a time: the fetch has a lease and a number that only
+// rises, so that a late fetch never overwrites the result of a newer one.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { FetchedSubscription } from './fetched.ts';
@@ -9,14 +9,14 @@ import type { Subscription } from './standing.ts';
 export interface Lease {
   customerId: string;
   leaseNo: number;
-  /** How often a fetch had been asked for. */
+  /** How often a fetch had been requested. */
   asked: number;
-  /** The newest event that waited when it began. */
+  /** The newest waiting event when the fetch began. */
   eventNo: number;
   failures: number;
 }
 
-/** Begins the fetches of customers that are due, at most so many, the longest due first. */
+/** Begins the fetches of due customers, limited in number, the longest due first. */
 export function leaseDueCustomers(
   db: AccountsDatabase,
   { now, leasedUntil, most }: { now: Date; leasedUntil: Date; most: number },
@@ -33,7 +33,7 @@ export function leaseDueCustomers(
   );
 }
 
-/** Locks a customer whose fetch may still write. @returns what was noted of it, or undefined if another fetch has begun since. */
+/** Locks a customer whose fetch may still write. @returns its stored state, or undefined if another fetch has begun since. */
 export async function holdLeased(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -46,7 +46,7 @@ export async function holdLeased(
   return row;
 }
 
-/** Ends a fetch. If another was asked for meanwhile, the customer is due at once. */
+/** Ends a fetch. If another was requested meanwhile, the customer is due at once. */
 export async function endLease(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -69,7 +69,7 @@ export async function endLease(
   );
 }
 
-/** Ends a fetch that failed; it is tried again at `dueAt`, or with the next event. */
+/** Ends a failed fetch; it is retried at `dueAt`, or with the next event. */
 export async function endFailedLease(
   db: AccountsDatabase,
   { customerId, leaseNo }: Lease,
@@ -83,7 +83,7 @@ export async function endFailedLease(
   );
 }
 
-/** Makes a customer that we have made at Stripe the account's. */
+/** Assigns a customer that we have created at Stripe to the account. */
 export async function insertCustomerOf(
   db: AccountsDatabase,
   customerId: string,
@@ -97,7 +97,7 @@ export async function insertCustomerOf(
   );
 }
 
-/** The customers of an account that are still at Stripe, the one of its current subscription first, then the oldest. */
+/** The customers of an account that still exist at Stripe: the one of its current subscription first, then the oldest. */
 export async function selectCustomersOf(db: AccountsDatabase, accountId: string): Promise<string[]> {
   const rows = await db.sequelize.query<{ id: string }>(
     `select customer.id from accounts.billing_customers as customer
@@ -110,7 +110,7 @@ export async function selectCustomersOf(db: AccountsDatabase, accountId: string)
   return rows.map(({ id }) => id);
 }
 
-/** Notes that a customer is no longer at Stripe. */
+/** Records that a customer no longer exists at Stripe. */
 export async function noteDeleted(db: AccountsDatabase, customerId: string, now: Date): Promise<void> {
   await db.sequelize.query(
     'update accounts.billing_customers set deleted_at = coalesce(deleted_at, $2) where id = $1',
@@ -118,7 +118,7 @@ export async function noteDeleted(db: AccountsDatabase, customerId: string, now:
   );
 }
 
-/** How many customers of an account are no longer at Stripe. */
+/** The number of an account's customers that no longer exist at Stripe. */
 export async function countDeletedCustomersOf(db: AccountsDatabase, accountId: string): Promise<number> {
   const [row] = await db.sequelize.query<{ count: number }>(
     'select count(*)::int as count from accounts.billing_customers where account_id = $1 and deleted_at is not null',
@@ -127,11 +127,11 @@ export async function countDeletedCustomersOf(db: AccountsDatabase, accountId: s
   return row?.count ?? 0;
 }
 
-/** A subscription with what we have noted of it. */
+/** A subscription with its stored state. */
 export interface StoredSubscription extends Subscription {
   customerId: string;
   accountId: string;
-  /** Failed attempts to pay the latest invoice that were told of. */
+  /** The failed attempts to pay the latest invoice that were reported. */
   failuresTold: number;
   cancelAskedAt: Date | null;
 }
@@ -155,9 +155,9 @@ export function selectSubscriptions(
 }
 
 /**
- * Replaces the subscriptions of a customer by those fetched. A plan whose price has been moved or archived since stays that of its
- * subscription, as long as the subscription has the same price: whoever pays an old price is served for it. Subscriptions to other
- * products are not stored: they say nothing about the account, and nobody here may cancel them.
+ * Replaces the subscriptions of a customer with those fetched. If a plan's price has been moved or archived since, a subscription with that price
+ * keeps its plan: the payer of an old price is still served. Subscriptions to other products are not stored: they do not affect the account and must
+ * not be cancelled here.
  */
 export async function replaceSubscriptions(
   db: AccountsDatabase,
@@ -191,7 +191,7 @@ export async function replaceSubscriptions(
   );
 }
 
-/** Notes how many failed attempts to pay the latest invoice of a subscription were told of. */
+/** Records how many failed attempts to pay a subscription's latest invoice were reported. */
 export async function noteFailuresTold(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -205,7 +205,7 @@ export async function noteFailuresTold(
   });
 }
 
-/** Notes that a subscription is to be cancelled because its account has another one. */
+/** Records that a subscription is to be cancelled because its account has another one. */
 export async function noteCancelAsked(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -219,7 +219,7 @@ export async function noteCancelAsked(
   });
 }
 
-/** Accounts that are served and have a subscription whose grace has ended: another one may be why they are served. */
+/** Served accounts with a subscription whose grace has ended. Another subscription may be the reason why they are served. */
 export async function selectGraceEnded(db: AccountsDatabase, now: Date): Promise<string[]> {
   const rows = await db.sequelize.query<{ id: string }>(
     `select distinct account.id

@@ -1,4 +1,4 @@
-// What Stripe says of a customer now: the customer, its subscriptions, its sessions of Checkout. Hides where Stripe keeps what.
+// Fetches the current state of a customer from Stripe: the customer, its subscriptions, and its Checkout sessions.
 import type { Stripe } from 'stripe';
 import { instantText } from '../../kernel/clock.ts';
 import type { Plans } from '../../kernel/plans.ts';
@@ -7,27 +7,27 @@ import type { Invoice, Subscription } from './standing.ts';
 
 /** A subscription, and whether it is for a plan: the same Stripe account may sell other things. */
 export interface FetchedSubscription extends Subscription {
-  /** Its price is of a plan, or it was bought by our Checkout; its price may have been changed at Stripe since. */
+  /** Whether its price belongs to a plan, or it was bought through our Checkout; the price may have been changed at Stripe since. */
   isOurs: boolean;
 }
 
 export interface FetchedCustomer {
   isDeleted: boolean;
-  /** As our own request has named it. */
+  /** As stated by our own request. */
   accountId: string | null;
   subscriptions: FetchedSubscription[];
 }
 
-/** A session of Checkout, as far as it matters here. */
+/** The relevant fields of a Checkout session. */
 export interface FetchedSession {
   id: string;
-  /** The id of our checkout, from the metadata, which no payer can set. */
+  /** The id of our checkout, from the metadata, which a payer cannot set. */
   checkoutId: string | null;
   customerId: string | null;
   /** `open`, `complete` or `expired`. */
   status: string | null;
   isPaid: boolean;
-  /** As the payer gave it to Stripe. */
+  /** As the payer entered it at Stripe. */
   email: string | null;
 }
 
@@ -37,7 +37,7 @@ export async function fetchCustomer(
   plans: Plans,
   id: string,
 ): Promise<FetchedCustomer> {
-  // One that never was there is an error: the key may be of another account of Stripe, whose word must end no subscription.
+  // A customer that never existed is an error: the key may be of another Stripe account, which must not end subscriptions.
   const customer = await stripe.customers.retrieve(id);
   if (customer.deleted === true) {
     return { isDeleted: true, accountId: null, subscriptions: [] };
@@ -53,12 +53,12 @@ export async function fetchCustomer(
 }
 
 /**
- * When the first invoice that is unpaid since the last payment was due: another one that fails later begins no new grace. Stripe makes a
- * subscription active when its latest invoice is paid, and leaves older ones open; those must not take the grace of a later failure away.
+ * When the first invoice unpaid since the last payment was due. A later failed invoice begins no new grace. Stripe makes a subscription active when
+ * its latest invoice is paid, and leaves older ones open; those must not shorten the grace of a later failure.
  */
 async function pastDueSince(stripe: Stripe, { id, items }: Stripe.Subscription): Promise<Date> {
   let since = items.data[0]?.current_period_start ?? 0;
-  // The newest first.
+  // Newest first.
   for await (const { status, created, status_transitions } of stripe.invoices.list({
     ...{ subscription: id, limit: 100 },
   })) {
@@ -105,7 +105,7 @@ function toInvoice(given: Stripe.Invoice): Invoice {
   };
 }
 
-/** The plan that is sold at a price; null if none is. */
+/** The plan sold at a price; null if there is none. */
 function planOfPrice(plans: Plans, price: Pick<Stripe.Price, 'id' | 'lookup_key'>): string | null {
   const found = plans.all.find(({ prices }) =>
     prices.some(({ stripe }) => stripe === price.id || stripe === price.lookup_key),
@@ -119,7 +119,7 @@ export async function fetchSessionsOf(stripe: Stripe, customerId: string): Promi
   return data.map(toSession);
 }
 
-/** A session; null if Stripe has it no more. @throws StripeError. */
+/** A session; null if Stripe no longer has it. @throws StripeError. */
 export async function fetchSession(stripe: Stripe, id: string): Promise<FetchedSession | null> {
   try {
     return toSession(await stripe.checkout.sessions.retrieve(id));

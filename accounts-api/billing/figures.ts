@@ -1,4 +1,4 @@
-// How billing stands, for the operator: in /metrics and in `almanac check`.
+// The state of billing for the operator, in /metrics and in `almanac check`.
 import type { Metric } from '../../kernel/metrics/text.ts';
 import type { Deps } from '../database.ts';
 import { selectInboxFigures, type InboxFigures } from './inbox.sql.ts';
@@ -6,13 +6,16 @@ import { knownStatuses, liveStatuses } from './standing.ts';
 
 const latelyMs = 30 * 24 * 60 * 60_000;
 
-/** What is counted now. */
+/** The current figures. */
 export function billingFigures({ db, clock }: Pick<Deps, 'db' | 'clock'>): Promise<InboxFigures> {
   const since = new Date(clock.now().getTime() - latelyMs);
   return selectInboxFigures(db, { known: knownStatuses, live: liveStatuses, since });
 }
 
-/** Gauges that are read from figures counted every few seconds. @param latest the figures counted last; undefined: none have been. @param now of the service's clock. */
+/**
+ * Gauges of figures that are counted every few seconds. @param latest the last figures; undefined before the first count. @param now reads the
+ * service's clock.
+ */
 export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () => Date): Metric[] {
   const gauge = (name: string, help: string, valueOf: (figures: InboxFigures) => number | null): Metric => ({
     name: `almanac_billing_${name}`,
@@ -47,7 +50,7 @@ export function gaugesOfBilling(latest: () => InboxFigures | undefined, now: () 
 
 const waitsTooLongMs = 10 * 60_000;
 
-/** What `almanac check` says. @throws Error that names what the operator has to look at. */
+/** The text of `almanac check`. @throws Error that names what the operator has to check. */
 export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise<string> {
   const { waiting, parked, failing, odd, duplicates, unread, oldestWaitingAt, lastAt } =
     await billingFigures(deps);
@@ -61,7 +64,7 @@ export async function describeBilling(deps: Pick<Deps, 'db' | 'clock'>): Promise
     ...(failing > 0 ? [`${failing} customers cannot be fetched from Stripe`] : []),
     ...(odd > 0 ? [`${odd} subscriptions have a status or a price that is not understood`] : []),
   ];
-  // Nobody can tell us that it was looked at, so that it is no fault.
+  // Not an error, as nothing records whether the operator has handled it.
   const refunds =
     duplicates === 0
       ? ''

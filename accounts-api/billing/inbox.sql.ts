@@ -1,17 +1,17 @@
-// The statements of the inbox: events as they come, and the customers to fetch because of them.
+// The statements of the inbox: received events, and the customers to fetch because of them.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 export interface NewStripeEvent {
   id: string;
   type: string;
-  /** Null: it concerns no customer, and there is nothing to do. */
+  /** Null: the event concerns no customer, and needs no work. */
   customerId: string | null;
   createdAt: Date;
   receivedAt: Date;
 }
 
-/** Stores an event. @returns false if it is there already. */
+/** Stores an event. @returns false if it was stored before. */
 export async function insertStripeEvent(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -26,7 +26,7 @@ export async function insertStripeEvent(
   return rows.length === 1;
 }
 
-/** Has a customer fetched now. One that is not known yet gets a row. */
+/** Requests an immediate fetch of a customer. An unknown customer gets a row. */
 export async function askForCustomer(
   db: AccountsDatabase,
   transaction: Transaction | null,
@@ -40,7 +40,7 @@ export async function askForCustomer(
   );
 }
 
-/** Marks the events of a customer as handled. @param upTo the newest that was there before the fetch began. */
+/** Marks the events of a customer as handled. @param upTo the newest event stored before the fetch began. */
 export async function markHandled(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -58,21 +58,24 @@ export interface InboxFigures {
   waiting: number;
   /** Events of the last 30 days with an unknown shape. */
   unread: number;
-  /** Customers who pay and belong to no account. */
+  /** Paying customers without an account. */
   parked: number;
   /** Customers whose last fetch failed. */
   failing: number;
-  /** Live subscriptions whose price no plan has, or whose status is unknown. */
+  /** Live subscriptions whose price belongs to no plan, or whose status is unknown. */
   odd: number;
-  /** Second subscriptions of accounts that were cancelled lately although their latest invoice was paid. */
+  /** Recently cancelled second subscriptions whose latest invoice was paid. */
   duplicates: number;
-  /** When the newest event came; null if none has. */
+  /** When the newest event arrived; null without events. */
   lastAt: Date | null;
-  /** When the oldest waiting event came. */
+  /** When the oldest waiting event arrived. */
   oldestWaitingAt: Date | null;
 }
 
-/** How the inbox stands. @param known the statuses of Stripe that are understood. @param live those that are paid for. @param since when lately begins. */
+/**
+ * The figures of the inbox. @param known the Stripe statuses that are understood. @param live those that are paid for. @param since the start of the
+ * recent period.
+ */
 export async function selectInboxFigures(
   db: AccountsDatabase,
   { known, live, since }: { known: readonly string[]; live: readonly string[]; since: Date },

@@ -1,5 +1,5 @@
-// The inbox of Stripe's events: checks the sender of an event, stores it and has its customer fetched, in one transaction. Customer data in
-// events is not used. A signed event of any shape is accepted: Stripe repeats an event for days until it is answered 200.
+// The inbox of Stripe events: checks the sender of an event, stores it and requests a fetch of its customer, in one transaction. Customer data in
+// events is not used. A signed event of any shape is accepted, as Stripe repeats an event for days until it is answered 200.
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -12,11 +12,11 @@ import type { Billing } from './connection.ts';
 import { fromSeconds } from './fetched.ts';
 import { askForCustomer, insertStripeEvent } from './inbox.sql.ts';
 
-/** The path to register at Stripe, behind PUBLIC_URL. */
+/** The path to register at Stripe, after PUBLIC_URL. */
 export const inboxPath = '/billing/stripe/events';
 
 const toleranceSeconds = 300;
-/** As at the gateway. Fifty entries of metadata, or the lines of an invoice with what they were before, are above the usual 64 KB. */
+/** The same limit as at the gateway. Fifty metadata entries, or the lines of an invoice with their previous values, exceed the usual 64 KB. */
 const eventBytesMax = 1024 * 1024;
 
 export const receiveStripeEvent = endpoint({
@@ -50,12 +50,12 @@ export const receiveStripeEvent = endpoint({
     },
 });
 
-/** @throws Failure `not_found` where billing is off. */
+/** @throws Failure `not_found` if billing is off. */
 function requireInbox({ billing }: ServiceDeps): Billing {
   return billing ?? fail('not_found', 'This endpoint is not set up here: billing is off.');
 }
 
-/** For gateways, which refuse events where nothing is sold without reading them. */
+/** For gateways, which refuse events unread if billing is off. */
 export const readBillingState = internalEndpoint({
   body: z.strictObject({}),
   answer: z.object({ is_on: z.boolean() }),
@@ -65,11 +65,11 @@ export const readBillingState = internalEndpoint({
       Promise.resolve({ is_on: billing !== null }),
 });
 
-/** What is used of an event. */
+/** The fields of an event that are used. */
 interface KnownEvent {
   id: string;
   type: string;
-  /** Null: it concerns no customer. */
+  /** Null: the event concerns no customer. */
   customerId: string | null;
   /** Null: unknown. */
   createdAt: Date | null;
@@ -90,8 +90,8 @@ async function receive({ db, clock, log }: ServiceDeps, event: KnownEvent): Prom
 }
 
 /**
- * The body of an event whose signature is right, made within five minutes.
- * @throws Failure `invalid_request`, which does not say which secret or time would be right.
+ * The body of an event with a valid signature that is at most five minutes old.
+ * @throws Failure `invalid_request`, which does not reveal which secret or time would be valid.
  */
 function verifiedBody(
   { stripe, webhookSecrets }: Billing,
@@ -109,7 +109,7 @@ function refuseUnsigned(): never {
   return fail('invalid_request', 'The signature of the event is missing or wrong, or its time is not now.');
 }
 
-/** Whether this secret has signed it recently enough. */
+/** Whether the event was signed with this secret, recently enough. */
 function isSignedBy(
   { webhooks, errors }: Stripe,
   body: Buffer,
@@ -133,14 +133,14 @@ function isSignedBy(
   }
 }
 
-/** The client of Stripe checks only that a signature is not too old. */
+/** Stripe's client checks only that a signature is not too old. */
 function isFromFuture(signature: string, now: Date): boolean {
   const times = [...signature.matchAll(/(?:^|,)\s*t=(\d+)/g)].map(([, seconds]) => Number(seconds));
   return times.some((seconds) => seconds * 1000 > now.getTime() + toleranceSeconds * 1000);
 }
 
 const idPattern = /^evt_[A-Za-z0-9_]{1,250}$/;
-const lastSecond = 253_402_300_799; // of the year 9999
+const lastSecond = 253_402_300_799; // the last second of the year 9999
 const eventSchema = z.object({
   id: z.string().regex(idPattern),
   type: z.string().regex(/^[\w.]{1,128}$/),
@@ -149,7 +149,7 @@ const eventSchema = z.object({
 });
 
 /**
- * Reads a body that Stripe has signed. The id of an event of unknown shape is the hash of its bytes, so a repetition is the same event.
+ * Parses a body that Stripe has signed. The id of an event of unknown shape is the hash of its bytes, so a repetition is the same event.
  * @throws Failure `invalid_request` if it is not JSON, or of the other mode.
  */
 function readEvent({ isLive }: Billing, body: Buffer): KnownEvent {
@@ -165,7 +165,7 @@ function readEvent({ isLive }: Billing, body: Buffer): KnownEvent {
     return { id, type, customerId, createdAt: fromSeconds(created), isUnread: false };
   }
   const object = fieldsOf(fieldsOf(given)['data'])['object'];
-  // Without a mode it may be of the other one, whose customers are not here.
+  // Without a mode, the event may be of the other mode, whose customers are not stored here.
   const customerId = typeof livemode === 'boolean' ? (customerOf(object) ?? customerOf(related)) : null;
   const id = `evt_unread_${sha256(body)}`;
   return { id, type: 'unread', customerId, createdAt: null, isUnread: true };
@@ -175,16 +175,16 @@ function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    return refuseUnsigned(); // signed, but not JSON: the sender has the secret, and gets the same answer as anybody
+    return refuseUnsigned(); // signed, but not JSON: the answer is the same as for an unsigned body
   }
 }
 
-/** The fields of an object; no fields of any other value. */
+/** The fields of an object; empty for any other value. */
 function fieldsOf(given: unknown): Record<string, unknown> {
   return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
 }
 
-/** The id of the customer that the object of an event is or names; null if it names none. A thin event has its type instead of `object`. */
+/** The customer id that an event's object has or refers to; null without one. A thin event has its type in place of `object`. */
 function customerOf(given: unknown): string | null {
   const { object, type, id: own, customer: named } = fieldsOf(given);
   const customer = object === 'customer' || type === 'customer' ? own : named;

@@ -1,5 +1,5 @@
-// Finds the account of a Stripe customer. A payer without an account gets a new one, even if another account has the e-mail address:
-// the payer has not proved the mailbox, so that other account must not change.
+// Finds the account of a Stripe customer. A payer without an account gets a new one even if another account has the e-mail address: the payer has not
+// proved the mailbox, so the other account must not change.
 import type { Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
@@ -14,8 +14,8 @@ export interface PayerDeps extends Deps {
 }
 
 /**
- * The account of a customer that has none yet; null if it is not known. @param metadata names the account only where our own request
- * has made the customer: no payer can set it.
+ * The account of a customer that has none yet; null if it is not known. @param metadata names the account only if our own request created the
+ * customer: a payer cannot set it.
  */
 export async function accountOfCustomer(
   deps: PayerDeps,
@@ -31,7 +31,7 @@ export async function accountOfCustomer(
     const checkout = checkoutId === null ? null : await selectCheckout(deps.db, transaction, checkoutId);
     if (checkout === null) continue;
     if (checkout.accountId !== null) return checkout.accountId;
-    // An e-mail address without a payment is only a wish.
+    // An e-mail address counts only with a payment.
     const payer = email ?? checkout.email;
     if (!isPaid || payer === null) continue;
     const accountId = await makeAccountOf(deps, transaction, { email: payer, plan: checkout.plan });
@@ -44,15 +44,15 @@ export async function accountOfCustomer(
 }
 
 /**
- * An account that only its key opens, until the mailed link proves the mailbox. Whether another account has the e-mail address is looked
- * up later, by the worker that writes the mail. @returns null: no account can have the e-mail address.
+ * An account that only its key can access until the mailed link proves the mailbox. The worker that writes the mail checks later whether another
+ * account has the e-mail address. @returns null if no account can have the e-mail address.
  */
 async function makeAccountOf(
   deps: PayerDeps,
   transaction: Transaction,
   { email: given, plan }: { email: string; plan: string },
 ): Promise<string | null> {
-  // Stripe takes addresses that we do not, such as one with umlauts.
+  // Stripe accepts addresses that we do not, such as one with umlauts.
   const { success, data: email } = emailField.safeParse(given);
   if (!success) return null;
   const id = newId('acct');
@@ -68,7 +68,7 @@ async function makeAccountOf(
   return id;
 }
 
-/** Notes which checkouts of an account its sessions have ended. */
+/** Records which checkouts of an account its sessions have ended. */
 export async function noteSessions(
   deps: Deps,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// GET /v1/billing/portal: the page at Stripe where the holder pays, changes or cancels the subscription and finds the invoices.
+// GET /v1/billing/portal: the Stripe page where the holder pays, changes or cancels the subscription and finds invoices.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
@@ -10,7 +10,7 @@ import { signedInOf } from '../requester.ts';
 import { askStripe, isMissing, requireBilling, type Billing } from './connection.ts';
 import { noteDeleted, selectCustomersOf } from './customers.sql.ts';
 
-/** The page of the dashboard that the portal leads back to; it asks how things stand until they have changed. */
+/** The dashboard page that the portal returns to; it polls the state until it has changed. */
 const backPath = '/dashboard/billing?back=portal';
 
 export const openPortal = endpoint({
@@ -45,7 +45,7 @@ export const openPortal = endpoint({
     },
 });
 
-/** The account behind a purchase that the caller may take. @throws Failure `not_found`, `forbidden` for an API key. */
+/** The account of a purchase that the caller may claim. @throws Failure `not_found`, `forbidden` for an API key. */
 async function purchaseOf({ db }: ServiceDeps, call: ServiceCall, id: string): Promise<string> {
   const { accountId } = signedInOf(call);
   const offered = await call.stage('sql', () => selectPurchasesFor(db, null, accountId));
@@ -55,7 +55,7 @@ async function purchaseOf({ db }: ServiceDeps, call: ServiceCall, id: string): P
   return id;
 }
 
-/** The page of the first of the customers that is still at Stripe; null if none is. */
+/** The portal page of the first customer that still exists at Stripe; null if none does. */
 async function openPage(
   { db, clock, settings }: ServiceDeps,
   { stripe }: Billing,
@@ -68,7 +68,7 @@ async function openPage(
       return url;
     } catch (error) {
       if (!isMissing(error)) throw error;
-      await noteDeleted(db, customer, clock.now()); // at Stripe, of which no event has come yet
+      await noteDeleted(db, customer, clock.now()); // deleted at Stripe, without an event so far
     }
   }
   return null;

@@ -1,5 +1,5 @@
-// The prices of plans at Stripe: finds each by its lookup key or id, and compares it with config/plans.yml. Nobody is charged another
-// amount than the plan states.
+// Finds the prices of plans at Stripe by lookup key or id, and compares them with config/plans.yml. Customers are never charged a different amount
+// from the plan's price.
 import type { Stripe } from 'stripe';
 import type { PlanPrice, Plans } from '../../kernel/plans.ts';
 import { isMissing } from './connection.ts';
@@ -42,10 +42,7 @@ function faultOf(found: Stripe.Price, price: PlanPrice): string | null {
   return `is ${amount} ${currency} a ${every}`;
 }
 
-/**
- * Compares all prices of the plans with those at Stripe. @returns how many there are. @throws Error that names each that differs, or
- * StripeError.
- */
+/** Compares all prices of the plans with those at Stripe. @returns the number of prices. @throws Error that names each difference, or StripeError. */
 export async function comparePrices(stripe: Stripe, plans: Plans): Promise<number> {
   const prices = plans.all.flatMap((plan) => plan.prices);
   const found = await Promise.all(prices.map((price) => findPrice(stripe, price)));

@@ -1,5 +1,4 @@
-// Applies the subscriptions of an account to it. Hides the precedence: a live subscription decides plan and state; without one, the
-// operator's plan applies.
+// Applies an account's subscriptions to it. A live subscription decides plan and state; without one, the operator's plan applies.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { audit } from '../audit.ts';
@@ -17,10 +16,10 @@ import { currentOf, isLive, standingOf, toldOf, type Told } from './standing.ts'
 
 const stripeActor: Actor = { actorKind: 'stripe', actorId: null };
 
-/** How many graces are ended before the worker looks whether it is to stop. */
+/** How many graces are ended before the worker checks whether it should stop. */
 const gracesAtOnce = 100;
 
-/** Locks an account, so that its plan and its state are changed in turn. @returns null if it was deleted. */
+/** Locks an account, so that its plan and state are changed by one transaction at a time. @returns null if it was deleted. */
 export function lockAccount(
   deps: Deps,
   transaction: Transaction,
@@ -31,8 +30,8 @@ export function lockAccount(
 }
 
 /**
- * Sets plan and state of an account that the transaction has locked, from its stored subscriptions. Tells of what has changed.
- * @param before what was told of it before the subscriptions were stored.
+ * Sets plan and state of an account that the transaction has locked, from its stored subscriptions. Emits an event if they have changed.
+ * @param before the state reported before the subscriptions were stored.
  */
 export async function settleAccount(
   deps: Deps,
@@ -45,7 +44,7 @@ export async function settleAccount(
   const subscriptions = await selectSubscriptions(db, [accountId], transaction);
   const current = currentOf(subscriptions);
   const { plan, state } = standingOf(current, clock.now());
-  // Without a live subscription the operator sets the plan. A live one keeps that plan for later.
+  // Without a live subscription, the operator sets the plan. A live one keeps that plan for later.
   const own = account.subscriptionState === 'none' ? account.plan : (account.planSetAside ?? 'free');
   const next = { plan: plan ?? own, subscriptionState: state, planSetAside: plan === null ? null : own };
   if (next.plan !== account.plan || next.subscriptionState !== account.subscriptionState) {
@@ -58,12 +57,12 @@ export async function settleAccount(
     await emitEvents(deps, transaction, { type: 'subscription.updated', accountId, data: told });
   }
   for (const each of subscriptions) await tellOfFailure(deps, transaction, each);
-  // One without a plan may have been turned into another product at Stripe.
+  // A subscription without a plan may have been turned into another product at Stripe.
   const duplicates = subscriptions.filter((each) => isLive(each) && each.plan !== null && each !== current);
   for (const { id, cancelAskedAt, customerId, invoice } of duplicates) {
     if (cancelAskedAt !== null) continue;
     await noteCancelAsked(db, transaction, id, clock.now());
-    // What was paid becomes a credit of a customer who is charged no more: only the operator can pay it back.
+    // The paid amount becomes a credit of a customer who is no longer charged: only the operator can pay it back.
     const paid =
       invoice?.status === 'paid' ? { amount: invoice.amount_due, currency: invoice.currency } : null;
     const detail = { subscription: id, kept: current?.id, customer: customerId, invoice: invoice?.id, paid };
@@ -73,13 +72,13 @@ export async function settleAccount(
   }
 }
 
-/** Tells of a payment that failed, once for each attempt. Attempts that are fetched together are told as one. */
+/** Reports a failed payment, once per attempt. Attempts that are fetched together are reported as one. */
 async function tellOfFailure(
   deps: Deps,
   transaction: Transaction,
   { id, accountId, status, invoice, failuresTold }: StoredSubscription,
 ): Promise<void> {
-  // A bank debit is tried and neither paid nor failed for days: then the subscription stays active.
+  // A bank debit can be pending for days, neither paid nor failed: the subscription then stays active.
   const isFailing = status === 'past_due' || status === 'unpaid';
   if (!isFailing || invoice?.status !== 'open' || invoice.attempts <= failuresTold) return;
   await noteFailuresTold(deps.db, transaction, id, invoice.attempts);
@@ -90,7 +89,7 @@ async function tellOfFailure(
 }
 
 /**
- * Ends the service of accounts whose grace is over, of at most 100 of them. Stripe is not asked, so it ends also while Stripe is away.
+ * Ends the service of at most 100 accounts whose grace is over. Stripe is not asked, so this also works while Stripe is unavailable.
  * @returns how many accounts are no longer served; those that another subscription keeps served do not count.
  */
 export async function endGraces(deps: Deps): Promise<number> {

@@ -1,11 +1,10 @@
-// What the subscriptions of an account mean for it: the plan in force, and whether its calls are served.
-// Hides the table of Stripe's statuses. It depends on nothing but what Stripe says and the clock, so neither the order of events nor
-// their repetition matters.
+// Derives from an account's subscriptions the current plan, and whether its calls are served. The result depends only on Stripe's state and the
+// clock, so neither the order nor the repetition of events matters.
 import { instantText } from '../../kernel/clock.ts';
 import type { EventData } from '../../kernel/events/catalogue.ts';
 import type { Account } from '../models/account.ts';
 
-/** The latest invoice of a subscription, as shown. */
+/** The latest invoice of a subscription, in the format of answers. */
 export interface Invoice {
   id: string;
   status: string | null;
@@ -15,17 +14,17 @@ export interface Invoice {
   hosted_invoice_url: string | null;
   /** ISO instant. */
   next_attempt_at: string | null;
-  /** Attempts to pay it. */
+  /** The number of attempts to pay it. */
   attempts: number;
 }
 
 /** A subscription, as fetched from Stripe and as stored. */
 export interface Subscription {
   id: string;
-  /** One that we do not know is possible. */
+  /** May be a status that is unknown here. */
   status: string;
   priceId: string;
-  /** Null: no plan has the price. */
+  /** Null: the price belongs to no plan. */
   plan: string | null;
   createdAt: Date;
   currentPeriodEnd: Date | null;
@@ -38,7 +37,7 @@ export interface Subscription {
 type Meaning = 'served' | 'grace' | 'refused' | 'pending' | 'ended';
 
 const meanings: Readonly<Record<string, Meaning>> = {
-  active: 'served', // also one that is cancelled, until its period ends, and one whose collection is paused
+  active: 'served', // includes one cancelled at the end of its period, and one whose collection is paused
   trialing: 'served',
   past_due: 'grace',
   unpaid: 'refused',
@@ -49,7 +48,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
 };
 const order: readonly Meaning[] = ['served', 'grace', 'refused', 'pending', 'ended'];
 
-/** Whether the status is one that we know. Others are refused: what is not understood is not served. */
+/** Whether the status is known. A subscription with an unknown status is not served. */
 export function isKnown({ status }: Pick<Subscription, 'status'>): boolean {
   return Object.hasOwn(meanings, status);
 }
@@ -73,8 +72,8 @@ export function isPending(subscription: Pick<Subscription, 'status'>): boolean {
 export const liveStatuses = knownStatuses.filter((status) => isLive({ status }));
 
 /**
- * The subscription that counts: one with a plan before one without; then one that is paid before one that is not; of several live ones
- * the oldest, of several that have ended the newest. Null without any.
+ * The subscription that counts: one with a plan before one without; then a paid one before an unpaid one; of several live ones the oldest, of several
+ * ended ones the newest. Null without any.
  */
 export function currentOf<Some extends Subscription>(subscriptions: readonly Some[]): Some | null {
   const rank = (each: Some) => order.indexOf(meaningOf(each)) + (each.plan === null ? order.length : 0);
@@ -86,12 +85,12 @@ export function currentOf<Some extends Subscription>(subscriptions: readonly Som
 }
 
 export interface Standing {
-  /** Null: the account's own plan, as no subscription is live. */
+  /** Null: no subscription is live, so the account's own plan applies. */
   plan: string | null;
   state: Account['subscriptionState'];
 }
 
-/** What a subscription means at an instant. @param current null: the account has none. */
+/** The meaning of a subscription at an instant. @param current null: the account has none. */
 export function standingOf(current: Subscription | null, now: Date): Standing {
   const meaning = current === null ? 'ended' : meaningOf(current);
   if (current === null || meaning === 'pending' || meaning === 'ended') return { plan: null, state: 'none' };
@@ -99,7 +98,7 @@ export function standingOf(current: Subscription | null, now: Date): Standing {
   return { plan: current.plan ?? 'free', state: isServed ? 'active' : 'inactive' };
 }
 
-/** What is told of an account's subscription: by events, and in `GET /v1/account`. */
+/** The subscription state reported by events and in `GET /v1/account`. */
 export type Told = EventData<'subscription.updated'>;
 
 export function toldOf(

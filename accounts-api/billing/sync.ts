@@ -1,6 +1,5 @@
-// Fetches customers from Stripe and puts in force what they pay for. An event says only that something changed: the state is fetched,
-// so late, repeated and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called
-// inside a transaction.
+// Fetches customers from Stripe and applies their subscriptions. An event says only that something changed: the state is fetched, so late, repeated
+// and reordered events do no harm. One process fetches a customer at a time, under a lease; Stripe is never called within a transaction.
 import type { Log } from '../../kernel/log/log.ts';
 import { isMissing, type Billing } from './connection.ts';
 import {
@@ -27,24 +26,24 @@ export interface SyncDeps extends PayerDeps {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Longer than most fetches take. One that takes longer writes nothing, and the customer is fetched again. */
+/** Longer than most fetches take. A fetch that takes longer writes nothing, and the customer is fetched again. */
 const leaseMs = minuteMs;
 const customersAtOnce = 8;
 const retryMs = { first: 15_000, most: hourMs };
-/** How soon after a fetch the next one is due without any event: a status that Stripe is about to change is looked at more often. */
+/** How soon after a fetch the next one is due without an event: more often for a status that Stripe is about to change. */
 const reconcileMs = { unsettled: hourMs, other: 24 * hourMs };
 const checkSessionsMs = hourMs;
-/** How long a payment by a slow method, such as a bank debit or a voucher, is waited for. */
+/** How long to wait for a payment by a slow method, such as a bank debit or a voucher. */
 const slowPaymentMs = 60 * 24 * hourMs;
 
 export interface Syncing {
-  /** Begins to fetch the customers that are due, as many as there are places for; waits for a place if there is none. @returns how many. */
+  /** Begins to fetch due customers, as many as there are free slots; waits for a slot if there is none. @returns how many. */
   begin(): Promise<number>;
-  /** Resolves when all that have begun have ended. */
+  /** Resolves when all fetches that have begun have ended. */
   end(): Promise<void>;
 }
 
-/** Fetches at most eight customers at once. A fetch that Stripe answers slowly holds its own place, not those of the others. */
+/** Fetches at most eight customers at once. A slow fetch occupies only its own slot. */
 export function startSyncing(deps: SyncDeps): Syncing {
   const underWay = new Set<Promise<void>>();
   return {
@@ -75,7 +74,7 @@ export function startSyncing(deps: SyncDeps): Syncing {
   };
 }
 
-/** A failure is logged, and the customer is fetched again later: at the latest after an hour. */
+/** A failure is logged, and the customer is fetched again after at most an hour. */
 async function syncLeased(deps: SyncDeps, lease: Lease): Promise<void> {
   try {
     await syncCustomer(deps, lease);
@@ -98,7 +97,7 @@ async function syncCustomer(deps: SyncDeps, lease: Lease): Promise<void> {
   const sessions = customer.isDeleted ? [] : await fetchSessionsOf(billing.stripe, customerId);
   const settled = await db.inTransaction(async (transaction) => {
     const held = await holdLeased(db, transaction, lease);
-    if (held === undefined) return null; // another fetch has begun since, and knows at least as much
+    if (held === undefined) return null; // another fetch has begun since, and its state is at least as new
     const found = held.accountId ?? (await accountOfCustomer(deps, transaction, customer, sessions));
     const account = found === null ? null : await lockAccount(deps, transaction, found);
     const stored = account === null ? [] : await selectSubscriptions(db, [account.id], transaction);
@@ -134,8 +133,8 @@ function nextFetchAt({ isDeleted, subscriptions }: FetchedCustomer, now: Date): 
 }
 
 /**
- * Tells the operator, once, what is paid for and not understood, and cancels the second live subscription of an account, with what is left of
- * its period credited. After an error it is tried again. @param settled.stored the subscriptions before this fetch.
+ * Reports once to the operator what is paid for but not understood, and cancels an account's second live subscription, crediting the rest of its
+ * period. After an error this is retried. @param settled.stored the subscriptions before this fetch.
  */
 async function lookAfter(
   { db, clock, log, billing }: SyncDeps,
@@ -167,8 +166,8 @@ async function lookAfter(
 }
 
 /**
- * Asks Stripe how open checkouts stand, for those whose events never came: a paid one has its customer fetched, one that has
- * expired, or has waited for its payment for too long, is closed. @returns how many.
+ * Asks Stripe for the state of open checkouts whose events never came. For a paid one the customer is fetched; one that has expired, or has waited
+ * too long for its payment, is closed. @returns how many were checked.
  */
 export async function checkSessions(deps: SyncDeps): Promise<number> {
   const { db, clock, log, billing } = deps;
@@ -181,7 +180,7 @@ export async function checkSessions(deps: SyncDeps): Promise<number> {
       if (session?.status === 'complete' && session.customerId !== null) {
         await askForCustomer(db, null, session.customerId, now);
         const isGivenUp = now.getTime() >= expiresAt.getTime() + slowPaymentMs;
-        // A payment that comes after all is noted as long as the row is there.
+        // A later payment is still recorded while the row exists.
         if (!session.isPaid && isGivenUp) await closeCheckout(db, null, id, now);
       } else if (session?.status === 'expired' || expiresAt <= now) {
         await closeCheckout(db, null, id, now);

@@ -1,5 +1,4 @@
-// What the worker does for billing, again and again: fetches due customers, ends graces, looks after open checkouts. Any number of
-// workers may do so beside each other.
+// The worker's periodic billing work: fetches due customers, ends graces, checks open checkouts. Any number of workers can run concurrently.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Metric } from '../../kernel/metrics/text.ts';
 import { billingFigures, gaugesOfBilling } from './figures.ts';
@@ -12,7 +11,7 @@ const graceEveryMs = 1_000;
 const sessionsEveryMs = 60_000;
 const countEveryMs = 10_000;
 
-/** Begins to work. `close` finishes what is under way. */
+/** Begins to work. `close` finishes the running work. */
 export function startBillingWork(deps: SyncDeps): { gauges: Metric[]; close(): Promise<void> } {
   const closing = new AbortController();
   const syncing = startSyncing(deps);
@@ -21,7 +20,7 @@ export function startBillingWork(deps: SyncDeps): { gauges: Metric[]; close(): P
     figures = await billingFigures(deps);
     return 0;
   }
-  /** Works until there is nothing left, then pauses. */
+  /** Works until nothing is due, then pauses. */
   async function repeat(what: string, everyMs: number, work: () => Promise<number>): Promise<void> {
     while (!closing.signal.aborted) {
       const done = await work().catch((error: unknown) => {
@@ -29,7 +28,7 @@ export function startBillingWork(deps: SyncDeps): { gauges: Metric[]; close(): P
         return 0;
       });
       if (done > 0) continue;
-      await pause(everyMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted: it closes
+      await pause(everyMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted by close()
     }
   }
   const running = [

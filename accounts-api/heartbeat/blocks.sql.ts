@@ -1,5 +1,5 @@
-// The statements about blocks. Each locks the months first, in the order of their keys, like everything that touches a month; only who
-// has locked a month changes its blocks, except that their life takes note of a recall.
+// The statements about blocks. Each locks the months first, ordered by their keys, like all changes of a month. Only a transaction that has locked a
+// month changes its blocks, except that a life clears the recall of its own blocks.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Block, Month } from './state.ts';
@@ -17,8 +17,8 @@ const blockColumns =
   'block.granted::float8 as granted, block.spent::float8 as spent, block.returned::float8 as returned';
 
 /**
- * Locks months in the order of their keys until the transaction ends. Call it once, for all months that the transaction touches:
- * locking more of them later could deadlock.
+ * Locks months in the order of their keys until the transaction ends. Call it once, for all months that the transaction touches: locking more of them
+ * later could deadlock.
  */
 export function lockMonths(
   { sequelize }: AccountsDatabase,
@@ -34,7 +34,7 @@ export function lockMonths(
   );
 }
 
-/** Sets months and blocks that the transaction has locked. */
+/** Writes months and blocks that the transaction has locked. */
 export async function write(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
@@ -55,10 +55,10 @@ export async function write(
   );
 }
 
-/** As stored. */
+/** The plan id as stored. */
 export type WantedRow = MonthRow & BlockRow & { plan: string };
 
-/** Locks months with the blocks of a life in them. @returns those of active accounts that have a block. */
+/** Locks months with a life's blocks in them. @returns those of active accounts that have a block. */
 export function lockWanted(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
@@ -83,7 +83,7 @@ export function lockWanted(
   );
 }
 
-/** Makes empty blocks of a life, and their months, unless the life has ended. Unknown and disabled accounts get none. */
+/** Creates empty blocks of a life, and their months, unless the life has ended. Unknown and disabled accounts get none. */
 export async function insertBlocks(
   { sequelize }: AccountsDatabase,
   life: string,
@@ -106,7 +106,7 @@ export async function insertBlocks(
   );
 }
 
-/** Recalls the blocks of other lives, whose held messages are answered then, in months that the transaction has locked. */
+/** Recalls the blocks of other lives, in months that the transaction has locked; their waiting messages are then answered. */
 export async function recall(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
@@ -129,7 +129,7 @@ export async function recall(
   );
 }
 
-/** Reads the recalled blocks of a life, once. If the answer is lost, the gateway that waits recalls them again. */
+/** Reads the recalled blocks of a life, once. If the answer is lost, the gateway that waits for calls recalls them again. */
 export function takeRecalled(
   { sequelize }: AccountsDatabase,
   life: string,
@@ -160,7 +160,7 @@ export function lockBlocks(
   );
 }
 
-/** Locks the months in which lives have blocks. @param skipsLocked leaves those that another transaction has locked. */
+/** Locks the months in which lives have blocks. @param skipsLocked skips those that another transaction has locked. */
 export function lockMonthsOf(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
@@ -175,7 +175,7 @@ export function lockMonthsOf(
   );
 }
 
-/** Deletes the blocks of lives in months that the transaction has locked. @returns them. */
+/** Deletes the blocks of lives in months that the transaction has locked. @returns the deleted blocks. */
 export function deleteBlocks(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,

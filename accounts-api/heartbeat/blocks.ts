@@ -1,5 +1,5 @@
-// Blocks: calls of a month that were granted to a life of a gateway in advance, so that no failure lets an account exceed its limit. Locks the
-// rows, has state.ts decide, and writes what it says.
+// Blocks: calls of a month granted in advance to a life of a gateway, so that no failure lets an account exceed its limit. Locks the rows, decides
+// with state.ts, and writes the result.
 import type { Transaction } from 'sequelize';
 import { utcMonth } from '../../kernel/clock.ts';
 import { planOf } from '../../kernel/plans.ts';
@@ -20,15 +20,17 @@ import { deleteLives, lockLives, selectUnleased } from './gateways.sql.ts';
 import type { Batch, Grant, Want } from '../../kernel/heartbeat/message.ts';
 import { closeBlock, grantOf, mayClose, outOf, takeSpent, type Block } from './state.ts';
 
-// The assumed maximum difference between a gateway's clock and ours when the month turns.
+// The assumed maximum difference between a gateway's clock and ours at the end of a month.
 const clockSkewMs = 60_000;
 
-/** Of an account that may not call, or a month other than the present one. */
+/** The grant of an account that may not call, or for a month other than the current one. */
 export const noGrant: Grant = { granted: 0, elsewhere: 0, out: 0, limit: 0 };
 
 export const keyOf = ({ account_id, month }: MonthKey): string => `${account_id} ${month}`;
 
-/** Adds to the blocks of a life what it wants, as far as the limits allow. @returns by the key of the month; see `noGrant` for the others. */
+/**
+ * Adds requested calls to the blocks of a life, as far as the limits allow. @returns grants by the key of the month; `noGrant` applies to the others.
+ */
 export async function grant(
   deps: Deps,
   life: string,
@@ -75,7 +77,7 @@ function grantAnswer(row: MonthRow & Block, limit: number | null): Grant {
   return { granted, elsewhere: used + out - (granted - returned), out: out - outOf(row), limit };
 }
 
-/** Counts what gateways report of blocks. @param months those of the reports that there are, locked. */
+/** Counts the calls of blocks that gateways report. @param months the existing months of the reports, locked. */
 export async function addSpent(
   { db, log }: ServiceDeps,
   transaction: Transaction,
@@ -88,7 +90,7 @@ export async function addSpent(
   const blocks = new Map(locked.map((row) => [ofBlock(row), row]));
   for (const report of reports) {
     const before = months.get(keyOf(report));
-    if (before === undefined) continue; // the account is deleted
+    if (before === undefined) continue; // the account was deleted
     const block = blocks.get(ofBlock(report)) ?? null;
     if (block === null || report.calls > outOf(block)) {
       log.warn(
@@ -103,25 +105,25 @@ export async function addSpent(
   await write(db, transaction, [...months.values()], [...blocks.values()]);
 }
 
-/** Gives back what is out with lives that have reported everything. */
+/** Frees the unused calls of lives that have reported everything. */
 export async function endLives({ db }: Deps, lives: readonly string[]): Promise<void> {
   await close(db, lives, false);
 }
 
 /**
- * Closes lives that have been silent for long; called periodically. Months that another transaction has locked are left for the next
- * run. @returns the number of lives.
+ * Closes lives that have been silent for long; called periodically. Months that another transaction has locked are left for the next run. @returns
+ * the number of lives.
  */
 export async function closeLives({ db }: Deps): Promise<number> {
   const lives = await selectUnleased(db);
   return lives.length === 0 ? 0 : close(db, lives, true);
 }
 
-/** @param isForSilence only those that may be closed for it; leaves what is locked. */
+/** @param isForSilence whether to close only lives that are silent long enough, and to skip locked rows. */
 async function close(db: Deps['db'], asked: readonly string[], isForSilence: boolean): Promise<number> {
   return db.inLedgerTransaction(async (transaction) => {
     const rows = await lockMonthsOf(db, transaction, asked, isForSilence);
-    // After the months: who waits for a life holds the counter of changes, and holders of months wait for that.
+    // Locked after the months: a request for a lease locks the counter of changes, and transactions that hold months wait for that.
     const found = await lockLives(db, transaction, asked, isForSilence);
     const lives = found.filter((life) => !isForSilence || mayClose(life, life.nowMs)).map(({ life }) => life);
     if (lives.length === 0) return 0;

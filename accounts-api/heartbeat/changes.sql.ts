@@ -1,14 +1,14 @@
-// The statements about numbered changes, and who has seen them.
+// The statements about numbered changes and which gateways have seen them.
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { entryAt } from '../../kernel/entries.ts';
 import type { Gateway } from './state.ts';
 
-/** By PostgreSQL's clock. */
+/** Times are by PostgreSQL's clock. */
 export interface Acknowledged {
   /** The number of the last change. */
   no: number;
   nowMs: number;
-  /** Those with a lease. */
+  /** The gateways with a lease. */
   gateways: Gateway[];
 }
 
@@ -26,7 +26,7 @@ export async function selectAcknowledged(sequelize: Sequelize): Promise<Acknowle
 
 const changesMax = 1000;
 
-/** The accounts that changed after `seen`, up to `upto`. @returns null if they are too many, or forgotten. */
+/** The accounts that changed after `seen`, up to `upto`. @returns null if there are too many, or the changes were deleted. */
 export async function selectChanges(
   sequelize: Sequelize,
   seen: number,
@@ -42,7 +42,7 @@ export async function selectChanges(
   return isForgotten || seen > upto || accounts.length > changesMax ? null : [...new Set(accounts)];
 }
 
-/** Deletes changes after an hour, by PostgreSQL's clock: no lease lasts so long. */
+/** Deletes changes after an hour, by PostgreSQL's clock; no lease lasts that long. */
 export async function forgetChanges(sequelize: Sequelize): Promise<void> {
   await sequelize.query(
     `with change as (delete from accounts.changes where at < clock_timestamp() - interval '1 hour' returning no)

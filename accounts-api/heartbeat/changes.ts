@@ -1,14 +1,13 @@
-// Changes of accounts and keys: who waits for the next one, and who waits until one is in force at every gateway. Hides the polling,
-// which all who wait share.
+// Waits for the next change of accounts and keys, and until a change is active at every gateway. All waiting callers share the polling.
 import type { Sequelize } from 'sequelize';
 import { createSignal, listenTo, type Notifications } from '../../kernel/notifications.ts';
 import { selectAcknowledged } from './changes.sql.ts';
 import { isInForce } from './state.ts';
 
 export interface Changes extends Notifications {
-  /** Resolves when every change that was committed before the call is in force: seen by each life, or its lease has ended. */
+  /** Resolves when every change committed before the call is active: each life has seen it, or its lease has ended. */
   settle(): Promise<void>;
-  /** A gateway has acknowledged changes, as this process knows. */
+  /** Reports that a gateway has acknowledged changes, as seen by this process. */
   acknowledged(this: void): void;
 }
 
@@ -33,14 +32,14 @@ export function createChanges(sequelize: Sequelize, databaseUrl: string): Change
   };
 }
 
-/** Reads once for all who ask while a read is under way: none gets a read that began before it asked. */
+/** Shares reads: callers during a read share the next one, so that no caller gets a read that began before it asked. */
 function shared<T>(read: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve();
   let next: Promise<T> | undefined;
   return () => {
     next ??= underWay.then(() => {
       const reading = read();
-      underWay = reading.catch(() => undefined); // thrown to those who wait for it
+      underWay = reading.catch(() => undefined); // its own callers receive the error
       next = undefined;
       return reading;
     });

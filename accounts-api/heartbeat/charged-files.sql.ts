@@ -1,10 +1,10 @@
-// The statements about files that were charged. A charge is a row of settled_batches, like a batch: it counts once, and is forgotten after a week,
-// long after its day.
+// The statements about charged files. A charge is a row of settled_batches, like a batch: it counts once, and is deleted after a week, long after its
+// day.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Batch } from '../../kernel/heartbeat/message.ts';
 
-/** Notes charges by their ids, in their order, so that concurrent batches do not deadlock. @returns those that are new. */
+/** Inserts charges by their ids, in order, so that concurrent batches do not deadlock. @returns the new ones. */
 export async function insertCharges(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
@@ -19,7 +19,7 @@ export async function insertCharges(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Gives back a call for each file, in the ledger and in its month, which the transaction has locked. */
+/** Refunds a call for each file, in the ledger and in its month, which the transaction has locked. */
 export async function giveBackCalls(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,

@@ -1,12 +1,12 @@
-// Files that gateways have charged: one call for a file, key and day. Two gateways that each served a range first have both charged it: the second
-// call is given back. Hides by what a charge is known.
+// Files charged by gateways: one call per file, key and day. If two gateways each served a range first, both have charged the file; the second call
+// is refunded.
 import { hash } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { giveBackCalls, insertCharges } from './charged-files.sql.ts';
 import type { ChargedFile } from '../../kernel/heartbeat/message.ts';
 
-/** Gives back the calls of files that were charged before. Their months are locked, and `usage` has counted their calls. */
+/** Refunds the calls of files that were charged before. Their months are locked, and `usage` has counted their calls. */
 export async function giveBackRepeated(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -18,7 +18,7 @@ export async function giveBackRepeated(
   if (repeated.length > 0) await giveBackCalls(db, transaction, repeated);
 }
 
-/** The same in every gateway, as a UUID. */
+/** The id of a charge as a UUID; the same in every gateway. */
 function idOf({ key_id, day, file }: ChargedFile): string {
   const digits = hash('sha256', JSON.stringify(['file', key_id, day, file])).slice(0, 32);
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -6,7 +6,7 @@ export interface CredentialRow {
   hash: string;
   account_id: string;
   key_id: string;
-  /** As stored. */
+  /** The plan id as stored. */
   plan: string;
   active: boolean;
   expires_at: Date | null;
@@ -14,7 +14,10 @@ export interface CredentialRow {
   addresses: string[] | null;
 }
 
-/** The valid keys with the hashes, in any order; one by the hash of its old value ends with that. `active` is false while the subscription is unpaid. */
+/**
+ * The valid keys with these hashes, in any order. A key found by the hash of its old value expires with that value. `active` is false while the
+ * subscription is unpaid.
+ */
 export function selectCredentials(
   { sequelize }: AccountsDatabase,
   hashes: readonly string[],

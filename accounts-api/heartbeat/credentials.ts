@@ -1,4 +1,4 @@
-// The owners of keys by the hashes of the keys. PostgreSQL is asked each time, so what is revoked or changed is in force at once.
+// Finds the owners of keys by the hashes of the keys. PostgreSQL is asked each time, so a revocation or change is effective at once.
 import { planOf } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { selectCredentials } from './credentials.sql.ts';

@@ -1,24 +1,24 @@
-// The statements about the lives of gateways: their leases, and their end.
+// The statements about the lives of gateways: their leases and their end.
 import { QueryTypes, type Transaction } from 'sequelize';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { Gateway } from './state.ts';
 
-// A gateway's clock may run slower than PostgreSQL's: a lease counts as valid here for a little longer.
+// A gateway's clock may run slower than PostgreSQL's, so a lease stays valid here for a little longer.
 const clockMarginMs = 50;
 
 export interface Lease {
   /** The number of the last change. */
   upto: number;
-  /** How long it lasts; negative: it has ended. */
+  /** How long the lease lasts; negative: it has ended. */
   leaseMs: number;
-  /** Lives with a lease. */
+  /** The number of lives with a lease. */
   gateways: number;
-  /** Some of its blocks are recalled. */
+  /** Whether some of its blocks are recalled. */
   isRecalled: boolean;
 }
 
-// The lock makes a change wait for leases that are being given, so that who has committed a change sees every lease given before it.
+// The lock makes a change wait for concurrent grants of leases, so that a committed change sees every lease granted before it.
 const counter = 'with counter as materialized (select no from accounts.change_counter for share)';
 const answered = `(select no from counter)::float8 as upto,
   floor(extract(epoch from gateway.leased_until - clock_timestamp()) * 1000 - $4::float8)::float8 as "leaseMs",
@@ -26,10 +26,10 @@ const answered = `(select no from counter)::float8 as upto,
   exists (select from accounts.quota_blocks where life = $1 and recalled) as "isRecalled"`;
 
 /**
- * Gives a life its lease. A late message takes nothing back: what a gateway has in force stays so. A life that does not see changes gets no
- * longer lease: it may not hear the answers, and who waits for a change waits until its lease ends.
- * @param begins it may be created: it then holds nothing, and so nothing from before the last change.
- * @returns null if there is no such life, or it is closed.
+ * Grants a life its lease. A late message reverts nothing: changes that the gateway has seen remain seen. A life that does not see changes gets no
+ * longer lease: it may not receive the answers, and a writer would wait until the lease ends.
+ * @param begins whether the life may be created. It then caches nothing older than the last change.
+ * @returns null if the life does not exist or is closed.
  */
 export async function lease(
   { sequelize }: AccountsDatabase,
@@ -65,7 +65,7 @@ export interface LifeRow extends Pick<Gateway, 'leasedUntilMs'> {
   nowMs: number;
 }
 
-/** Locks lives, so that they get no block. @param skipsLocked leaves those that another transaction has locked. */
+/** Locks lives, so that they get no block. @param skipsLocked skips those that another transaction has locked. */
 export function lockLives(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,
@@ -80,7 +80,7 @@ export function lockLives(
   );
 }
 
-/** Deletes lives; those that have blocks left are closed. */
+/** Deletes lives; those that still have blocks are closed. */
 export async function deleteLives(
   { sequelize }: AccountsDatabase,
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// POST /internal/heartbeat: a gateway reports what it has served, and learns what has changed, what it may serve, and whose keys those are.
-// The order makes it strict: a lease is given before anything is read, so that a change that the answer lacks waits for the lease.
+// POST /internal/heartbeat: a gateway reports what it has served, and receives changes, grants and the owners of keys. The lease is granted before
+// anything is read, so that a change missing from the answer waits for the lease.
 import { internalEndpoint } from '../internal-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endLives, grant, keyOf, noGrant } from './blocks.ts';
@@ -15,7 +15,7 @@ import {
   type HeartbeatMessage,
 } from '../../kernel/heartbeat/message.ts';
 
-// With a key comes a block of its account for its first calls.
+// A key is answered together with a block for its account's first calls.
 const first = { has: 0, calls: 1, ahead: 8 };
 
 export const heartbeat = internalEndpoint({
@@ -25,7 +25,7 @@ export const heartbeat = internalEndpoint({
     (deps) =>
     async ({ body: message, call, left }) => {
       const { batch, ended, wants, keys, wait_ms: waitMs } = message;
-      const heard = deps.db.changes.count(); // from before the first reading, so that nothing is missed
+      const heard = deps.db.changes.count(); // before the first reading, so that nothing is missed
       const answer = await call.stage('sql', async () => {
         if (batch !== null) await takeBatch(deps, batch);
         if (ended.length > 0) await endLives(deps, ended);
@@ -35,7 +35,7 @@ export const heartbeat = internalEndpoint({
       const hasNews = answer.changes?.length !== 0 || answer.recalled.length > 0;
       if (!answer.is_open || !isIdle || hasNews || waitMs === 0) return answer;
       await deps.db.changes.after(heard, waitMs, left);
-      if (left.aborted) return answer; // to nobody: a lease must not be given for it
+      if (left.aborted) return answer; // the gateway has left, so it must not be granted a lease
       return call.stage('sql', () => answerTo(deps, message));
     },
 });
@@ -47,8 +47,8 @@ async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<H
   if (leased === null) return closed(message);
   if (!begins) db.changes.acknowledged();
   const { upto, gateways, isRecalled, leaseMs } = leased;
-  // What is read from here on holds all changes up to this number. Of two messages of a life that begins, both under way, the answer to one
-  // may have been heard: what came between them may concern what it keeps.
+  // Everything read from here on includes all changes up to this number. A beginning life may have received the answer to one of two concurrent
+  // messages: changes between the two may then concern what it cached.
   const changes = upto === seen ? [] : begins ? null : await selectChanges(db.sequelize, seen, upto);
   const recalled = isRecalled ? await takeRecalled(db, life) : [];
   const credentials = await findCredentials(deps, keys);
@@ -71,7 +71,7 @@ async function answerTo(deps: ServiceDeps, message: HeartbeatMessage): Promise<H
   };
 }
 
-/** To a life that is closed, or never began. */
+/** The answer to a life that is closed, or never began. */
 function closed({ wants, keys }: HeartbeatMessage): HeartbeatAnswer {
   return {
     ...{ is_open: false, upto: 0, lease_ms: 0, changes: null, gateways: 0, recalled: [] },

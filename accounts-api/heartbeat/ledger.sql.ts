@@ -1,10 +1,10 @@
-// The statements that settle what gateways have served. Each takes its part of a batch as one JSON array and locks rows in the order of
-// their primary keys, so that concurrent batches may wait for each other but never deadlock.
+// The statements that settle served calls. Each receives its part of a batch as one JSON array and locks rows in primary key order, so that
+// concurrent batches may wait for each other but never deadlock.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Batch } from '../../kernel/heartbeat/message.ts';
 
-/** Marks a batch as settled. @returns false if it was settled before; waits for one that is being settled. */
+/** Marks a batch as settled. @returns false if it was settled before; waits for a batch that is being settled. */
 export async function insertSettledBatch(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -38,7 +38,7 @@ export async function addUsage(
   );
 }
 
-/** Charges calls that were served without a block, regardless of the limit. Makes missing month rows. */
+/** Charges calls that were served without a block, regardless of the limit. Creates missing month rows. */
 export async function chargeQuota(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// What gateways have served: the ledger, the months and the last use of keys.
+// Settles what gateways have served: the ledger, the months and the last use of keys.
 import type { ServiceDeps } from '../deps.ts';
 import { addServed } from '../usage/thresholds.ts';
 import { addSpent } from './blocks.ts';

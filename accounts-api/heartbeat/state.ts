@@ -1,31 +1,31 @@
-// The decisions of the heartbeat, on small records: what a block is granted, what a report changes, when a change is in force, when a life is
-// closed. Pure, so that all orders of messages can be tried; the rows are locked and written elsewhere.
+// The decisions of the heartbeat, as pure functions: what a block is granted, what a report changes, when a change is active, when a life is closed.
+// Tests explore all orders of messages. Other files lock and write the rows.
 import { closeAfterMs } from '../../kernel/heartbeat/times.ts';
 
-/** The calls of an account's month: used, and out in blocks. */
+/** The calls of an account's month: used, and granted but unused. */
 export interface Month {
   readonly used: number;
   readonly out: number;
 }
 
-/** The calls that a life was granted of a month, in all; those reported as served; those given back. */
+/** The calls of a month granted to a life, in total; those reported as served; those returned. */
 export interface Block {
   readonly granted: number;
   readonly spent: number;
   readonly returned: number;
 }
 
-/** What a life asks of a month. */
+/** What a life requests from a month. */
 export interface Want {
-  /** The total granted as far as the gateway knows. */
+  /** The total granted, as far as the gateway knows. */
   readonly has: number;
-  /** Calls lacking beyond it. */
+  /** Calls needed in addition. */
   readonly calls: number;
-  /** How many may be granted at once, with `calls`, if that is a small part of the rest. */
+  /** How many may be granted at once, including `calls`, if that is a small part of the rest. */
   readonly ahead: number;
 }
 
-/** A life, its last change in force, and the end of its lease by PostgreSQL's clock. */
+/** A life, the last change that it has applied, and the end of its lease by PostgreSQL's clock. */
 export interface Gateway {
   readonly seen: number;
   readonly leasedUntilMs: number;
@@ -40,8 +40,8 @@ export function outOf({ granted, spent, returned }: Block): number {
 }
 
 /**
- * What is added to a block: what it lacks, or more if that is a small part of the rest, which the gateways share. A doubled question adds
- * nothing, as the block has then got what it asks for. @param limit null: unlimited.
+ * What is added to a block: what it lacks, or more if that is a small part of the rest, which the gateways share. A repeated request adds nothing, as
+ * the block already has what it asks for. @param limit null: unlimited.
  */
 export function grantOf(
   month: Month,
@@ -58,8 +58,8 @@ export function grantOf(
 }
 
 /**
- * Counts a report. Calls that are not out count as used: they were served. At most what is out is returned.
- * @param block null: its life is closed, and what was out has gone back.
+ * Counts a report. Reported calls always count as used, even beyond the block, because they were served. At most the unused calls are returned.
+ * @param block null: its life is closed, and its unused calls are free again.
  */
 export function takeSpent(
   { used, out }: Month,
@@ -75,17 +75,17 @@ export function takeSpent(
   };
 }
 
-/** Gives back what is out of a block whose life is over. */
+/** Frees the unused calls of a block whose life is over. */
 export function closeBlock({ used, out }: Month, block: Block): Month {
   return { used, out: out - outOf(block) };
 }
 
-/** Whether no gateway may still serve by what was before the change. */
+/** Whether every gateway has applied the change or lost its lease. */
 export function isInForce(changeNo: number, gateways: readonly Gateway[], nowMs: number): boolean {
   return gateways.every(({ seen, leasedUntilMs }) => seen >= changeNo || leasedUntilMs <= nowMs);
 }
 
-/** Whether a life counts as gone, so that what is out with it goes back. */
+/** Whether a life counts as gone, so that its unused calls are freed. */
 export function mayClose({ leasedUntilMs }: Pick<Gateway, 'leasedUntilMs'>, nowMs: number): boolean {
   return nowMs - leasedUntilMs > closeAfterMs;
 }

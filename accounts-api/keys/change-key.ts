@@ -1,4 +1,5 @@
-// PATCH /v1/keys/{id}: the name of a key, and what it may do from where. A restriction applies at every gateway before the call is answered, as a revocation does.
+// PATCH /v1/keys/{id} changes a key's name, scopes and addresses. Like a revocation, a restriction is active at every gateway before the call is
+// answered.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';

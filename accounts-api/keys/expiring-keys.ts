@@ -1,13 +1,13 @@
-// Warns account holders about keys that are about to expire. The mail is a job written in the transaction that marks the key as
-// warned about, so each warning is one mail, whichever worker finds the key first.
+// Warns account holders about keys that are about to expire. The mail is a job written in the transaction that marks the key as warned about, so each
+// warning is one mail, whichever worker finds the key first.
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { noteExpiringKeys } from './keys.sql.ts';
 
-/** How long before its expiry a key is announced, each time once. One with a shorter lifetime is not announced, as its creator knows. */
+/** How many days before its expiry a key is announced, each time once. A key with a shorter lifetime is not announced. */
 const toldBeforeDays = [7, 1];
 
-/** Writes a mail for each key that is about to expire. @returns how many. */
+/** Writes a mail for each key that is about to expire. @returns the number of mails. */
 export async function tellOfExpiringKeys(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inLedgerTransaction(async (transaction) => {
     const ids = await noteExpiringKeys(deps.db, transaction, deps.clock.now(), toldBeforeDays);

@@ -14,8 +14,8 @@ export interface Claim {
 }
 
 /**
- * Claims the key for a request that is about to run. The key is free if it is new, if its day is over, or if the
- * process that ran the same request has died. @returns false if another request holds it.
+ * Claims the key for a request that is about to run. The key is free if it is new, if its day is over, or if the process that ran the same request
+ * has died. @returns false if another request has claimed it.
  */
 export async function claimKey(
   db: AccountsDatabase,
@@ -45,7 +45,7 @@ export interface HeldKey {
   answer: object | null;
 }
 
-/** The holder of the key, or null if it was released meanwhile. */
+/** The claim of the key, or null if it was released meanwhile. */
 export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise<HeldKey | null> {
   const rows = await db.sequelize.query<HeldKey>(
     `select request_hash as "requestHash", status, answer from accounts.idempotency_keys
@@ -57,7 +57,7 @@ export async function selectHeldKey(db: AccountsDatabase, claim: Claim): Promise
 
 /**
  * Stores the answer, in the transaction of the change that it reports.
- * @returns false if the claim has passed to a retry: then the transaction must not commit.
+ * @returns false if a retry has taken over the claim: the transaction must then not commit.
  */
 export async function storeAnswer(
   db: AccountsDatabase,

@@ -1,5 +1,5 @@
-// Idempotency-Key: a retried request gets the first answer and does nothing again. Hides claims and their lease.
-// The answer is stored in the transaction that does the work, so a crash loses both or neither.
+// Idempotency-Key: a retried request gets the first answer and has no further effect. The answer is stored in the transaction that does the work, so
+// a crash loses both or neither.
 import type { Request } from 'express';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -17,12 +17,12 @@ export interface Answer {
 export type Remember = (transaction: Transaction, answer: Answer) => Promise<void>;
 
 const keptMs = 24 * 60 * 60_000;
-// Longer than any request runs: a claim this old without an answer is from a process that died.
+// Longer than any request runs: an older claim without an answer is from a process that died.
 const leaseMs = 60_000;
 
 /**
- * Runs the work once per key; without the header it simply runs. Failures are not stored, so a retry runs again.
- * @param asked.key by `idempotencyKeyOf`. @param asked.body as parsed, so that its formatting does not matter.
+ * Runs the work once per key; without the header, it always runs. Failures are not stored, so a retry runs again.
+ * @param asked.key from `idempotencyKeyOf`. @param asked.body as parsed, so that its formatting does not matter.
  * @throws Failure `idempotency_in_progress`, or `idempotency_mismatch` if the key was used with another body.
  */
 export async function idempotently(
@@ -79,7 +79,7 @@ export const idempotencyHeader = {
     .describe('Chosen by the client: the same for a retry of the request.'),
 };
 
-/** The key of the header, if it was sent. The draft standard quotes it; most clients do not. @throws Failure `invalid_request`. */
+/** The key in the header, if it was sent. The draft standard quotes it; most clients do not. @throws Failure `invalid_request`. */
 export function idempotencyKeyOf(request: Request): string | undefined {
   const header = request.get('idempotency-key');
   if (header === undefined) return undefined;

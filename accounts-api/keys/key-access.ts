@@ -1,4 +1,4 @@
-// The scopes and address ranges of a key as they are asked for, and the rule that a key gives no key more than it has itself.
+// The requested scopes and address ranges of a key, and the rule that a key cannot grant more access than it has itself.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import {
@@ -14,7 +14,7 @@ import type { Requester } from '../requester.ts';
 
 export interface KeyAccess {
   scopes: KeyScope[];
-  /** Ranges of addresses from which the key works; null: from all. */
+  /** The address ranges from which the key works; null: every address. */
   addresses: string[] | null;
 }
 
@@ -51,7 +51,7 @@ export type AccessWish = { readonly [Field in keyof KeyAccess]?: KeyAccess[Field
 /** The default access of a key. */
 const everything: KeyAccess = { scopes: [...keyScopes], addresses: null };
 
-/** The access of the calling key. Sessions and operators have all access. */
+/** The access of the calling key. Sessions and operators have full access. */
 async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Requester): Promise<KeyAccess> {
   if (actor.actorKind !== 'key') return everything;
   const maker = await db.keys.findByPk(actor.actorId, { transaction });
@@ -59,8 +59,8 @@ async function accessOf({ db }: Deps, transaction: Transaction, { actor }: Reque
 }
 
 /**
- * The access that a key will have. Fields absent from the wish keep their value; a new key takes them from its maker.
- * @param before null: the key is new. @throws Failure `forbidden` if a key makes the call, and it would give more than it has.
+ * The access that a key will have. Fields missing in the request keep their value; a new key gets them from its creator.
+ * @param before null: the key is new. @throws Failure `forbidden` if the calling key would grant more than it has.
  */
 export async function grantedAccess(
   deps: Deps,

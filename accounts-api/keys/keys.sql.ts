@@ -3,7 +3,7 @@ import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
-/** The end of a page of keys. */
+/** The position at the end of a page of keys. */
 export interface KeyPosition {
   /** False unless sorted by `status`. */
   active: boolean;

@@ -1,5 +1,5 @@
-// API keys: list, create, revoke (change-key.ts and rotate-key.ts change them). The value is shown once, at creation; only its SHA-256 is stored.
-// A revocation is strict: it is answered when no gateway can use the key any more, as each has acknowledged it, or its lease has ended (heartbeat/changes.ts).
+// API keys: list, create, revoke (change-key.ts and rotate-key.ts change them). The value is shown once, at creation; only its SHA-256 is stored. A
+// revocation is answered when no gateway can use the key any more: each has acknowledged it, or its lease has ended (heartbeat/changes.ts).
 import { instantText } from '../../kernel/clock.ts';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -32,7 +32,7 @@ import {
 } from './keys.sql.ts';
 import type { ApiKey } from '../models/api-key.ts';
 
-/** How many active keys an account may hold; the table has as many slots. */
+/** How many active keys an account may have; the table has as many slots. */
 export const keysMax = 3;
 const keysMadePerHourMax = 10;
 const hourMs = 60 * 60_000;
@@ -142,7 +142,7 @@ export const createKey = endpoint({
               expiresAt: body.expires_at,
               access: { scopes: body.scopes, addresses: body.addresses },
             });
-            await remember(transaction, { status: 201, data: record }); // without the value: a replay cannot show it
+            await remember(transaction, { status: 201, data: record }); // without the value, which a replay cannot show
             return { status: 201, data: { ...record, key: value } };
           }),
         ),
@@ -166,7 +166,7 @@ export const deleteKey = endpoint({
     },
 });
 
-/** The key as shown. */
+/** The key in the format of answers. */
 export function keyRecord(key: ApiKey, now: Date): KeyRecord {
   return {
     id: key.id,
@@ -187,10 +187,10 @@ export function keyRecord(key: ApiKey, now: Date): KeyRecord {
 }
 
 /**
- * Makes a key, within a transaction. The lock on the account's row serialises the making of its keys.
+ * Creates a key, within a transaction. The lock on the account's row serializes the creation of its keys.
  * @returns the record, and the value, which must be shown once.
- * @throws Failure `key_limit_reached` if the account has three active keys, `invalid_body` for an expiry in the past,
- * `rate_limited` for the eleventh within an hour, `forbidden` if it would have more access than the key that makes it.
+ * @throws Failure `key_limit_reached` if the account has three active keys, `invalid_body` for an expiry in the past, `rate_limited` for the eleventh
+ * key within an hour, `forbidden` if it would have more access than the key that creates it.
  */
 export async function issueKey(
   deps: Deps,
@@ -203,7 +203,7 @@ export async function issueKey(
   if (wish.expiresAt !== null && wish.expiresAt <= now) {
     fail('invalid_body', '"expires_at" must be in the future.', { param: 'expires_at' });
   }
-  // Not FOR UPDATE, which would block calls whose rows only reference the account.
+  // FOR UPDATE would block calls whose rows only reference the account.
   const lock = transaction.LOCK.NO_KEY_UPDATE;
   const account = await deps.db.accounts.findByPk(accountId, { transaction, lock });
   if (account === null) fail('unauthorized', 'The account of this credential no longer exists.');
@@ -248,7 +248,7 @@ export async function issueKey(
 }
 
 /**
- * Revokes a key at once; one that has ended stays unchanged.
+ * Revokes a key at once; an ended key stays unchanged.
  * @throws Failure `not_found` if the account has no such key.
  */
 export async function revokeKey(deps: Deps, caller: Requester, id: string): Promise<KeyRecord> {
@@ -295,7 +295,7 @@ export async function tellOfRevokedKey(
   await emitEvents(deps, transaction, { type: 'key.revoked', accountId, data: { key: id, ...detail } });
 }
 
-/** @throws Failure `rate_limited` after ten keys within an hour: a loop that makes and revokes keys is a mistake. */
+/** @throws Failure `rate_limited` after ten keys within an hour: a loop that creates and revokes keys is a mistake. */
 async function requireMakingSlowly(
   deps: Deps,
   transaction: Transaction,
@@ -314,7 +314,7 @@ function works(key: ApiKey, now: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > now);
 }
 
-/** The end of the previous page, from its cursor. */
+/** Parses a cursor into the position at the end of the previous page. */
 function positionOf([active, createdAt, id]: CursorContent): KeyPosition {
   return { active: active === 1, createdAt: new Date(String(createdAt)), id: String(id) };
 }

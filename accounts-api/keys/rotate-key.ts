@@ -1,4 +1,4 @@
-// Rotates a key: it gets a new value, and the old one works until an instant that each gateway enforces itself.
+// Rotates a key: it gets a new value, and the old one keeps working until an instant that each gateway enforces itself.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -18,7 +18,7 @@ const hourMs = 60 * 60_000;
 const overlapHoursMax = 7 * 24;
 const overlapRule = `must be a whole number of hours from 0 to ${overlapHoursMax}`;
 
-/** How long the old value of a key works beside the new one. */
+/** For how many hours the old value of a key works together with the new one. */
 export const overlapField = z.int(overlapRule).min(0, overlapRule).max(overlapHoursMax, overlapRule);
 
 const rotation = z.strictObject({
@@ -83,7 +83,7 @@ export async function giveNewValue(
     const key = await findKey(deps, transaction, requester.accountId, id);
     const now = deps.clock.now();
     requireRotatable(key, now, overlapHours);
-    await grantedAccess(deps, transaction, requester, { before: key, wish: {} }); // whoever has the value may do what the key may
+    await grantedAccess(deps, transaction, requester, { before: key, wish: {} }); // the new value gives its owner all the access of the key
     const value = mintApiKey();
     const overlaps = overlapHours > 0;
     await key.update(

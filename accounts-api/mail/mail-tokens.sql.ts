@@ -1,4 +1,4 @@
-// The statements for mailed links: each is valid once, until it expires or until what it is bound to changes.
+// The statements for mailed links. Each link is valid once, until it expires or until what it is bound to changes.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -64,7 +64,7 @@ export async function selectMailToken<P extends Purpose>(
   return rows[0] ?? null;
 }
 
-/** Uses a link. @returns false if it is invalid, or was used concurrently. */
+/** Consumes a link. @returns false if it is invalid, or was used concurrently. */
 export async function spendMailToken(
   db: AccountsDatabase,
   transaction: Transaction,

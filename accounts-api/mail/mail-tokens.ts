@@ -1,5 +1,4 @@
-// The secret in a mailed link: 32 random bytes, made when the mail is sent; only its SHA-256 is stored.
-// Hides how long each kind is valid.
+// The secret in a mailed link: 32 random bytes, created when the mail is sent; only its SHA-256 is stored. Each kind of link has its own lifetime.
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
@@ -18,7 +17,7 @@ export const lifetimeMs: Record<Purpose, number> = {
 const tokenRule = 'must be the token of a mailed link';
 export const tokenField = z.string({ error: tokenRule }).regex(/^[A-Za-z0-9_-]{43}$/, tokenRule);
 
-/** Makes a link's token. @param credentialVersion of the account; the link becomes invalid when it rises. */
+/** Creates a link's token. @param credentialVersion of the account; the link becomes invalid when it rises. */
 export async function mintMailToken(
   deps: Deps,
   about: (SignUpLink | AccountLink) & { credentialVersion: number | null },

@@ -1,4 +1,4 @@
-// Sends mail by SMTP, or writes it to a folder if there is no SMTP server. Hides nodemailer.
+// Sends mail by SMTP, or writes it to a folder if there is no SMTP server.
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,14 +20,14 @@ export interface MailSettings {
 }
 
 export interface Mailer {
-  /** @throws MailRefused if the mail was refused for good, or another Error if it may be sent again. */
+  /** @throws MailRefused if the mail was refused for good, or another Error if sending may be retried. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
 
-/** The server refuses the mailbox or the mail, and will do so whenever it is sent again. */
+/** The server refuses the mailbox or the mail permanently. */
 export class MailRefused extends Error {
-  /** Of the server. */
+  /** The server's reply. */
   readonly reply: string;
 
   constructor(reply: string, cause: unknown) {
@@ -37,10 +37,10 @@ export class MailRefused extends Error {
 }
 
 const maxConnections = 5;
-// A server may take ten minutes to answer a mail after its final dot (RFC 5321, 4.5.3.2.6), and half of that to answer a
-// command. A client that waits less sends a mail again that was taken.
+// A server may take ten minutes to answer a mail after its final dot (RFC 5321, 4.5.3.2.6), and half of that to answer a command. A client that waits
+// less sends an accepted mail again.
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 10 * 60_000 };
-// No such mailbox (550, 551, 553), no mail at all (556), refused (554). The others blame the session, or may pass, as 552: full.
+// No such mailbox (550, 551, 553), no mail at all (556), refused (554). Other codes concern the session, or may pass, such as 552: full.
 const refusals = new Set([550, 551, 553, 554, 556]);
 // Composing a mail never fetches a URL or reads a file, whatever its text contains.
 const closed = { disableFileAccess: true, disableUrlAccess: true };
@@ -61,8 +61,8 @@ export function createMailer({ smtpUrl, from, outboxDirectory }: MailSettings, l
 }
 
 /**
- * The refusal of the recipient or of the mail, if an error is one that will not change. One for reasons of policy (5.7.x) may: the
- * server refuses this sender, for its settings or its reputation, and would so refuse every mail.
+ * The refusal of the recipient or of the mail, if the error is permanent. A refusal by policy (5.7.x) is not: the server refuses this sender, for its
+ * settings or its reputation, and would refuse every mail.
  */
 function refusalOf(error: unknown): MailRefused | null {
   const { command, responseCode, response } = error as Partial<Record<'command' | 'response', string>> & {

@@ -1,10 +1,10 @@
-// The texts of the mails, as plain text and HTML. Links carry their token behind `#`, which browsers send to no server.
+// The texts of the mails, as plain text and HTML. Links have their token after `#`, which browsers send to no server.
 import { nextUtcMonth } from '../../kernel/clock.ts';
 import type { Notice } from '../jobs.ts';
 import type { Mail } from './mail.ts';
 import { counted } from '../../kernel/text/counted.ts';
 
-/** The dashboard pages that mailed links open; each uses its token by a POST, when its button is pressed. */
+/** The dashboard pages that mailed links open; each uses its token in a POST when its button is pressed. */
 const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',
@@ -68,7 +68,7 @@ export function resetPasswordMail(to: string, link: string): Mail {
   });
 }
 
-/** To the owner of the mailbox that a payer has named. @param link sets a password, which proves the mailbox. */
+/** To the owner of the mailbox that a payer entered. @param link sets a password, which proves the mailbox. */
 export function purchaseMail(to: string, plan: string, link: string): Mail {
   return mail(to, {
     subject: `${plan} was bought with your e-mail address`,
@@ -139,7 +139,7 @@ export function usageMail(
   });
 }
 
-/** @param host the origin of its URL; the rest may hold a secret. */
+/** @param host the origin of its URL; the rest may contain a secret. */
 export function webhookDisabledMail(
   to: string,
   { host, description, because }: { host: string; description: string | null; because: string },

@@ -12,27 +12,27 @@ import {
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare id: string;
   declare email: string;
-  /** False: a payment without a session has made it, and nobody has proved the e-mail address, which may be another account's too. */
+  /** False: the account was created by a payment without a session. Nobody has proved the e-mail address, which may also be another account's. */
   declare emailSignsIn: CreationOptional<boolean>;
   declare name: string | null;
-  /** An id of config/plans.yml, as stored; `planOf` gives the current plan. */
+  /** A plan id as stored; `planOf` returns the current plan. */
   declare plan: string;
   /** The plan that applies again when the subscription ends. Unused while there is no subscription. */
   declare planSetAside: CreationOptional<string | null>;
   declare status: CreationOptional<'active' | 'disabled'>;
-  /** `inactive`: keyed calls answer 402. */
+  /** `inactive`: calls with a key are answered 402. */
   declare subscriptionState: CreationOptional<'none' | 'active' | 'inactive'>;
   declare createdAt: Date;
-  /** argon2id; null if the holder signs in with Google, or has not set one yet. */
+  /** argon2id; null if the holder signs in with Google, or has not set a password yet. */
   declare passwordHash: CreationOptional<string | null>;
-  /** When the holder proved to own the mailbox, or the operator confirmed it. */
+  /** When the holder proved the mailbox, or the operator confirmed it. */
   declare emailVerifiedAt: CreationOptional<Date | null>;
   /** Rises with every change of password or e-mail address, which invalidates mailed links. */
   declare credentialVersion: CreationOptional<number>;
   /** Whether the holder wants mails about the month's usage and about expiring keys. */
   declare mailsUsage: CreationOptional<boolean>;
   declare mailsKeyExpiry: CreationOptional<boolean>;
-  /** When a mail to the e-mail address was last refused for good; null once one was taken. */
+  /** When a mail to the e-mail address was last refused for good; null once one was accepted. */
   declare mailRefusedAt: CreationOptional<Date | null>;
   /** `operator`: may manage all accounts. Set by the command line only. */
   declare role: CreationOptional<'operator' | null>;

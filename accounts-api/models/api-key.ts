@@ -1,4 +1,4 @@
-// The Sequelize model of an API key: one row of accounts.api_keys. No row holds the value of a key.
+// The Sequelize model of an API key: one row of accounts.api_keys, without the key's value.
 import {
   DataTypes,
   Model,
@@ -23,12 +23,12 @@ export class ApiKey extends Model<InferAttributes<ApiKey>, InferCreationAttribut
   declare expiresAt: Date | null;
   declare lastUsedAt: CreationOptional<Date | null>;
   declare revokedAt: CreationOptional<Date | null>;
-  /** Of the value before the last rotation; null: it has ended. */
+  /** The hash of the value before the last rotation; null: it has ended. */
   declare previousHash: CreationOptional<string | null>;
   declare previousMask: CreationOptional<string | null>;
   declare previousUntil: CreationOptional<Date | null>;
   declare scopes: CreationOptional<KeyScope[]>;
-  /** Ranges of addresses; null: all. */
+  /** Address ranges; null: every address. */
   declare addresses: CreationOptional<string[] | null>;
 }
 

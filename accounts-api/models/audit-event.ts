@@ -9,10 +9,9 @@ import {
 } from 'sequelize';
 
 /**
- * Who makes a change. `actorId` is the id of the key or the session; of an operator the id of the operator's account, or null for the
- * command line. A visitor has proved
- * a password, a mailed link, a Google identity or a payment without being signed in. The system is the service itself, such as its
- * worker. Stripe says how a subscription stands.
+ * Who makes a change. `actorId` is the id of the key or the session; for an operator the id of the operator's account, or null for the command line.
+ * A visitor has proved a password, a mailed link, a Google identity or a payment without being signed in. The system is the service itself, such as
+ * its worker. Stripe reports the state of subscriptions.
  */
 export type Actor =
   | { actorKind: 'key' | 'session'; actorId: string }

@@ -1,4 +1,4 @@
-// The session as Sequelize sees it: one row of accounts.sessions. A session that has ended has no row.
+// The Sequelize model of a session: one row of accounts.sessions. An ended session has no row.
 import {
   DataTypes,
   Model,
@@ -13,11 +13,11 @@ export class Session extends Model<InferAttributes<Session>, InferCreationAttrib
   /** SHA-256 of the token's second half, 64 hex digits. */
   declare secretHash: string;
   declare createdAt: Date;
-  /** Accurate to five minutes, as is `idleExpiresAt`. */
+  /** Accurate to five minutes, like `idleExpiresAt`. */
   declare lastSeenAt: Date;
   declare idleExpiresAt: Date;
   declare absoluteExpiresAt: Date;
-  /** When all factors of the account last proved the identity: a password or Google, and a code where there is a second factor. */
+  /** When all factors of the account last proved the identity: a password or Google, plus a code if there is a second factor. */
   declare authTime: Date;
   declare ip: string;
   declare userAgent: string;

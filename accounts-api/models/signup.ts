@@ -1,4 +1,4 @@
-// A sign-up that waits for the click in its mail: one row of accounts.signups. Others for the same address stay beside it.
+// The Sequelize model of a sign-up that waits for its mailed link: one row of accounts.signups. There may be others for the same address.
 import {
   DataTypes,
   Model,

@@ -17,9 +17,9 @@ export class Webhook extends Model<InferAttributes<Webhook>, InferCreationAttrib
   declare url: string;
   declare description: string | null;
   declare events: EventType[];
-  /** Ids of series, and prefixes with `*` at the end; null: all. */
+  /** Ids of series, and prefixes ending in `*`; null: all. */
   declare series: string[] | null;
-  /** As `sealSecret` makes it. */
+  /** In the format of `sealSecret`. */
   declare secret: string;
   declare previousSecret: CreationOptional<string | null>;
   /** Until then messages are signed with both secrets. */
@@ -30,7 +30,7 @@ export class Webhook extends Model<InferAttributes<Webhook>, InferCreationAttrib
   /** The first failure since the last success. */
   declare failingSince: CreationOptional<Date | null>;
   declare lastFailedAt: CreationOptional<Date | null>;
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   declare throttledUntil: CreationOptional<Date | null>;
 }
 

@@ -1,25 +1,25 @@
-// The figures of the queues of jobs for /metrics. Hides how pg-boss counts: its counts are some seconds old, and it has no age of a job.
+// The figures of the job queues for /metrics. pg-boss's own counts are some seconds old, and it does not report the age of a job.
 import type { PgBoss } from 'pg-boss';
 
 export interface QueueFigures {
   queue: string;
-  /** To be run now. */
+  /** Jobs to be run now. */
   due: number;
-  /** To be run at a later time, such as one that has failed. */
+  /** Jobs to be run later, such as failed ones. */
   later: number;
   active: number;
-  /** Failed for the last time. */
+  /** Jobs that failed for the last time. */
   failed: number;
-  /** How long the job that has been due for longest has been due. */
+  /** How long the job that has been due longest has been due. */
   overdueSeconds: number;
 }
 
-/** More jobs that wait are not read one by one. */
+/** Further waiting jobs are not read individually. */
 export const readMax = 1_000;
 
 /**
- * @returns reads the figures. While more jobs wait than are read, what was due for longest at the last look counts as due still: it may be
- * done meanwhile, but a queue that stays so long is late.
+ * @returns reads the figures. While more jobs wait than are read, the job that was due longest at the last reading still counts as due: it may be
+ * done meanwhile, but a queue that stays this long is late.
  */
 export function createQueueFigures(
   boss: Pick<PgBoss, 'getQueueStats' | 'findJobs'>,

@@ -1,15 +1,15 @@
-// The statement about quota for /metrics.
+// The statement about quota blocks for /metrics.
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
 export interface BlockFigures {
-  /** Blocks with calls left. */
+  /** Blocks with unused calls. */
   blocks: number;
-  /** Granted, and neither reported as served nor returned yet. */
+  /** Granted calls that are neither reported as served nor returned yet. */
   calls: number;
 }
 
-/** The blocks that gateways hold. */
+/** The figures of the blocks granted to gateways. */
 export function selectBlocks({ sequelize }: Pick<AccountsDatabase, 'sequelize'>): Promise<BlockFigures[]> {
   return sequelize.query(
     `select count(*)::int as blocks, coalesce(sum(granted - spent - returned), 0)::float8 as calls

@@ -1,4 +1,4 @@
-// How jobs and quota blocks stand, for /metrics of the worker.
+// The metrics of jobs and quota blocks, for the worker's /metrics.
 import type { Log } from '../../kernel/log/log.ts';
 import { askedFigures } from '../../kernel/metrics/figures.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';

@@ -1,4 +1,4 @@
-// /v1/operator/accounts/{id}/keys: the keys of an account, masked, and their revocation by an operator.
+// /v1/operator/accounts/{id}/keys: lists the keys of an account, masked, and revokes them for an operator.
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';

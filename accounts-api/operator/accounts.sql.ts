@@ -3,36 +3,36 @@ import { QueryTypes } from 'sequelize';
 import type { Queryable } from '../../kernel/database.ts';
 import type { AccountsDatabase } from '../database.ts';
 
-/** An account in the list of all. */
+/** An account in the list of all accounts. */
 export interface ListedAccount {
   id: string;
   email: string;
   name: string | null;
-  /** An id of a plan that there is. */
+  /** The id of an existing plan. */
   plan: string;
   status: 'active' | 'disabled';
   role: 'operator' | null;
   subscription_state: 'none' | 'active' | 'inactive';
   created_at: Date;
   active_keys: number;
-  /** Calls of the month that were served, as far as gateways have reported. */
+  /** The served calls of the month, as far as gateways have reported them. */
   used: number;
 }
 
 export interface AccountsPage {
-  /** Part of the e-mail address or of the name, in any case, or the whole id. */
+  /** Part of the e-mail address or of the name, case-insensitive, or the whole id. */
   q: string | null;
   plan: string | null;
   status: string | null;
   role: string | null;
   /** `created_at` or `email`; descending if it begins with `-`. */
   sort: string;
-  /** The end of the previous page: the instant or the address that it is sorted by, and the id. */
+  /** The end of the previous page: the sort value (instant or address) and the id. */
   after: { at: string; id: string } | null;
   limit: number;
 }
 
-// Accounts of a plan that was removed from the file have the free one.
+// Accounts whose plan was removed from the file have the free plan.
 const planNow = `case when account.plan = any($1::text[]) then account.plan else 'free' end`;
 
 /** A page of all accounts. @param planIds those of the file. @param month `YYYY-MM-01`. */
@@ -69,7 +69,7 @@ export function selectAccounts(
   );
 }
 
-/** How many accounts each plan has; plans without any are not in the map. @param planIds those of the file. */
+/** The number of accounts per plan; plans without accounts are not in the map. @param planIds those of the file. */
 export async function countAccountsByPlan(
   db: AccountsDatabase,
   planIds: readonly string[],
@@ -81,7 +81,7 @@ export async function countAccountsByPlan(
   return new Map(rows.map(({ plan, accounts }) => [plan, accounts]));
 }
 
-/** Whether there is any account, as the owner of the database sees it. */
+/** Whether any account exists, read by the owner of the database. */
 export async function hasAccounts(on: Queryable): Promise<boolean> {
   const [row] = await on.query<{ has: boolean }>('select exists (select from accounts.accounts) as has');
   return row?.has === true;

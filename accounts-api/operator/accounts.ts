@@ -1,5 +1,5 @@
-// /v1/operator/accounts: all accounts of the installation, and what an operator changes of one: its plan, and whether it is enabled.
-// The same rules as for the commands, and the same audit rows, with the operator as the actor.
+// /v1/operator/accounts: lists all accounts of the installation, and changes an account's plan and status. The rules and the audit rows are those of
+// the commands, with the operator as the actor.
 import { z } from 'zod';
 import { instantText, utcMonth } from '../../kernel/clock.ts';
 import { memberOf } from '../../kernel/entries.ts';
@@ -28,7 +28,7 @@ const rowSchema = accountSchema
     limit: z.int().nullable().describe('Calls per month; null: unlimited.'),
   });
 
-/** What an operator sees of one account: all that its holder sees. */
+/** What an operator sees of an account: everything that its holder sees. */
 const operatedSchema = accountSchema.extend({ usage: monthSchema });
 
 export const accountIdParam = z.string().describe('An id of `/v1/operator/accounts`.');
@@ -113,7 +113,7 @@ export const changeOneAccount = endpoint({
           const lock = transaction.LOCK.NO_KEY_UPDATE;
           const account = await deps.db.accounts.findByPk(memberOf(params, 'id'), { transaction, lock });
           if (account === null) failUnknown();
-          // Else one stolen session could shut out whoever would end it.
+          // Otherwise one stolen session could lock out the operators who would end it.
           if (status === 'disabled' && account.role === 'operator')
             fail(
               'conflict',
@@ -144,7 +144,7 @@ function placeOf({ created_at: createdAt, email, id }: ListedAccount, sort: stri
   return [sort.endsWith('email') ? email.toLowerCase() : createdAt.toISOString(), id];
 }
 
-/** The end of the previous page, from its cursor. */
+/** Parses a cursor into the end of the previous page. */
 function positionOf([at, id]: CursorContent): { at: string; id: string } {
   return { at: String(at), id: String(id) };
 }

@@ -1,5 +1,5 @@
-// The operator's commands for access to an account: set its password, mail a reset link, remove its second factor, disable and enable it, make it an operator's.
-// The same rules as for its holder; an audit row for every change.
+// The operator's commands for access to an account: set its password, mail a reset link, remove its second factor, disable and enable it, make it an
+// operator's. The same rules as for its holder apply; every change writes an audit row.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
@@ -30,7 +30,7 @@ export async function setPassword(
   try {
     await deps.db.inLedgerTransaction(async (transaction) => {
       if (!(await holdAccount(deps, transaction, account))) failChanged();
-      // The operator vouches for the e-mail address that a payer has typed.
+      // The operator confirms the e-mail address that a payer has typed.
       if (!account.emailSignsIn) await account.update({ emailSignsIn: true }, { transaction });
       await replacePassword(deps, transaction, account, { passwordHash, actor: operator });
     });
@@ -45,7 +45,7 @@ export async function setPassword(
   return accountRecord(deps, account);
 }
 
-/** Mails the link for a new password, as the holder could request. @throws Failure `not_found`, `conflict` for a disabled account. */
+/** Mails a link for a new password, as the holder could request. @throws Failure `not_found`, `conflict` for a disabled account. */
 export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
   if (account.status === 'disabled') fail('conflict', 'The account is disabled: enable it first.');
@@ -53,7 +53,7 @@ export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string)
   await deps.db.inLedgerTransaction((transaction) =>
     deps.jobs.enqueue(
       transaction,
-      // The mailbox of a purchase may be another account's, too: by its address, that one would get the link.
+      // The mailbox of a purchase may also be another account's, which would receive a link sent by address.
       emailSignsIn ? { mail: 'reset_password', email } : { mail: 'purchase', accountId, plan },
     ),
   );
@@ -61,8 +61,8 @@ export async function sendReset(deps: Deps & { jobs: Jobs }, accountRef: string)
 }
 
 /**
- * Disables an account, or enables it again. While it is disabled its keys are refused and sign-in is impossible; its sessions and
- * mailed links end for good, its keys work again afterwards. Setting the same status changes nothing.
+ * Disables an account, or enables it again. While it is disabled, its keys are refused and sign-in is impossible. Its sessions and mailed links end
+ * permanently; its keys work again afterwards. Setting the same status changes nothing.
  * @throws Failure `not_found`, `conflict` if it changes concurrently.
  */
 export async function setStatus(
@@ -95,8 +95,9 @@ export async function setStatusWithin(
 }
 
 /**
- * Makes an account an operator's, or no longer one: in force on the next request, as sessions are looked up on each.
- * Mailed links and flows to Google that have begun end. Setting the same role changes nothing. @throws Failure `not_found`, `conflict` for an account that nobody has proved to be theirs.
+ * Makes an account an operator's, or an ordinary one again. This applies to the next request, as sessions are looked up on each. Mailed links and
+ * Google flows that have begun end. Setting the same role changes nothing.
+ * @throws Failure `not_found`, `conflict` for an account whose ownership nobody has proved.
  */
 export async function setRole(deps: Deps, accountRef: string, role: Account['role']): Promise<AccountRecord> {
   const account = await findAccountByRef(deps, accountRef);
@@ -107,7 +108,7 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
     if (before === role) return;
     if (!account.emailSignsIn)
       fail('conflict', 'The account was made by a payment, and nobody has proved its e-mail address yet.');
-    // What was begun with less than an operator needs, such as a link to another e-mail address, ends here.
+    // What was begun with fewer checks than an operator needs, such as a link to another e-mail address, ends here.
     await account.update({ role, credentialVersion: account.credentialVersion + 1 }, { transaction });
     const detail = { before, role };
     await audit(deps, transaction, { accountId, actor: operator, action: 'account.role_changed', detail });
@@ -116,8 +117,8 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
 }
 
 /**
- * Removes the second factor of an account whose holder has lost the app and the recovery codes; the holder is notified by mail. Its sessions go on.
- * Nothing changes for an account without one. @throws Failure `not_found`.
+ * Removes the second factor of an account whose holder has lost the app and the recovery codes; the holder is notified by mail. Its sessions
+ * continue. Nothing changes for an account without a second factor. @throws Failure `not_found`.
  */
 export async function removeSecondFactor(
   deps: Deps & { jobs: Jobs },

@@ -23,10 +23,7 @@ export async function findAccountByEmail(
   return rows[0] ?? null;
 }
 
-/**
- * The accounts that payments without a session have made for an e-mail address that is not proved: those with a subscription first,
- * then the oldest.
- */
+/** The accounts that payments without a session have created for an unproved e-mail address: those with a subscription first, then the oldest. */
 export function findAccountsBoughtFor(db: AccountsDatabase, email: string): Promise<Account[]> {
   return db.sequelize.query(
     `select * from accounts.accounts where lower(email) = lower($1) and not email_signs_in
@@ -35,7 +32,7 @@ export function findAccountsBoughtFor(db: AccountsDatabase, email: string): Prom
   );
 }
 
-/** Which of the e-mail addresses have an account, in any case; as given. */
+/** Which of the e-mail addresses have an account, case-insensitively; returned as given. */
 export async function selectKnownEmails(
   db: AccountsDatabase,
   emails: readonly string[],
@@ -49,7 +46,7 @@ export async function selectKnownEmails(
 }
 
 /**
- * Marks the account with an e-mail address, if there is one: mail to it was refused for good. @param at null: it was taken.
+ * Marks the account with an e-mail address, if any: mail to it was refused for good. @param at null: a mail was accepted.
  * @returns the id of an account whose mark has changed, or null.
  */
 export async function markMailRefused(

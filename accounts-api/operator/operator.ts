@@ -1,5 +1,5 @@
-// The operator's commands for accounts and keys, beside a running instance: the same functions and rules as the API,
-// an audit row for every change. An account is named by its id or its e-mail address.
+// The operator's commands for accounts and keys, next to a running instance: the same functions and rules as the API, and an audit row for every
+// change. An account is identified by its id or its e-mail address.
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../audit.ts';
@@ -23,7 +23,7 @@ import type { Actor } from '../models/audit-event.ts';
 import { findAccountByEmail, findAccountsBoughtFor, findKeys } from './operator.sql.ts';
 import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 
-/** Whoever runs a command. */
+/** The actor of a command. */
 export const operator: Actor = { actorKind: 'operator', actorId: null };
 
 const newAccount = z.strictObject({ email: emailField, name: nameField.optional(), plan: z.string() });
@@ -73,8 +73,8 @@ export async function listAccounts(deps: Deps): Promise<AccountRecord[]> {
 }
 
 /**
- * Changes the plan of an account, from its next call on. Refused while a subscription decides the plan; the operator's plan applies again
- * when that ends. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
+ * Changes the plan of an account, from its next call on. Refused while a subscription decides the plan; the operator's plan applies again when the
+ * subscription ends. @throws Failure `not_found`, `invalid_parameter`, or `conflict` for an account with a live subscription.
  */
 export async function setPlan(deps: Deps, accountRef: string, plan: string): Promise<AccountRecord> {
   requirePlan(deps, plan);
@@ -87,7 +87,7 @@ export async function setPlan(deps: Deps, accountRef: string, plan: string): Pro
   return accountRecord(deps, account);
 }
 
-/** The same for an account that the transaction has locked. @param change.plan one that exists. */
+/** The same for an account that the transaction has locked. @param change.plan an existing plan. */
 export async function setPlanWithin(
   deps: Deps,
   transaction: Transaction,
@@ -114,7 +114,7 @@ export async function setPlanWithin(
   });
 }
 
-/** Makes a key. `key` is its value: show it once. @throws Failure `not_found`, `invalid_body`, `key_limit_reached`. */
+/** Creates a key. `key` is its value: show it once. @throws Failure `not_found`, `invalid_body`, `key_limit_reached`. */
 export async function createKey(
   deps: Deps,
   accountRef: string,
@@ -155,8 +155,8 @@ export async function revokeKey(deps: Deps, keyRef: string): Promise<KeyRecord> 
 }
 
 /**
- * Gives an active key a new value; the old one works on for so many hours. @returns the record; `key` is the new value: show it once.
- * @throws Failure `not_found`, `invalid_body`, or `conflict` for a key that has ended, or whose older value works still.
+ * Gives an active key a new value; the old value works for so many more hours. @returns the record; `key` is the new value: show it once.
+ * @throws Failure `not_found`, `invalid_body`, or `conflict` for an ended key, or one whose older value still works.
  */
 export async function rotateKeyValue(
   deps: Deps,
@@ -177,7 +177,7 @@ export async function rotateKey(deps: Deps, keyRef: string): Promise<KeyRecord &
   const { accountId, id } = await findKey(deps, keyRef);
   const { record, value } = await deps.db.inTransaction(async (transaction) => {
     const lock = transaction.LOCK.NO_KEY_UPDATE;
-    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // serialises the making of keys
+    await deps.db.accounts.findByPk(accountId, { transaction, lock }); // serializes the creation of keys
     const old = await deps.db.keys.findOne({ where: { id, accountId }, transaction, lock });
     if (old === null || keyRecord(old, deps.clock.now()).status !== 'active') {
       fail('conflict', 'The key has ended already: make a new one.');
@@ -213,7 +213,7 @@ export async function findAccountByRef(deps: Deps, accountRef: string): Promise<
   return account ?? fail('not_found', `There is no account with the id or e-mail address "${accountRef}".`);
 }
 
-/** The only account that a payment has made for an e-mail address, or null. @throws Failure `conflict` for several. */
+/** The only account that a payment has created for an e-mail address, or null. @throws Failure `conflict` for several. */
 async function findBoughtAccount(deps: Deps, email: string): Promise<Account | null> {
   const found = await findAccountsBoughtFor(deps.db, email);
   if (found.length > 1) {

@@ -1,4 +1,4 @@
-// Who the operators are, for the mails to them.
+// Selects the operators, for mails to them.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 

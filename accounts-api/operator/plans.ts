@@ -1,4 +1,4 @@
-// /v1/operator/plans: the plans of config/plans.yml, and how many accounts have each.
+// /v1/operator/plans: the plans of config/plans.yml, and the number of accounts with each.
 import { z } from 'zod';
 import { planSchema } from '../../kernel/plans.ts';
 import { listParams } from '../../kernel/http/list.ts';

@@ -1,19 +1,17 @@
-// The statements about purchases without a session: accounts that a payment has made, for the holder of the mailbox that the payer has named.
+// The statements about purchases without a session: accounts created by a payment, for the owner of the mailbox that the payer named.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** The account that a payment has made. */
+/** An account created by a payment. */
 export interface PurchaseRow {
   id: string;
-  /** As stored. */
+  /** The plan id as stored. */
   plan: string;
   isServed: boolean;
   createdAt: Date;
 }
 
-/**
- * The purchases that the holder of an account may take: those for its e-mail address, if the holder has proved it, that have a subscription.
- */
+/** The purchases that an account's holder may claim: those for its proved e-mail address that have a subscription. */
 export function selectPurchasesFor(
   db: AccountsDatabase,
   transaction: Transaction | null,
@@ -30,7 +28,7 @@ export function selectPurchasesFor(
   );
 }
 
-/** Makes the customers of one account another's, with their subscriptions. */
+/** Moves the customers of one account to another, with their subscriptions. */
 export async function moveCustomers(
   db: AccountsDatabase,
   transaction: Transaction,

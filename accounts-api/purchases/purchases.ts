@@ -1,5 +1,5 @@
-// Purchases that were made without a session, with the e-mail address of an account. The account's holder sees them, and can take them into
-// the account. Hides that a purchase is an account of its own until then.
+// Purchases made without a session, with the e-mail address of an account. The account's holder sees them and can move them into the account. Until
+// then, a purchase is an account of its own.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -77,8 +77,8 @@ export const takePurchase = endpoint({
 });
 
 /**
- * Moves the customers of a purchase, and deletes its account. Its lock order applies to everything that locks more than one of these rows.
- * @returns the holder's account as it is then.
+ * Moves the customers of a purchase, and deletes its account. Every transaction that locks several of these rows must use this lock order.
+ * @returns the holder's account afterwards.
  */
 async function take(
   deps: ServiceDeps,
@@ -93,12 +93,12 @@ async function take(
   const { plan } = await requireOffered(deps, transaction, { accountId, id });
   const own = await selectSubscriptions(db, [accountId], transaction);
   if (own.some((each) => isLive(each) || isPending(each))) failSubscribed();
-  // A checkout that began after this request looked could be paid in addition to the purchase.
+  // A checkout that began after this request's check could be paid in addition to the purchase.
   if ((await selectOpenCheckout(db, transaction, accountId)) !== null) failChanged();
   const before = toldOf(account, currentOf(own));
   await moveCustomers(db, transaction, { from: id, to: accountId });
   await lockRowsOf(db, transaction, 'api_keys', id);
-  await bought.destroy({ transaction }); // its keys and webhooks go with the row
+  await bought.destroy({ transaction }); // also deletes its keys and webhooks
   await audit(deps, transaction, {
     accountId: id,
     actor,
@@ -111,7 +111,7 @@ async function take(
   return account;
 }
 
-/** Locks the account of the holder and that of the purchase, in the order of their ids: two holders may each take from the other. */
+/** Locks the account of the holder and that of the purchase, ordered by their ids: two holders may each claim the other's. */
 async function lockBoth(
   { db }: ServiceDeps,
   transaction: Transaction,
@@ -119,7 +119,7 @@ async function lockBoth(
 ): Promise<[Account, Account]> {
   const locked = new Map<string, Account>();
   for (const each of [accountId, id].toSorted()) {
-    // The row to delete is locked exclusively, so that no row that refers to it is being written.
+    // The row to delete is locked exclusively, so that no row referencing it is being written.
     const lock = each === id ? transaction.LOCK.UPDATE : transaction.LOCK.NO_KEY_UPDATE;
     const account = await db.accounts.findByPk(each, { transaction, lock });
     if (account !== null) locked.set(each, account);
@@ -129,7 +129,7 @@ async function lockBoth(
   return [account, bought];
 }
 
-/** @throws Failure `not_found` if the purchase is not for the holder to take, `conflict` while it is not paid. */
+/** @throws Failure `not_found` if the holder may not claim the purchase, `conflict` while it is unpaid. */
 async function requireOffered(
   { db }: ServiceDeps,
   transaction: Transaction | null,

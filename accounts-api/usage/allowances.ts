@@ -1,4 +1,4 @@
-// What each plan allows in a month, as statements take it. Apart from the endpoints, so that the worker loads no web server for it.
+// The monthly allowance of each plan, as statement parameters. Separate from the endpoints, so that the worker does not load the web server.
 import type { Plans } from '../../kernel/plans.ts';
 
 /** `calls_month` null: unlimited. */

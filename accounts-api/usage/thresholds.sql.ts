@@ -1,12 +1,12 @@
-// The statements for usage thresholds: the calls an account was served this month, and the parts of its limit that it has reached.
+// The statements for usage thresholds: the calls served for an account this month, and the parts of its limit that it has reached.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { UsageRow } from '../../kernel/heartbeat/message.ts';
 import type { Allowance } from './allowances.ts';
 
 /**
- * Adds billed calls to their months, which must be locked (`lockMonths`), and stores each part of the limit that an account
- * reaches by it, once. @returns these parts.
+ * Adds billed calls to their months, which must be locked (`lockMonths`), and stores each part of the limit that an account reaches by them, once.
+ * @returns these parts.
  */
 export function countServed(
   db: AccountsDatabase,

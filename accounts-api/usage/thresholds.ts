@@ -1,6 +1,5 @@
-// Tells of usage that reaches a part of the month's limit: an event in the transaction that counts the calls, and a mail to the
-// account holder. The mail is a job written in the transaction that marks the part as mailed, so each gets one mail, whichever
-// worker finds it first.
+// Reports usage that reaches a part of the month's limit: an event in the transaction that counts the calls, and a mail to the account holder. The
+// mail is a job written in the transaction that marks the part as mailed, so each part is mailed once, whichever worker finds it first.
 import type { Transaction } from 'sequelize';
 import type { Deps } from '../database.ts';
 import { emitEvents } from '../events.ts';
@@ -9,7 +8,7 @@ import type { Jobs } from '../jobs.ts';
 import { allowancesOf } from './allowances.ts';
 import { countServed, noteMailed } from './thresholds.sql.ts';
 
-/** Adds billed calls to their months, which must be locked, and writes an event for each part of a limit that is reached by it. */
+/** Adds billed calls to their months, which must be locked, and writes an event for each part of a limit that they reach. */
 export async function addServed(
   deps: Deps,
   transaction: Transaction,
@@ -24,7 +23,7 @@ export async function addServed(
   await emitEvents(deps, transaction, ...events);
 }
 
-/** Writes a mail for each account that has reached another part of its limit. @returns how many. */
+/** Writes a mail for each account that has reached another part of its limit. @returns the number of mails. */
 export async function tellOfThresholds(deps: Deps & { jobs: Jobs }): Promise<number> {
   return deps.db.inLedgerTransaction(async (transaction) => {
     const reached = await noteMailed(deps.db, transaction, deps.clock.now());

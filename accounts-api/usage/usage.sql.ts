@@ -1,5 +1,5 @@
-// The usage of an account: the month's counter, and sums over the ledger.
-// A bigint reaches Sequelize as text; the sums are cast to float8, exact up to 2^53.
+// The usage of an account: the month's counter, and sums over the ledger. A bigint reaches Sequelize as text; the sums are cast to float8, which is
+// exact up to 2^53.
 import { QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
@@ -11,7 +11,7 @@ export type Group = (typeof groups)[number];
 /** Calls answered, and those that count against the month. */
 export type Sums = { calls: number; billed: number };
 
-/** The calls of the month that were served, as far as gateways have reported. @param month `YYYY-MM-01` */
+/** The served calls of the month, as far as gateways have reported them. @param month `YYYY-MM-01` */
 export async function selectUsed(db: AccountsDatabase, accountId: string, month: string): Promise<number> {
   const rows = await db.sequelize.query<{ used: number }>(
     'select used::float8 as used from accounts.quota_months where account_id = $1 and month = $2',

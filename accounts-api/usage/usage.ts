@@ -57,7 +57,7 @@ export const readUsage = endpoint({
     },
 });
 
-/** `by` → the field that it adds to a row. */
+/** `by` → the field that it adds to each row. */
 const groupFields = { key: 'key_id', endpoint: 'endpoint', status: 'status' } as const satisfies Record<
   Group,
   string
@@ -71,7 +71,7 @@ const historySchema = z.object({
 });
 const historyFields = historySchema.keyof().options;
 
-// Limits the answer, which is read whole: a year of days, ten years of months.
+// Limits the answer, which is read into memory: a year of days, ten years of months.
 const rangeMonthsMax = { day: 12, month: 120 };
 const defaultDays = 30;
 
@@ -109,7 +109,7 @@ export const listUsageHistory = endpoint({
     },
 });
 
-/** The requested days, by default the last ones. @throws Failure `invalid_parameter` for too many. */
+/** The requested range, by default the most recent one. @throws Failure `invalid_parameter` if it is too long. */
 function rangeOf(query: HistoryQuery, today: string): { from: string; to: string } {
   const { from: asked, to = today } = windowOf({ ...query, to: query.to ?? { from: today, to: today } });
   const from = asked ?? withinCalendar(addDays(to, 1 - defaultDays));
@@ -140,7 +140,7 @@ export async function monthUsage(deps: Deps, account: Account): Promise<MonthUsa
     selectUsageByKey(deps.db, account.id, month),
     selectUsageByEndpoint(deps.db, account.id, month),
   ]);
-  // Read last: what the ledger has, this has too.
+  // Read last, so that it includes everything in the ledger.
   const used = await selectUsed(deps.db, account.id, month);
   return {
     month,

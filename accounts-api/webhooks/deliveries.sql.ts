@@ -1,4 +1,4 @@
-// The statements behind the log of deliveries: its pages, one delivery with its attempts, and sending it again.
+// The statements for the delivery log: its pages, one delivery with its attempts, and sending it again.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import type { AccountsDatabase } from '../database.ts';
@@ -75,7 +75,7 @@ export interface Attempt {
   response: string | null;
 }
 
-/** A message to an endpoint, with what was sent and its last attempts, the newest first; null if there is none. */
+/** A message to an endpoint, with its body and its last attempts, newest first; null if it does not exist. */
 export async function selectDelivery(
   db: AccountsDatabase,
   webhookId: string,
@@ -98,7 +98,7 @@ export async function selectDelivery(
   return { delivery, attempts };
 }
 
-/** Begins the schedule of a message anew, at once. @returns false if the endpoint has no such message. */
+/** Restarts the schedule of a message, due at once. @returns false if the endpoint has no such message. */
 export async function resendMessage(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -1,4 +1,4 @@
-// The log of a webhook endpoint: what was sent or waits, each attempt, and sending one again. Also the test event.
+// The delivery log of a webhook endpoint: sent and pending messages, each attempt, sending one again, and the test event.
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { memberOf } from '../../kernel/entries.ts';
@@ -27,7 +27,7 @@ import { insertMessages } from './fan-out.sql.ts';
 import { errorClasses } from './send.ts';
 import { findWebhook, requireWebhooksPlan, webhookId } from './webhooks.ts';
 
-/** Attempts of a delivery that are shown. */
+/** The number of attempts shown per delivery. */
 const attemptsShown = 50;
 
 const instant = z.iso.datetime().nullable();
@@ -175,7 +175,7 @@ export const testWebhook = endpoint({
     },
 });
 
-/** @throws Failure `plan_required`, or `conflict` for a disabled endpoint: nothing would be sent. */
+/** @throws Failure `plan_required`, or `conflict` for a disabled endpoint, as nothing would be sent. */
 export async function requireSending(deps: Deps, webhook: Webhook): Promise<void> {
   requireWebhooksPlan(deps, await findAccount(deps, webhook.accountId));
   if (webhook.disabledAt === null) return;

@@ -1,12 +1,12 @@
-// The statements of the worker: which endpoints it sends to, which messages are due, and what became of them.
+// The worker's statements: leases of endpoints, due messages, and results.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { entitledBinds, entitledSql, type PlansWithWebhooks } from './fan-out.sql.ts';
 import type { Health } from './health.ts';
 
 /**
- * Whether the transaction may be answered before it is on disk. For leases and results, of which a crash of PostgreSQL may lose the
- * last few: their messages are then sent again. It saves a write to the disk for each.
+ * Allows or forbids asynchronous commit for the transaction. It is allowed for leases and results: a crash of PostgreSQL may lose the last few, whose
+ * messages are then sent again. It saves a disk write for each.
  */
 export async function commitAtLeisure(
   db: AccountsDatabase,
@@ -22,12 +22,12 @@ export interface LeasedWebhook {
   id: string;
   url: string;
   secret: string;
-  /** Messages are signed with it, too; null once the overlap has ended. */
+  /** Messages are also signed with this secret; null once the overlap has ended. */
   previous_secret: string | null;
   is_failing: boolean;
 }
 
-/** A worker, and until when its leases are to last. */
+/** A worker, and when its leases end. */
 export interface Holder {
   sender: string;
   now: Date;
@@ -41,10 +41,10 @@ const leasedColumns = `webhook.id, webhook.url, webhook.secret,
 const isOpen = `webhook.disabled_at is null and (webhook.throttled_until is null or webhook.throttled_until <= $1)`;
 
 /**
- * Leases endpoints that have something to send, in turn, and that no other worker holds. Of those with messages one row of the index is
- * read for each, however many messages it has.
- * @param turn.held those that it has. @param turn.after endpoints with higher ids come first: the last one of the turn before. @param turn.failing
- * whether those are included whose last attempt failed.
+ * Leases endpoints that have something to send, in turn, and that no other worker has leased. For each endpoint with messages only one index row is
+ * read, however many messages it has.
+ * @param turn.held the endpoints that the worker already has. @param turn.after endpoints with higher ids come first: the last one of the previous
+ * turn. @param turn.failing whether to include endpoints whose last attempt failed.
  */
 export async function leaseWebhooks(
   db: AccountsDatabase,
@@ -81,7 +81,7 @@ export async function leaseWebhooks(
   );
 }
 
-/** Of its endpoints, those that a worker still has and may send to, as they are now. */
+/** The current state of those of a worker's endpoints that it still leases and may send to. */
 export async function selectLeased(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -96,7 +96,7 @@ export async function selectLeased(
   );
 }
 
-/** Sets when leases of a worker end. @param until null: now. @param ids null: all that it has. */
+/** Sets when leases of a worker end. @param until null: now. @param ids null: all its leases. */
 export async function setLeases(
   db: AccountsDatabase,
   transaction: Transaction | null,
@@ -119,16 +119,16 @@ export interface DueMessage {
   id: string;
   webhook_id: string;
   event_id: string;
-  /** How many were recorded. */
+  /** The number of recorded attempts. */
   attempts: number;
   failures: number;
-  /** Null: that of its event. */
+  /** Null: the body of its event. */
   body: string | null;
 }
 
 /**
- * The messages that are due first, some of each endpoint, and of all together no more than so many bytes of bodies, but at least one.
- * @param wishes how many of which endpoint. @param held those that this worker has already.
+ * The messages due first: some of each endpoint, and together at most so many bytes of bodies, but at least one message.
+ * @param wishes how many for which endpoint. @param held messages that this worker has already read.
  */
 export async function selectDueMessages(
   db: AccountsDatabase,
@@ -189,8 +189,8 @@ export interface EndpointState {
 }
 
 /**
- * Locks endpoints, in the order that all who lock several use. Before their messages, as a deletion does.
- * @returns those that are still there.
+ * Locks endpoints, in the order that all transactions use that lock several, and before their messages, as a deletion does.
+ * @returns those that still exist.
  */
 export async function lockWebhooks(
   db: AccountsDatabase,
@@ -223,10 +223,10 @@ export async function lockWebhooks(
   }));
 }
 
-/** What became of an attempt. */
+/** The result of an attempt. */
 export interface Ended {
   message: string;
-  /** How many attempts were recorded when it began. */
+  /** The number of recorded attempts when it began. */
   attempts: number;
   at: Date;
   latency_ms: number;
@@ -239,8 +239,8 @@ export interface Ended {
 }
 
 /**
- * Records attempts, and what becomes of their messages. A failure changes nothing of a message that had another attempt since, or was
- * taken; a success ends it in any case. Messages that were deleted are left out.
+ * Records attempts and the resulting state of their messages. A failure does not change a message that had another attempt since or was delivered; a
+ * success always ends it. Deleted messages are skipped.
  */
 export async function recordAttempts(
   db: AccountsDatabase,
@@ -268,7 +268,7 @@ export async function recordAttempts(
   );
 }
 
-/** Puts messages off without an attempt. */
+/** Postpones messages without an attempt. */
 export async function putOffMessages(
   db: AccountsDatabase,
   ids: readonly string[],
@@ -280,7 +280,7 @@ export async function putOffMessages(
   );
 }
 
-/** Writes what became of endpoints. */
+/** Writes the health of endpoints. */
 export async function updateHealth(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -307,7 +307,7 @@ export async function updateHealth(
   );
 }
 
-/** Deletes some messages to endpoints that were deleted. @returns how many. */
+/** Deletes some messages to deleted endpoints. @returns how many. */
 export async function pruneMessagesOfDeleted(db: AccountsDatabase, limit: number): Promise<number> {
   const rows = await db.sequelize.query<{ n: number }>(
     `with recursive named(webhook_id) as (
@@ -326,7 +326,7 @@ export async function pruneMessagesOfDeleted(db: AccountsDatabase, limit: number
   return rows[0]?.n ?? 0;
 }
 
-/** Deletes some events that are older than so many days, with their messages. @returns how many. */
+/** Deletes some events older than so many days, with their messages. @returns how many. */
 export async function pruneEvents(
   db: AccountsDatabase,
   { before, limit }: { before: Date; limit: number },
@@ -343,17 +343,17 @@ export async function pruneEvents(
 }
 
 export interface Backlog {
-  /** Events that are not messages yet. */
+  /** Events that have not been turned into messages yet. */
   outbox: number;
-  /** How old the oldest of them is, in seconds; 0 if there is none. */
+  /** The age of the oldest of them, in seconds; 0 without any. */
   outboxSeconds: number;
-  /** Messages that wait, those between two attempts included, of endpoints that are enabled. */
+  /** Pending messages of enabled endpoints, including those between two attempts. */
   pending: number;
-  /** How long the one that has been due for longest has been due, in seconds; 0 if none is due. */
+  /** How long the message that has been due longest has been due, in seconds; 0 if none is due. */
   overdueSeconds: number;
 }
 
-/** What waits. Messages of disabled and throttled endpoints, and of accounts that are sent nothing, are left out. */
+/** The backlog, without the messages of disabled and throttled endpoints and of accounts that receive nothing. */
 export async function selectBacklog(
   db: AccountsDatabase,
   { now, plans }: { now: Date; plans: PlansWithWebhooks },

@@ -1,6 +1,6 @@
-// Sends the messages that are due. Any number of workers may: each endpoint is sent to by one at a time, under a lease that lasts longer
-// than an attempt, so that what a killed worker had not recorded is sent again by another. Each endpoint has few messages under way, and
-// a worker holds no more endpoints than it has places for, so a slow one delays no other.
+// Sends due messages. Any number of workers can run: one at a time sends to an endpoint, under a lease that lasts longer than an attempt; what a
+// killed worker had not recorded is sent again by another. Each endpoint has few messages in flight, and a worker leases only as many endpoints as it
+// has slots for, so a slow endpoint delays no other.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Transaction } from 'sequelize';
 import { randomBase32 } from '../../kernel/credentials/base32.ts';
@@ -26,15 +26,15 @@ import type { WebhookTools } from './settings.ts';
 /** Longer than an attempt and the recording of its result. */
 const leaseMs = 30_000;
 const extendBeforeMs = 20_000;
-/** Attempts under way at once, so that the memory of a worker is bounded. */
+/** The maximum number of concurrent attempts, which limits a worker's memory. */
 const placesMax = 512;
-/** Of these, to endpoints whose last attempt failed: the others stay for those that work. */
+/** The maximum number of those to endpoints whose last attempt failed; the other slots remain for working endpoints. */
 const failingMax = 256;
-/** Few, so that workers which start together share them. */
+/** A small number, so that workers that start together share the endpoints. */
 const endpointsOfTurn = 25;
-/** Of bodies that wait to be sent, so that reading ahead takes no more memory; at least one message is read in a turn. */
+/** The maximum size of bodies read ahead; at least one message is read in a turn. */
 const waitingBytesMax = 16 * 2 ** 20;
-/** Results are gathered for so long, so that one transaction records many. */
+/** How long results are gathered, so that one transaction records many. */
 const gatherMs = 10;
 const unreadableRetryMs = 5 * 60_000;
 
@@ -43,18 +43,18 @@ export interface DeliveryDeps extends RecordDeps {
   webhooks: WebhookTools;
 }
 
-/** For tests: waits, and chance. */
+/** For tests: delays and randomness. */
 export interface DeliveryTiming {
   pollMs?: number;
   attemptTimeoutMs?: number;
-  /** From 0 to 1. */
+  /** A number from 0 to 1. */
   random?: () => number;
 }
 
 export interface Delivery {
-  /** Looks at once for messages that are due. */
+  /** Checks at once for due messages. */
   wake(): void;
-  /** Reads nothing more, and records the attempts under way; they last 15 s at most. */
+  /** Reads no further messages, and records the running attempts, which last 15 s at most. */
   close(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export function startDelivery(
     woken.resolve();
   }
 
-  /** @returns whether it has failed. */
+  /** @returns whether the attempt failed. */
   async function attempt(queue: EndpointQueue, message: Message): Promise<boolean> {
     const headers = signedHeaders(webhooks, queue, message, clock.now());
     if (headers === null) {
@@ -93,7 +93,7 @@ export function startDelivery(
     return !isSuccess(sent);
   }
 
-  /** Begins what may be sent to an endpoint now; as an attempt ends, the next one takes its place. */
+  /** Begins all attempts to an endpoint that its slots allow; when one ends, the next takes its slot. */
   function advance(queue: EndpointQueue): void {
     if (closing.signal.aborted) return;
     for (let message = queue.take(); message !== undefined; message = queue.take()) {
@@ -114,7 +114,7 @@ export function startDelivery(
     }
   }
 
-  /** Results that cannot be recorded are, in the next turn. Until then their messages are not read again. */
+  /** Results that cannot be recorded are retried in the next turn. Until then their messages are not read again. */
   async function settle(): Promise<void> {
     const batch = ended;
     ended = [];
@@ -128,7 +128,7 @@ export function startDelivery(
     for (const { webhookId, message } of batch) queues.get(webhookId)?.settle(message.id);
   }
 
-  /** Leases endpoints, and reads what is due to those that have room. @returns whether there may be more to lease at once. */
+  /** Leases endpoints, and reads the due messages of those with free slots. @returns whether more endpoints might be leased at once. */
   async function claim(): Promise<boolean> {
     const now = clock.now();
     const holder = {
@@ -204,7 +204,7 @@ export function startDelivery(
 
 const idsOf = (those: readonly { id: string }[]) => those.map(({ id }) => id);
 
-/** How many endpoints there are places for, each with as many as it may use, and which kind. */
+/** How many more endpoints can be leased, given the slots of the leased ones, and whether failing ones are included. */
 function turnOf(queues: readonly EndpointQueue[]): { held: string[]; most: number; failing: boolean } {
   const used = queues.reduce((sum, { places }) => sum + places, 0);
   return {
@@ -214,7 +214,7 @@ function turnOf(queues: readonly EndpointQueue[]): { held: string[]; most: numbe
   };
 }
 
-/** The messages that these endpoints could use now, by endpoint. */
+/** The messages that these endpoints can send now, by endpoint. */
 async function readMessages(
   { db }: DeliveryDeps,
   transaction: Transaction,
@@ -228,19 +228,19 @@ async function readMessages(
   const rows = await selectDueMessages(db, transaction, { now, wishes, held, bytesMax });
   const eventIds = new Set(rows.flatMap(({ body, event_id: id }) => (body === null ? [id] : [])));
   const bodies = await selectBodies(db, transaction, [...eventIds]);
-  // Endpoints that hear of the same event share its bytes.
+  // Endpoints that receive the same event share its bytes.
   const shared = new Map([...bodies].map(([id, body]) => [id, Buffer.from(body)]));
   const messages = rows.flatMap(
     ({ id, webhook_id: webhookId, event_id: eventId, attempts, failures, ...row }) => {
       const body = row.body === null ? shared.get(eventId) : Buffer.from(row.body);
-      return body === undefined ? [] : [{ webhookId, message: { id, attempts, failures, body } }]; // it was deleted just now
+      return body === undefined ? [] : [{ webhookId, message: { id, attempts, failures, body } }]; // it was just deleted
     },
   );
   const byWebhook = Map.groupBy(messages, ({ webhookId }) => webhookId);
   return new Map([...byWebhook].map(([id, those]) => [id, those.map(({ message }) => message)]));
 }
 
-/** The headers of Standard Webhooks; null if the secret cannot be decrypted. A previous one that cannot be signs nothing. */
+/** The headers of Standard Webhooks; null if the secret cannot be decrypted. An undecryptable previous secret is ignored. */
 function signedHeaders(
   { secrets }: WebhookTools,
   queue: EndpointQueue,
@@ -265,7 +265,7 @@ function signedHeaders(
   }
 }
 
-/** The operator's fault, not the endpoint's: it is not counted as a failure, and the message waits. */
+/** Postpones messages whose secret cannot be decrypted: the operator's fault, so it does not count as a failure of the endpoint. */
 async function putOffUnreadable(
   { db, clock, log }: DeliveryDeps,
   webhookId: string,

@@ -8,15 +8,15 @@ export interface OutboxEvent {
   position: string;
   id: string;
   type: EventType;
-  /** Null: for every account, or for operators; its type says. */
+  /** Null: for every account, or for operators, depending on the type. */
   account_id: string | null;
-  /** Null: it is not about series. */
+  /** Null: the event is not about series. */
   series: string[] | null;
   data: Record<string, unknown>;
   at: Date;
 }
 
-/** The oldest events, locked; those that another worker has locked are left to it. */
+/** The oldest events, locked; events locked by another worker are skipped. */
 export async function takeEvents(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -41,15 +41,15 @@ export async function deleteEvents(
   });
 }
 
-/** Which plans have webhooks. */
+/** The plans that have webhooks. */
 export interface PlansWithWebhooks {
   having: readonly string[];
-  /** All plans; an account of another one has the free plan. */
+  /** All plan ids; an account with any other plan has the free plan. */
   known: readonly string[];
   freeHas: boolean;
 }
 
-/** SQL: whether the account in `account` is sent anything. Takes two binds of arrays and one boolean, from `$first` on. */
+/** SQL: whether anything is sent to the account in `account`. Uses three binds from `$first` on: two arrays and a boolean. */
 export function entitledSql(first: number): string {
   return `account.status = 'active'
     and (account.plan = any($${first}::text[]) or ($${first + 2} and account.plan <> all($${first + 1}::text[])))`;
@@ -57,19 +57,19 @@ export function entitledSql(first: number): string {
 
 export const entitledBinds = ({ having, known, freeHas }: PlansWithWebhooks) => [having, known, freeHas];
 
-/** An endpoint, as far as it decides which events it hears of. */
+/** The fields of an endpoint that decide which events it receives. */
 export interface Listener {
   id: string;
   account_id: string;
   events: EventType[];
   series: string[] | null;
-  /** False: its subscription is inactive, so it hears only of its own account. */
+  /** False: its subscription is inactive, so it receives only events of its own account. */
   hears_all: boolean;
-  /** It hears of what concerns operators. */
+  /** Whether it receives events for operators. */
   is_operator: boolean;
 }
 
-/** The endpoints that hear of some of these types, protected from deletion until the end of the transaction. */
+/** The endpoints that receive some of these types, protected from deletion until the end of the transaction. */
 export async function selectListeners(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -110,7 +110,7 @@ export async function countEnabled(db: AccountsDatabase): Promise<number> {
 }
 
 export interface NewMessages {
-  /** When they are made. */
+  /** When the messages are created. */
   at: Date;
   events: readonly { id: string; at: Date; body: string }[];
   messages: readonly {
@@ -118,14 +118,14 @@ export interface NewMessages {
     webhookId: string;
     eventId: string;
     type: EventType;
-    /** Null: that of the event. */
+    /** Null: the body of the event. */
     body: string | null;
-    /** Until it is due. */
+    /** The delay until it is due. */
     afterMs: number;
   }[];
 }
 
-/** An event that other endpoints have received already stays as it is. */
+/** Inserts messages and their events; an event that is already stored is left unchanged. */
 export async function insertMessages(
   db: AccountsDatabase,
   transaction: Transaction,

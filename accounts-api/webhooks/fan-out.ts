@@ -1,5 +1,5 @@
-// Turns the events of the outbox into messages: one for each event and endpoint that hears of it, in the transaction that deletes the
-// event. A crash before its end leaves the event, after it the messages. Operators are mailed what concerns them, in that transaction too.
+// Turns the events of the outbox into messages: one per event and receiving endpoint, in the transaction that deletes the event. A crash before the
+// commit leaves the event; after it, the messages. In the same transaction, operators are mailed the events that concern them.
 import type { Transaction } from 'sequelize';
 import { instantText } from '../../kernel/clock.ts';
 import { eventKinds, type EventType } from '../../kernel/events/catalogue.ts';
@@ -22,14 +22,14 @@ import {
 } from './fan-out.sql.ts';
 
 const eventsMax = 200;
-/** Messages of a batch, so that its memory and its transaction are bounded; one event may exceed it. */
+/** The maximum number of messages of a batch, which limits its memory and its transaction; a single event may exceed it. */
 const messagesMax = 20_000;
 
 type FanOutDeps = Deps & { jobs: Jobs };
 
 /**
- * Turns a batch of events into messages. Events that no endpoint hears of are deleted.
- * @returns how many events; 0: the outbox is empty, or other workers have all of it.
+ * Turns a batch of events into messages. Events without a receiving endpoint are deleted.
+ * @returns the number of events; 0: the outbox is empty, or other workers have locked all of it.
  */
 export async function fanOut(deps: FanOutDeps): Promise<number> {
   const { db, plans, clock } = deps;
@@ -55,7 +55,7 @@ export async function fanOut(deps: FanOutDeps): Promise<number> {
   });
 }
 
-/** A mail to each operator for each source that failed, whether or not an endpoint hears of it. */
+/** Mails each operator about each failed source, whether or not an endpoint receives the event. */
 async function mailOperators(
   { db, jobs }: FanOutDeps,
   transaction: Transaction,
@@ -82,7 +82,7 @@ export function plansWithWebhooks(plans: Plans): PlansWithWebhooks {
   };
 }
 
-/** The messages of the events, each to the endpoints that hear of it. */
+/** The messages of the events, each to the endpoints that receive it. */
 export function messagesOf(
   events: readonly OutboxEvent[],
   listeners: readonly Listener[],
@@ -101,7 +101,7 @@ export function messagesOf(
       if (chosen?.length === 0) continue;
       const isWhole = chosen === null || chosen.length === series?.length;
       const body = isWhole ? null : bodyOf(event, { ...data, series: chosen });
-      const afterMs = event.account_id === null ? inForceAfterMs : 0; // whoever is told of a load must not get the answers of before
+      const afterMs = event.account_id === null ? inForceAfterMs : 0; // a receiver notified of a load must not get cached answers from before it
       made.messages.push({ id: newId('msg'), webhookId: listener.id, eventId, type, body, afterMs });
     }
     if (made.messages.length === before) continue;
@@ -117,7 +117,7 @@ function hears(listener: Listener, { type, account_id: accountId }: OutboxEvent)
   return accountId === null ? listener.hears_all : listener.account_id === accountId;
 }
 
-/** Picks the series of a filter: ids, and beginnings of ids with `*` at the end. */
+/** Returns a function that selects the series matching a filter: ids, and prefixes ending in `*`. */
 function chooserOf(filter: readonly string[] | null): (series: readonly string[]) => string[] {
   if (filter === null) return (series) => [...series];
   const ids = new Set(filter);

@@ -1,5 +1,5 @@
-// What an attempt means: for its message, when to send it again; for its endpoint, whether it fails, waits or is disabled.
-// Hides the schedule of Standard Webhooks. All of it is computed, so that any clock can be used.
+// The consequences of an attempt: when its message is sent again, and whether its endpoint is failing, throttled or disabled. The schedule is that of
+// Standard Webhooks. All functions are pure.
 import type { Sent } from './send.ts';
 
 const second = 1000;
@@ -7,7 +7,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The waits after the first failure, the second, …; after one more failure a message has failed. 75 h 35 min 5 s in all. */
+/** The waits after the first failure, the second, …; after one more failure the message has failed. 75 h 35 min 5 s in total. */
 export const retryDelaysMs = [
   5 * second,
   5 * minute,
@@ -21,25 +21,25 @@ export const retryDelaysMs = [
 ] as const;
 const jitter = 0.1;
 const retryAfterMaxMs = 24 * hour;
-/** Answers of a host that has too much to do: nothing more is sent to it for a while. */
+/** The answers of an overloaded host: nothing more is sent to it for a while. */
 const throttling = [429, 502, 504];
 const throttleMs = 30 * second;
 const throttleMaxMs = hour;
 const disableAfterMs = 5 * day;
-/** Longer than any wait between two attempts: failures that far apart say nothing of the time between them. */
+/** Longer than any wait between two attempts: failures this far apart do not count as one continuous failure. */
 const forgetAfterMs = 2 * day;
 
 export interface Attempted {
   /** When it ended. */
   at: Date;
   sent: Sent;
-  /** Failures of the message's present schedule, before this attempt. */
+  /** Failures in the message's current schedule, before this attempt. */
   failures: number;
 }
 
 export type Outcome = { status: 'delivered' | 'failed'; dueAt: null } | { status: 'pending'; dueAt: Date };
 
-/** What becomes of the message. @param random from 0 to 1, for the jitter. */
+/** The outcome for the message. @param random from 0 to 1, for the jitter. */
 export function outcomeOf({ at, sent, failures }: Attempted, random: number): Outcome {
   if (isSuccess(sent)) return { status: 'delivered', dueAt: null };
   const delayMs = retryDelaysMs[failures];
@@ -57,7 +57,7 @@ export interface Health {
   throttledUntil: Date | null;
 }
 
-/** What becomes of the endpoint. `disable` is why it is disabled now, if it is. */
+/** The new health of the endpoint. `disable` is the reason if it is disabled now. */
 export function healthAfter(
   before: Health,
   { at, sent }: Pick<Attempted, 'at' | 'sent'>,
@@ -76,7 +76,7 @@ export function healthAfter(
   };
 }
 
-/** Whether the message was taken: 2xx. */
+/** Whether the message was accepted: 2xx. */
 export function isSuccess({ status }: Sent): boolean {
   return status !== null && status >= 200 && status < 300;
 }
@@ -88,7 +88,7 @@ function throttledUntil({ throttledUntil: before }: Health, sent: Sent, at: Date
   return before !== null && before > until ? before : until;
 }
 
-/** What `Retry-After` asks for, seconds or a date; 0 without it. */
+/** The delay that `Retry-After` requests, as seconds or a date; 0 without it. */
 function retryAfterMs(sent: Sent, at: Date): number {
   if (sent.status === null || sent.retryAfter === undefined) return 0;
   const text = sent.retryAfter.trim();

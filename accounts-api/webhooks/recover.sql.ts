@@ -1,14 +1,16 @@
-// The statements that send again what an endpoint has missed: the oldest first, so many at a time.
+// The statements that resend what an endpoint has missed: oldest first, limited in number.
 import { QueryTypes, type Transaction } from 'sequelize';
 import { entryAt } from '../../kernel/entries.ts';
 import type { AccountsDatabase } from '../database.ts';
 import type { OutboxEvent } from './fan-out.sql.ts';
 
-/** A microsecond earlier for each that comes after it: all are due at once, in their order. */
+/** Each message is due a microsecond before the next, so that all are due at once, in order. */
 const dueInOrder = (at: string) =>
   `${at}::timestamptz - (count(*) over () - number) * interval '1 microsecond'`;
 
-/** Restarts the schedule of an endpoint's failed messages that were made since an instant. @param limit how many, the oldest first. @returns how many. */
+/**
+ * Restarts the schedule of an endpoint's failed messages created since an instant. @param limit the maximum number, oldest first. @returns how many.
+ */
 export async function resendFailedSince(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -24,7 +26,7 @@ export async function resendFailedSince(
 }
 
 /**
- * Restarts the schedule of an endpoint's failed messages about some events, in the order of the events.
+ * Restarts the schedule of an endpoint's failed messages for some events, in the order of the events.
  * @param made the events whose messages this transaction has inserted: these are ordered with the others. @returns how many.
  */
 export async function resendFailedOf(
@@ -41,7 +43,7 @@ export async function resendFailedOf(
   );
 }
 
-/** @param failed the statement that numbers the messages; $2 is when they are due. */
+/** @param failed a statement that numbers the messages; $2 is when they are due. */
 async function countOf(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -59,7 +61,7 @@ async function countOf(
 }
 
 export interface Missed {
-  /** Without those that the worker has not turned into messages yet: it will. */
+  /** Without the events that the worker has not yet turned into messages, as it will. */
   events: OutboxEvent[];
   /** The position of the last update that was examined. */
   cursor: string;
@@ -72,7 +74,7 @@ export interface Missed {
   firstAt: Date | null;
 }
 
-/** Updates after a place, the oldest first. */
+/** Updates after a position, oldest first. */
 export async function selectUpdatesAfter(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -107,7 +109,7 @@ export async function selectUpdatesAfter(
   };
 }
 
-/** Those of the events that an endpoint has a message of, whatever became of it. */
+/** The events for which an endpoint has a message, in any state. */
 export async function selectKnownEvents(
   db: AccountsDatabase,
   transaction: Transaction,

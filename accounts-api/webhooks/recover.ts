@@ -1,5 +1,5 @@
-// Sends again what a webhook endpoint has missed: failed deliveries since an instant, or undelivered updates after a cursor of /v1/updates.
-// The latter include updates without a delivery, from a time when the endpoint was disabled or subscribed to other series.
+// Resends what a webhook endpoint has missed: failed deliveries since an instant, or undelivered updates after a cursor of /v1/updates. The latter
+// include updates without a delivery, from when the endpoint was disabled or subscribed to other series.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
@@ -24,7 +24,7 @@ import {
 import { findWebhook, webhookId } from './webhooks.ts';
 
 const recoverableMs = 30 * 24 * 60 * 60_000;
-/** Deliveries, or updates that are looked at, of one call. */
+/** The maximum number of deliveries, or of examined updates, per call. */
 const recoveredMax = 500;
 
 const recovery = z.strictObject({
@@ -94,7 +94,7 @@ async function recoverSince(
   return { recovered: resent, has_more: resent === recoveredMax, cursor: null };
 }
 
-/** Makes the messages that are missing, and sends them with those that failed, in the order of the updates. */
+/** Creates the missing messages, and sends them together with the failed ones, in the order of the updates. */
 async function recoverAfter(
   deps: Deps,
   transaction: Transaction,
@@ -122,14 +122,12 @@ async function recoverAfter(
     webhookId: webhook.id,
     events: ids,
     made: made.events.map(({ id }) => id),
-    dueAt: new Date(now.getTime() + inForceAfterMs), // as of a new update, which may be among them
+    dueAt: new Date(now.getTime() + inForceAfterMs), // as for a new update, which may be among them
   });
   return { recovered, has_more: missed.hasMore, cursor: missed.cursor };
 }
 
-/**
- * @throws Failure `gone` if updates after the cursor are older than 30 days or deleted; `invalid_cursor` if no update ever had the cursor.
- */
+/** @throws Failure `gone` if updates after the cursor are older than 30 days or deleted; `invalid_cursor` if no update ever had the cursor. */
 function requirePlace(cursor: string, missed: Missed, now: Date): void {
   const { oldest, newest, hasPlace, firstAt } = missed;
   const isBefore = oldest !== null && Number(cursor) < Number(oldest.cursor);

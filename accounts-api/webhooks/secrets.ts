@@ -1,5 +1,5 @@
-// The secrets of webhook endpoints: made, encrypted at rest, and used to sign (Standard Webhooks, v1). The secrets of authenticator apps are
-// encrypted likewise. Hides the encryption: AES-256-GCM, bound to the owner of the secret, by a key that is derived from a secret of the installation.
+// Creates webhook secrets, encrypts them at rest, and signs with them (Standard Webhooks, v1). The secrets of authenticator apps are encrypted in the
+// same way: AES-256-GCM, bound to the owner of the secret, with a key derived from a secret of the installation.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { entryAt } from '../../kernel/entries.ts';
 
@@ -9,19 +9,19 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 export interface Secrets {
-  /** A new secret of an endpoint, to be shown once, and what is stored of it. */
+  /** Creates the secret of an endpoint: its value, to be shown once, and its encrypted form, to be stored. */
   mint(webhookId: string): { value: string; sealed: string };
-  /** What is stored of a secret. @param of whose it is; it can be opened for the same one only. */
+  /** Encrypts a secret. @param of its owner; it can be decrypted only for the same owner. */
   seal(of: string, secret: Buffer): string;
-  /** The bytes of a secret. @throws SecretUnreadable if it was sealed by a key that is no longer known. */
+  /** Decrypts a secret. @throws SecretUnreadable if its key is no longer known. */
   open(of: string, sealed: string): Buffer;
-  /** Whether a secret was sealed by a key that is known. */
+  /** Whether the key that encrypted a secret is known. */
   knows(sealed: string): boolean;
-  /** The same secret, sealed by the present key. @throws SecretUnreadable */
+  /** Re-encrypts a secret with the current key. @throws SecretUnreadable */
   renew(of: string, sealed: string): string;
-  /** The id of the present key, with which every sealed secret begins. */
+  /** The id of the current key, which is the beginning of every encrypted secret. */
   readonly keyId: string;
-  /** Of all known keys. */
+  /** The ids of all known keys. */
   readonly keyIds: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export class SecretUnreadable extends Error {
   }
 }
 
-/** @param keys what the keys are derived from: the first encrypts, all decrypt. At least one. */
+/** @param keys the secrets that the keys are derived from: the first encrypts, all decrypt. At least one. */
 export function createSecrets(keys: readonly string[]): Secrets {
   const known = keys.map(derive);
   const present = entryAt(known, 0);

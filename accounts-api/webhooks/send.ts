@@ -1,10 +1,10 @@
-// Sends a message by POST, once: to an address that the guard has admitted, with a limit on time and on what is read.
-// Hides the connection. Redirects are not followed, and nothing of an answer is decompressed or trusted.
+// Sends a message by POST, once, to an address that the guard has admitted, with a limit on time and on the size of the answer. Redirects are not
+// followed, and answers are neither decompressed nor trusted.
 import { errors } from 'undici';
 import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
 import type { Connection, Connections } from './sending/connections.ts';
 
-/** Why an attempt had no answer. The words tell nothing of the network: a name without an address and a private one are the same. */
+/** Why an attempt had no answer. The words reveal nothing about the network: a name without an address and a private address have the same class. */
 export const errorClasses = [
   'no_public_address',
   'connection_failed',
@@ -21,12 +21,12 @@ export type Sent =
       error: null;
       /** The beginning of the body. */
       response: string;
-      /** The headers that say when, and whether, to send again. */
+      /** The `Retry-After` header. */
       retryAfter: string | undefined;
     }
   | { status: null; error: ErrorClass };
 
-/** Of the whole attempt: looking up the name, connecting, sending and reading. */
+/** The limit of the whole attempt: name lookup, connecting, sending and reading. */
 export const attemptTimeoutMs = 15_000;
 const bodyBytesMax = 64 * 1024;
 const keptCharacters = 1024;
@@ -39,7 +39,7 @@ export interface Outlet {
 }
 
 export interface Sending {
-  /** The endpoint: its connections are its own. */
+  /** The endpoint's id: connections are not shared between endpoints. */
   endpoint: string;
   url: string;
   headers: Readonly<Record<string, string>>;
@@ -47,8 +47,8 @@ export interface Sending {
 }
 
 /**
- * @returns what came of it; it never throws. A kept connection that its server has closed meanwhile is replaced by a new one, once, and
- * the request made again: a message may come twice under its id. @param timeoutMs tests have less.
+ * @returns the result; it never throws. If the server has meanwhile closed a kept-alive connection, the request is repeated once on a new one, so a
+ * message may arrive twice with the same id. @param timeoutMs shorter in tests.
  */
 export async function send(
   { guard, connections }: Outlet,
@@ -81,11 +81,11 @@ const ownHeaders = {
 
 interface Ended {
   sent: Sent;
-  /** The connection was closed before a single byte of an answer. */
+  /** Whether the connection was closed before the first byte of an answer. */
   isUnheard: boolean;
 }
 
-/** The status decides; of the body as much is read as a well-behaved receiver sends, and a little is kept. */
+/** The status decides the result. The body is read up to the size that a well-behaved receiver sends, and its beginning is stored. */
 function post(
   connections: Connections,
   connection: Connection,
@@ -113,7 +113,7 @@ function post(
       if (answer.isLong) end(answer.sent ?? { status: null, error: 'invalid_response' });
     },
     onResponseEnd: () => end(answer.sent ?? { status: null, error: 'invalid_response' }, true),
-    // An answer that has begun stands.
+    // An answer that has begun counts, despite a later error.
     onResponseError: (_controller, error) =>
       end(answer.sent ?? { status: null, error: deadline.isOver ? 'timeout' : classOf(error, isHeard) }),
     onRequestUpgrade: () => end({ status: null, error: 'connection_closed' }),
@@ -121,7 +121,7 @@ function post(
   return ended.promise;
 }
 
-/** What has been read of an answer. */
+/** The part of an answer that has been read. */
 class Answer {
   #status: number | undefined;
   #retryAfter: string | undefined;
@@ -134,7 +134,7 @@ class Answer {
   }
 
   add(chunk: Buffer): void {
-    // A copy: the chunk itself is larger, and it is used again.
+    // Copied, as the chunk is larger and its buffer is reused.
     if (this.#bytes < keptBytes) this.#kept.push(Buffer.from(chunk.subarray(0, keptBytes - this.#bytes)));
     this.#bytes += chunk.length;
   }
@@ -143,7 +143,7 @@ class Answer {
     return this.#bytes >= bodyBytesMax;
   }
 
-  /** Undefined: it has not begun. */
+  /** Undefined until the answer begins. */
   get sent(): Sent | undefined {
     if (this.#status === undefined) return undefined;
     const response = textOf(Buffer.concat(this.#kept));
@@ -151,7 +151,7 @@ class Answer {
   }
 }
 
-/** Text that PostgreSQL and a page can hold: invalid bytes and control characters are replaced. */
+/** Text that PostgreSQL can store and a page can show: invalid bytes and control characters are replaced. */
 function textOf(bytes: Buffer): string {
   if (bytes.length === 0) return '';
   const text = new TextDecoder().decode(bytes);
@@ -165,14 +165,14 @@ function textOf(bytes: Buffer): string {
 
 interface Deadline {
   readonly isOver: boolean;
-  /** What is done when the time is over. */
+  /** Called when the time is over. */
   onOver: (() => void) | null;
-  /** @throws Error when the time is over, whatever becomes of the work. */
+  /** @throws Error when the time is over, even if the work goes on. */
   orOver<T>(work: Promise<T>): Promise<T>;
   end(): void;
 }
 
-/** A timer that ends with its attempt: those of `AbortSignal.timeout` would stay for all of the 15 s, thousands of them a second. */
+/** A timer that ends with its attempt: those of `AbortSignal.timeout` would remain for the whole 15 s, thousands of them per second. */
 function createDeadline(timeoutMs: number): Deadline {
   let isOver = false;
   const deadline: Deadline = {
@@ -198,7 +198,7 @@ function createDeadline(timeoutMs: number): Deadline {
   return deadline;
 }
 
-/** @param isHeard the first bytes of an answer had come: what they are refused for, other than the connection, is the answer. */
+/** @param isHeard whether the first bytes of an answer had arrived; a fault other than the connection's is then the answer's. */
 function classOf(error: unknown, isHeard = false): ErrorClass {
   if (error instanceof UrlRefused) return 'no_public_address';
   if (error instanceof errors.HTTPParserError) return 'invalid_response';

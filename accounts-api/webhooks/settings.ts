@@ -1,4 +1,4 @@
-// What accounts-api and its worker are set up with for webhooks, and what is made of it.
+// The webhook settings of accounts-api and its worker, and the objects derived from them.
 import {
   createAddressGuard,
   type AddressGuard,
@@ -8,9 +8,9 @@ import {
 import { createSecrets, type Secrets } from './secrets.ts';
 
 export interface WebhookSettings extends Partial<AddressRules> {
-  /** The key that encrypts the secrets of endpoints is derived from the first; all of them decrypt. */
+  /** The key that encrypts webhook secrets is derived from the first; all of them decrypt. */
   secretKeys: readonly string[];
-  /** How names are resolved; by default by DNS. */
+  /** Resolves names; by default through DNS. */
   resolve?: Resolve;
 }
 

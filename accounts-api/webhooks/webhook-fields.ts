@@ -1,4 +1,4 @@
-// What clients send and see of a webhook endpoint: the schemas of its fields, and its record.
+// The fields of a webhook endpoint as clients send and see them: their schemas, and its record.
 import { z } from 'zod';
 import { instantText } from '../../kernel/clock.ts';
 import { eventTypes, type EventType } from '../../kernel/events/catalogue.ts';
@@ -10,7 +10,7 @@ import { UrlRefused, urlLengthMax, type AddressGuard } from '../../kernel/outbou
 export const webhooksMax = 10;
 const seriesMax = 100;
 
-/** The types that an endpoint can choose. A test event goes to the endpoint that it was asked for, whatever it chose. */
+/** The types that an endpoint can choose. A test event is sent to the endpoint that it was requested for, whatever it chose. */
 const chosenTypes = eventTypes.filter((type) => type !== 'webhook.test') as [EventType, ...EventType[]];
 
 const distinct = (values: readonly string[]) => new Set(values).size === values.length;
@@ -101,7 +101,7 @@ export const webhookWithSecret = webhookSchema.extend({
   secret: z.string().optional().describe('`whsec_…`, which signatures are verified with.'),
 });
 
-/** The endpoint as shown. */
+/** The endpoint in the format of answers. */
 export function webhookRecord(webhook: Webhook, now: Date): WebhookRecord {
   const { previousSecretUntil: until } = webhook;
   return {
@@ -120,8 +120,8 @@ export function webhookRecord(webhook: Webhook, now: Date): WebhookRecord {
 }
 
 /**
- * The URL in its standard form, if events may be sent to it.
- * @throws Failure `invalid_body` that names the rule, and tells nothing of the network.
+ * The normalized URL, if events may be sent to it.
+ * @throws Failure `invalid_body` that names the rule, and reveals nothing about the network.
  */
 export async function checkedUrl(guard: AddressGuard, text: string): Promise<string> {
   try {
@@ -134,5 +134,5 @@ export async function checkedUrl(guard: AddressGuard, text: string): Promise<str
   }
 }
 
-/** For the audit log: the rest of a URL may hold a secret of the receiver. */
+/** For the audit log: the rest of a URL may contain a secret of the receiver. */
 export const originOf = (url: string) => new URL(url).origin;

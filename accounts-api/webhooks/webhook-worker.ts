@@ -1,4 +1,4 @@
-// The worker's part in webhooks: turns events into messages, sends them, deletes old ones, and renews the encryption of secrets.
+// The worker's webhook tasks: turns events into messages, sends them, deletes old ones, and re-encrypts secrets.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../kernel/log/log.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';
@@ -50,7 +50,7 @@ export function startWebhooks(
         return 0;
       });
       if (events > 0) delivery.wake();
-      else await pause(pollMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted: it closes
+      else await pause(pollMs, undefined, { signal: closing.signal }).catch(() => undefined); // aborted by close()
     }
   }
   const making = makeMessages();
@@ -92,20 +92,20 @@ export function startWebhooks(
   };
 }
 
-/** Deletes what is older than 30 days. */
+/** Deletes events older than 30 days. */
 export async function pruneWebhooks({ db, clock }: Deps): Promise<void> {
   const before = new Date(clock.now().getTime() - keptMs);
   while ((await pruneEvents(db, { before, limit: pruneBatch })) === pruneBatch);
 }
 
-/** Deletes what is left of deleted endpoints: nothing else knows of it. In small transactions, as it may be much. */
+/** Deletes the remaining messages of deleted endpoints, in small transactions, as there may be many. */
 export async function removeMessagesOfDeleted({ db }: Pick<Deps, 'db'>): Promise<void> {
   while ((await pruneMessagesOfDeleted(db, removeBatch)) === removeBatch);
 }
 
 /**
- * Encrypts with the present key what was encrypted with a previous one, so that the previous one can be removed. Deletes previous secrets
- * whose time is over. One that cannot be decrypted stays as it is: its key may be set yet.
+ * Re-encrypts secrets that were encrypted with a previous key, so that the previous key can be removed. Deletes previous secrets whose overlap is
+ * over. A secret that cannot be decrypted stays unchanged: its key may still be set.
  */
 export async function renewSecrets(
   { db, log, clock }: Deps & { log: Log },
@@ -135,12 +135,12 @@ export async function renewSecrets(
   }
 }
 
-/** More than a busy worker takes. */
+/** Longer than a busy worker needs. */
 const lateSeconds = 300;
 
 /**
- * What an operator wants to know of webhooks, in one sentence. @param isServed whether a worker should be running.
- * @throws Error if secrets cannot be decrypted, or if what should have been sent waits for minutes.
+ * The state of webhooks for the operator, in one sentence. @param isServed whether a worker should be running.
+ * @throws Error if secrets cannot be decrypted, or messages have been overdue for minutes.
  */
 export async function describeWebhooks(
   { db, plans, clock }: Deps,

@@ -2,7 +2,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 
-/** Deletes the endpoints of an account, with what waits for them. @returns those deleted. */
+/** Deletes the endpoints of an account, with their pending messages. @returns those deleted. */
 export function deleteWebhooksOf(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -15,7 +15,7 @@ export function deleteWebhooksOf(
   });
 }
 
-/** Some endpoints whose secret or previous secret was sealed by another key, locked. @param keyId of the present key. */
+/** Some endpoints whose secret or previous secret was encrypted with another key, locked. @param keyId of the current key. */
 export async function selectOutdatedSecrets(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -29,7 +29,7 @@ export async function selectOutdatedSecrets(
   );
 }
 
-/** Deletes the previous secrets that nothing is signed with any more. */
+/** Deletes the previous secrets that are no longer used for signing. */
 export async function deletePreviousSecrets(db: AccountsDatabase, now: Date): Promise<void> {
   await db.sequelize.query(
     `update accounts.webhooks set previous_secret = null, previous_secret_until = null where previous_secret_until <= $1`,
@@ -37,10 +37,7 @@ export async function deletePreviousSecrets(db: AccountsDatabase, now: Date): Pr
   );
 }
 
-/**
- * How many endpoints there are, and how many of them have a secret, or a previous one that messages are signed with, too, which
- * was sealed by an unknown key.
- */
+/** The number of endpoints, and the number of those with an active secret, current or previous, that was encrypted with an unknown key. */
 export async function countWebhooks(
   db: AccountsDatabase,
   { keyIds, now }: { keyIds: readonly string[]; now: Date },

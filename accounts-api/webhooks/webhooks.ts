@@ -1,5 +1,4 @@
-// The webhook endpoints of an account: list, create, change, delete, rotate the secret. The secret is shown when it is made, and
-// stored encrypted.
+// The webhook endpoints of an account: list, create, change, delete, rotate the secret. The secret is shown at its creation, and stored encrypted.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { memberOf } from '../../kernel/entries.ts';
@@ -33,7 +32,7 @@ import {
 } from './webhook-fields.ts';
 import { deleteWebhooksOf } from './webhooks.sql.ts';
 
-/** How long messages are signed with the previous secret, too. */
+/** How long messages are also signed with the previous secret. */
 const overlapMs = 24 * 60 * 60_000;
 
 export const webhookId = z.string().describe('An id of `/v1/webhooks`.');
@@ -87,7 +86,7 @@ export const createWebhook = endpoint({
         return call.stage('sql', () =>
           deps.db.inLedgerTransaction(async (transaction) => {
             const { record, secret } = await makeWebhook(deps, transaction, requester, { ...body, url });
-            await remember(transaction, { status: 201, data: record }); // without the secret: a replay cannot show it
+            await remember(transaction, { status: 201, data: record }); // without the secret, which a replay cannot show
             return { status: 201, data: { ...record, secret } };
           }),
         );
@@ -96,12 +95,12 @@ export const createWebhook = endpoint({
     },
 });
 
-/** Before the URL is looked up; whether the account still has the plan is checked again when the endpoint is made. */
+/** Called before the URL is looked up; the plan is checked again when the endpoint is created. */
 async function requirePlanOf(deps: ServiceDeps, { accountId }: Requester): Promise<void> {
   requireWebhooksPlan(deps, await findAccount(deps, accountId));
 }
 
-/** The lock on the account's row serialises the making of its endpoints. */
+/** The lock on the account's row serializes the creation of its endpoints. */
 async function makeWebhook(
   deps: ServiceDeps,
   transaction: Transaction,
@@ -192,7 +191,7 @@ async function applyChange(
   const detail = {
     ...rest,
     ...(url === undefined ? {} : { host: originOf(url) }),
-    ...(series === undefined ? {} : { series: series?.length ?? null }), // the ids may be too many for a row of the log
+    ...(series === undefined ? {} : { series: series?.length ?? null }), // the ids may be too many for an audit row
     ...(enabled === undefined ? {} : { enabled }),
   };
   await audit(deps, transaction, {
@@ -204,7 +203,7 @@ async function applyChange(
   });
 }
 
-/** Enabling forgets the failures, so that five more days must fail before it is disabled again. */
+/** Enabling resets the failures, so that five more days of failures must pass before it is disabled again. */
 function stateAfter(webhook: Webhook, enabled: boolean | undefined, now: Date) {
   if (enabled === true) {
     const healthy = { failingSince: null, lastFailedAt: null, throttledUntil: null };
@@ -234,7 +233,7 @@ export const deleteWebhook = endpoint({
     },
 });
 
-/** The same by the query, as the contract has it. */
+/** The same with a query parameter, as the contract requires. */
 export const deleteWebhookById = endpoint({
   ...deletion,
   query: { id: webhookId },
@@ -254,7 +253,7 @@ async function endWebhook(deps: ServiceDeps, requester: Requester, id: string): 
   });
 }
 
-/** Deletes all endpoints of an account, with what waits for them. */
+/** Deletes all endpoints of an account, with their pending messages. */
 export async function endWebhooksOf(
   deps: Deps,
   transaction: Transaction,
@@ -305,7 +304,7 @@ export const rotateSecret = endpoint({
 });
 
 /**
- * An endpoint of the account. @param transaction given: it is locked until its end.
+ * An endpoint of the account. @param transaction if given, the endpoint is locked until its end.
  * @throws Failure `not_found`, also for one of another account.
  */
 export async function findWebhook(

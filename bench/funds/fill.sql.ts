@@ -2,8 +2,8 @@
 import type { Database } from '../../kernel/database.ts';
 
 /**
- * A NAV a weekday for each fund, on a smooth path of its own; assets once a month. Years before the last are written
- * without indexes, which are then built: so a load of history leaves them. @returns how many NAVs there are.
+ * Writes a NAV per weekday for each fund, on a smooth path of its own, and assets once a month. The years before the last are written without
+ * indexes, which are then built, as a load of history leaves them. @returns the number of NAVs.
  */
 export async function writeNavs(
   database: Database,
@@ -22,9 +22,9 @@ export async function writeNavs(
          where extract(isodow from day) < 6`,
         [first, last, years.firstYearOfMost, years.oldFunds],
       );
-    // The figures are worked out once, by the day that is loaded in the end.
+    // The figures are computed once, from the day that is loaded last.
     await on.query('alter table data.navs disable trigger user');
-    await on.query('alter table data.navs set unlogged'); // readers do not see a difference
+    await on.query('alter table data.navs set unlogged'); // makes no difference to readers
     const dropped = await on.query<{ make: string }>(
       `select pg_get_indexdef(indexrelid) as make from pg_index where indrelid = 'data.navs'::regclass and not indisprimary`,
     );

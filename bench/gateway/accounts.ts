@@ -1,4 +1,4 @@
-// The accounts of the bench: many, each with a key. Hides that they are written by statement, as making them one by one would take minutes.
+// The accounts of the bench, each with a key. They are written by SQL, as creating them one by one would take minutes.
 import pg from 'pg';
 import { connect } from '../../accounts-api/database.ts';
 import { newId } from '../../accounts-api/ids.ts';
@@ -7,7 +7,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { hashApiKey, mintApiKey } from '../../kernel/credentials/api-key.ts';
 import { loadPlans } from '../../kernel/plans.ts';
 
-/** Makes accounts like one that the service itself makes. @returns the key of each. */
+/** Creates accounts like those of the service itself. @returns the key of each. */
 export async function makeAccounts(databaseUrl: string, plansFile: string, count: number): Promise<string[]> {
   const db = connect(databaseUrl);
   const deps = { db, plans: loadPlans(plansFile), clock: systemClock };
@@ -36,7 +36,7 @@ export async function makeAccounts(databaseUrl: string, plansFile: string, count
   return [key, ...others.map((other) => other.key)];
 }
 
-/** Copies accounts and keys into a database of another version: the columns that both have. */
+/** Copies accounts and keys into a database of another version: the columns that both versions have. */
 export function copyAccounts(fromUrl: string, toUrl: string): Promise<void> {
   return connected(fromUrl, (from) => connected(toUrl, (to) => copy(from, to)));
 }
@@ -64,7 +64,7 @@ async function copy(from: pg.Client, to: pg.Client): Promise<void> {
   }
 }
 
-/** Works on a connection, and ends it also where that fails. */
+/** Works on a connection, and closes it even if that fails. */
 async function connected<Result>(
   connectionString: string,
   work: (client: pg.Client) => Promise<Result>,

@@ -1,20 +1,20 @@
-// How much a gateway allocates on V8's heap for each call. V8 counts that itself; a file preloaded into the gateway tells the count.
-// Buffers outside the heap are not in it.
+// Measures how much a gateway allocates on V8's heap per call. V8 counts this itself; a file preloaded into the gateway reports it. Buffers outside
+// the heap are not included.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface AllocationProbe {
-  /** Of Node, for the measured program. */
+  /** Node flags for the measured program. */
   flags: readonly string[];
   env: Record<string, string>;
-  /** All that the program has allocated since it started. */
+  /** The bytes that the program has allocated since it started. */
   bytes(pid: number): Promise<number>;
 }
 
 const tellsWithinMs = 5_000;
 
-/** @param file where the program tells it. */
+/** @param file where the program writes the count. */
 export function allocationProbe(file: string): AllocationProbe {
   return {
     flags: ['--import', path.join(import.meta.dirname, 'tell-allocation.ts')],

@@ -1,4 +1,5 @@
-// The version before, to be measured in turn with this one: its accounts-api and gateways, over a database of its own with the same accounts.
+// Starts the previous version, which is measured in turn with this one: its accounts-api and gateways, on a database of its own with the same
+// accounts.
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import pg from 'pg';

@@ -1,5 +1,5 @@
-// Stock express-gateway 1.16.11 with its own key-auth, rate-limit and proxy, installed unchanged into a folder of its own.
-// Its key store calls crypto.createCipher, which Node has removed: that one function is restored as Node had it.
+// Stock express-gateway 1.16.11 with its own key-auth, rate-limit and proxy, installed unchanged into a folder of its own. Its key store calls
+// crypto.createCipher, which Node has removed; only that function is restored.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const gateway = require('express-gateway');
 })();
 `;
 
-/** Installs it where it is not there yet. @returns false where the installation fails or takes longer than a minute. */
+/** Installs it if it is missing. @returns false if the installation fails or takes longer than a minute. */
 export async function install(directory: string): Promise<boolean> {
   if (existsSync(path.join(directory, 'node_modules/express-gateway'))) return true;
   mkdirSync(directory, { recursive: true });

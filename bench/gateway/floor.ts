@@ -1,5 +1,5 @@
-// The lower bound for a gateway in Node: a bare node:http server that forwards each request through undici's pool, with no check,
-// header or log of its own. The difference to a gateway is the cost of its checks. Takes the URL of the upstream as its argument.
+// The lower bound for a gateway in Node: a bare node:http server that forwards each request through undici's pool, without checks, headers or logs of
+// its own. The difference to a gateway is the cost of its checks. Its argument is the URL of the upstream.
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 import { closeServer, listen } from '../../kernel/http/server.ts';

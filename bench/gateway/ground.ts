@@ -1,5 +1,5 @@
-// What the measured gateways stand on: PostgreSQL with one series and the keys, Redis, accounts-api, data-api, and a bare upstream
-// that answers with the same bytes as data-api. Hides how each is started and filled, and that all are stopped and removed.
+// The environment of the measured gateways: PostgreSQL with one series and the keys, Redis, accounts-api, data-api, and a bare upstream that answers
+// with the same bytes as data-api. Starts, fills, stops and removes all of it.
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,14 +24,14 @@ const newAccountCount = 150_000;
 export const identitySecret = 'a secret of the bench, long enough';
 const seal = createSealer(identitySecret, 'data-api');
 
-/** What was started, and where its files are. */
+/** The started programs, and the directory of their files. */
 export class Run {
-  /** For every file of the run; removed with it. */
+  /** The directory of all files of the run, which is removed with it. */
   readonly directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
   readonly #stops: (() => Promise<void>)[] = [];
 
   constructor() {
-    chmodSync(this.directory, 0o755); // the users of PostgreSQL and nginx must reach it where root runs the bench
+    chmodSync(this.directory, 0o755); // the users of PostgreSQL and nginx need access when root runs the bench
   }
 
   keep<Started extends { stop(): Promise<void> }>(started: Started): Started {
@@ -39,7 +39,7 @@ export class Run {
     return started;
   }
 
-  /** A program in Node, which says where it listens. */
+  /** Starts a Node program that prints where it listens. */
   async startNode(
     core: string,
     words: readonly string[],
@@ -49,7 +49,7 @@ export class Run {
     return this.keep(await startOn(where, [process.execPath, ...words], /is running: (http:\S+)/));
   }
 
-  /** @param flags of Node. */
+  /** @param flags for Node. */
   startService(
     core: string,
     service: string,
@@ -73,7 +73,7 @@ export class Run {
     return this.startNode(core, words, { ...own, ...env });
   }
 
-  /** Last started, first stopped. */
+  /** Stops the programs, the last started first. */
   async stop(): Promise<void> {
     for (const each of this.#stops.splice(0).toReversed()) await each();
     rmSync(this.directory, { recursive: true, force: true });
@@ -84,24 +84,24 @@ export interface Ground {
   databaseUrl: string;
   dataApi: Program;
   accountsApi: Program;
-  /** The bare one. */
+  /** The bare upstream. */
   upstream: NginxServer;
   redis: Program;
   redisPort: number;
   redisUrl: string;
   /** The process id of the server. */
   postgres: number;
-  /** What all services are told. */
+  /** The environment of all services. */
   env: Record<string, string>;
-  /** One of each account. */
+  /** One key of each account. */
   keys: readonly string[];
-  /** Of accounts that call a few times each. */
+  /** The keys of accounts that call only a few times each. */
   newKeys: readonly string[];
   /** The length of the answer. */
   bytes: number;
 }
 
-/** data-api shares the core of the targets: in front of it, that core serves the whole call but for the stores. */
+/** data-api shares the core of the targets, so that this core serves the whole call except the stores. */
 export async function layGround(run: Run): Promise<Ground> {
   const { directory } = run;
   const postgres = run.keep(await startEmbeddedPostgres(path.join(directory, 'data')));
@@ -141,7 +141,7 @@ export async function layGround(run: Run): Promise<Ground> {
   };
 }
 
-/** What data-api wants to see of a caller of the path, with its query; good for a minute. */
+/** The headers that data-api requires from a caller of the path with its query; valid for a minute. */
 export function sealed(target = seriesPath): Record<string, string> {
   return { [identityHeader]: seal(anonymous, 'GET', target) };
 }
@@ -165,7 +165,7 @@ async function loadSeries(databaseUrl: string): Promise<void> {
   await database.close();
 }
 
-/** Where nginx + Lua looks them up. */
+/** Copies the keys to where nginx and Lua look them up. */
 async function copyKeys(redisUrl: string, keys: readonly string[]): Promise<void> {
   const redis = createClient({ url: redisUrl });
   await redis.connect();

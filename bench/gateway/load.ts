@@ -8,13 +8,13 @@ import { cpuSeconds, otherCore } from './processes.ts';
 
 export interface Target {
   name: string;
-  /** What wrk asks for. */
+  /** The URL that wrk requests. */
   url: string;
   /** Whether each call has a URL of its own. */
   newUrls?: boolean;
-  /** Sent in turn, one a request. Made anew for each measurement: an identity is good for a minute. */
+  /** The header sets, sent in turn. Created for each measurement, as an identity is valid for a minute. */
   headers(): readonly Record<string, string>[];
-  /** The processes that are the target; whatever they have started counts too. */
+  /** The processes of the target; their child processes count too. */
   pids: readonly number[];
   /** The other processes that serve its calls: services, stores, the upstream. */
   behind: readonly number[];
@@ -26,18 +26,18 @@ export interface Measured {
   p50Ms: number;
   p99Ms: number;
   cpuUsPerRequest: number;
-  /** With all that is behind it. */
+  /** Including everything behind the target. */
   systemCpuUsPerRequest: number;
 }
 
 export interface Load {
   seconds: number;
   connections: number;
-  /** How long a connection waits before each request, on average; omitted: not at all. */
+  /** How long a connection waits before each request, on average; by default it does not wait. */
   pauseMs?: number;
 }
 
-/** One request. @throws Error with the answer where it is not 200. */
+/** Sends one request. @throws Error with the answer if it is not 200. */
 export async function probe(target: Target): Promise<void> {
   const response = await fetch(target.url, { headers: target.headers()[0] ?? {} });
   const body = await response.text();
@@ -49,7 +49,7 @@ const wrkScript = path.join(import.meta.dirname, 'requests.lua');
 const argumentsMax = 1_000;
 let runs = 0;
 
-/** Runs wrk for a while. @throws Error where one answer is not 2xx: what is measured must be served. */
+/** Runs wrk for a while. @throws Error if any answer is not 2xx: only served calls are measured. */
 export async function load(target: Target, { seconds, connections, pauseMs = 0 }: Load): Promise<Measured> {
   const options = ['-t1', '--timeout', '10s', `-c${connections}`, `-d${seconds}s`, '--latency'];
   const headers = target.headers().map((set) => Object.entries(set).flat().join('\t'));

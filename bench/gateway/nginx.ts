@@ -1,5 +1,5 @@
-// nginx as the bench uses it: the upstream with one fixed answer, and the competing gateway in Lua, which looks
-// a key up, counts the month in Redis, and proxies or answers from its cache. Debian's nginx, libnginx-mod-http-lua and lua-nginx-redis.
+// nginx for the bench: the upstream with one fixed answer, and the competing gateway in Lua, which looks up a key, counts the month in Redis, and
+// proxies or answers from its cache. Uses Debian's nginx, libnginx-mod-http-lua and lua-nginx-redis.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,13 +15,13 @@ export interface NginxServer {
 
 const modules = '/usr/lib/nginx/modules';
 
-/** Whether everything of it is installed. */
+/** Whether all its packages are installed. */
 export function hasNginx(): boolean {
   const probe = spawnSync('ls', [`${modules}/ngx_http_lua_module.so`, '/usr/share/lua/5.1/nginx/redis.lua']);
   return probe.status === 0 && spawnSync('nginx', ['-v']).status === 0;
 }
 
-/** Answers every URL with one body, which gateways may keep: it says so, and tells the newest load, as data-api does. */
+/** Answers every URL with one body, which gateways may cache: it reports its validity and the newest load, like data-api. */
 export async function startUpstream(directory: string, body: string): Promise<NginxServer> {
   const port = await freePort();
   const root = path.join(directory, 'upstream-root');
@@ -44,8 +44,8 @@ export async function startUpstream(directory: string, body: string): Promise<Ng
 }
 
 /**
- * Looks up `key:<value>` → account, counts `quota:<account>:<month>`, refuses beyond the limit, proxies. @param options.cached whether it
- * also keeps the answers, as cheaply as nginx can: for ten minutes whatever happens to the data, and with the files kept open.
+ * Looks up `key:<value>` → account, counts `quota:<account>:<month>`, refuses beyond the limit, and proxies. @param options.cached whether it also
+ * caches the answers, as cheaply as nginx can: for ten minutes regardless of data changes, with open file handles.
  */
 export async function startLuaGateway(
   directory: string,

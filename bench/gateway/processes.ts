@@ -1,5 +1,4 @@
-// Starts the programs of the bench, each on its core, and reads the CPU time of their processes.
-// Hides taskset and /proc.
+// Starts the programs of the bench, each on its core (with taskset), and reads the CPU time of their processes from /proc.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -8,30 +7,30 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const cores = Number(process.env['BENCH_CORES'] ?? availableParallelism());
 
-/** The target's. */
+/** The target's core. */
 export const targetCore = '0';
-/** The load's, and that of all that has no other. */
+/** The core of the load, and of everything without a core of its own. */
 export const otherCore = '1';
-/** Cores of their own where the machine has them, as in a cluster, so that the load does not wait for its own peers. */
+/** Separate cores if the machine has them, as in a cluster, so that the load does not wait for its own peers. */
 export const upstreamCore = cores >= 4 ? '3' : otherCore;
 export const redisCore = cores >= 3 ? '2' : otherCore;
 
 export interface Program {
   pid: number;
-  /** The first group of the pattern it was waited for by. */
+  /** The first group of the pattern that its output was waited for with. */
   said: string;
   stop(): Promise<void>;
 }
 
-/** Where and with what a program runs. */
+/** Where and how a program runs. */
 export interface Start {
   core: string;
-  /** What it prints goes here, as an access log does: a pipe would have to be emptied while it is measured. */
+  /** Receives its output, like an access log; a pipe would have to be drained during the measurement. */
   outputFile: string;
   env?: Record<string, string>;
 }
 
-/** Starts a program on a core and waits until its output matches. @throws Error with what it printed where it ends first. */
+/** Starts a program on a core and waits until its output matches. @throws Error with its output if it ends first. */
 export async function startOn(
   { core, outputFile, env = {} }: Start,
   command: readonly string[],
@@ -49,7 +48,7 @@ export async function startOn(
     const printed = readFileSync(outputFile, 'utf8');
     const said = ready.exec(printed)?.[1];
     if (said !== undefined) {
-      const pid = child.pid ?? 0; // taskset becomes the program: the id stays
+      const pid = child.pid ?? 0; // taskset replaces itself with the program, so the id stays
       return { pid, said, stop: async () => void (child.kill('SIGTERM') && (await ended)) };
     }
     if (child.exitCode !== null || child.signalCode !== null) {
@@ -61,18 +60,18 @@ export async function startOn(
 
 const ticksPerSecond = 100; // USER_HZ, fixed on Linux
 
-/** The CPU time that processes have used, with all that they have started: also what has ended meanwhile. */
+/** The CPU time used by processes and all their descendants, including ended ones. */
 export function cpuSeconds(roots: readonly number[]): number {
   const ticks = roots.flatMap(withDescendants).map((pid) => {
     const stat = textOf(`/proc/${pid}/stat`);
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // utime, stime, and the same of the children it has waited for; the fields before are cut off.
+    // utime, stime, and the same of the reaped children; the fields before them are cut off.
     return fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
   });
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
 
-/** The memory of a process and its descendants now, in MiB: pages that several share count once. 0 if it has ended. */
+/** The current memory of a process and its descendants, in MiB; shared pages count once. 0 if it has ended. */
 export function memoryOf(root: number): number {
   const kib = withDescendants(root).map((pid) =>
     Number(/^Pss:\s+(\d+)/m.exec(textOf(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0),
@@ -88,7 +87,7 @@ function withDescendants(pid: number): number[] {
   ];
 }
 
-/** Empty for a process that has just ended: its time is its parent's then. */
+/** Empty for a process that has just ended: its time then counts for its parent. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -1,16 +1,15 @@
-// The table of the gateway bench, and its ratios with their goals.
-// Hides that the best round of each counts: other work on the machine only adds time.
+// Prints the table of the gateway bench, and its ratios with their goals. The best round of each counts, as other work on the machine only adds time.
 import { print } from '../instruments/figures.ts';
 import type { Measured } from './load.ts';
 import { names } from './targets.ts';
 
-/** What all rounds gave, by the name of the target. */
+/** The results of all rounds, by the name of the target. */
 export interface Results {
   /** At full load. */
   full: ReadonlyMap<string, readonly Measured[]>;
-  /** At the same steady rate for all, below what any of them can serve. */
+  /** At the same steady rate for all, below the maximum of any of them. */
   paced: ReadonlyMap<string, readonly Measured[]>;
-  /** Bytes on V8's heap for each call. */
+  /** Bytes allocated on V8's heap per call. */
   allocated: ReadonlyMap<string, number>;
 }
 
@@ -104,7 +103,7 @@ function goalsOfHot(of: Find): string[] {
   return lines;
 }
 
-/** In turn with the version before: BENCH_BEFORE. */
+/** In turn with the previous version: BENCH_BEFORE. */
 function goalsAgainstBefore(of: Find): string[] {
   const pairs = [
     [names.hot, names.before, '≥ 1.15×', 1.15],
@@ -137,7 +136,7 @@ function goalsAgainstBefore(of: Find): string[] {
   return lines;
 }
 
-/** Cold calls against no cache, many accounts against one, and without Redis. */
+/** Cold calls compared with no cache, many accounts with one, and runs without Redis. */
 function goalsOfOthers(of: Find): string[] {
   const lines: string[] = [];
   const pairs = [

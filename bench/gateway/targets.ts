@@ -1,5 +1,4 @@
-// The targets of the bench: each gateway in front of the bare upstream, which isolates it, and in front of data-api with its database.
-// Hides which processes serve the calls of each.
+// Starts the targets of the bench: each gateway in front of the bare upstream, which isolates it, and in front of data-api with its database.
 import path from 'node:path';
 import { allocationProbe, type AllocationProbe } from './allocation.ts';
 import { startBefore, type Before } from './before.ts';
@@ -49,15 +48,15 @@ export const names = {
 export interface Targets {
   ground: Ground;
   targets: Target[];
-  /** By the name of a target, for those that tell what they allocate. */
+  /** By name, for targets that report their allocations. */
   allocations: Map<string, AllocationProbe>;
 }
 
-/** Starts all of them, or those whose name contains one of the words. */
+/** Starts all targets, or those whose name contains one of the words. */
 export async function startTargets(run: Run, onlyNamed: readonly string[] | undefined): Promise<Targets> {
   const isWanted = (name: string) => onlyNamed === undefined || onlyNamed.some((word) => name.includes(word));
   const stockDirectory = process.env['BENCH_EXPRESS_GATEWAY'] ?? path.join(run.directory, 'express-gateway');
-  const installing = isWanted(names.stock) ? install(stockDirectory) : undefined; // meanwhile all else is started
+  const installing = isWanted(names.stock) ? install(stockDirectory) : undefined; // the other targets start meanwhile
 
   const before = process.env['BENCH_BEFORE'];
   const ground = await layGround(run);
@@ -132,7 +131,7 @@ async function almanacTargets(run: Run, ground: Ground) {
   return { targets, allocations };
 }
 
-/** As many accounts at a time as call in a round, each once or twice; the next round has others. */
+/** As many accounts as call in a round, each once or twice; the next round has others. */
 function newAccounts({ newKeys }: Ground): () => Record<string, string>[] {
   let at = 0;
   return () => {
@@ -188,7 +187,7 @@ async function luaTargets(run: Run, ground: Ground): Promise<Target[]> {
     const whole = await start(cached ? 'lua-cached-data-api' : 'lua-data-api', dataApi.said, cached);
     targets.push({
       ...{ name: cached ? names.luaCachedSystem : names.luaSystem, url: whole.url + seriesPath },
-      // nginx passes on what data-api wants to see of a caller, and seals nothing itself.
+      // nginx forwards the headers that data-api requires, and seals nothing itself.
       headers: () => sets.slice(0, 1).map((set) => ({ ...set, ...sealed() })),
       ...{ pids: [whole.pid], behind: [redis.pid, dataApi.pid, postgres] },
     });

@@ -9,5 +9,5 @@ process.on('SIGUSR2', () => {
     total_allocated_bytes: number;
   };
   writeFileSync(`${file}.new`, String(bytes));
-  renameSync(`${file}.new`, file); // whoever waits for it finds it complete
+  renameSync(`${file}.new`, file); // so that a reader finds it complete
 });

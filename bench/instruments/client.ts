@@ -1,27 +1,27 @@
-// A cheap HTTP client: keep-alive connections on bare sockets, one request at a time on each.
-// Hides HTTP/1.1 as far as our own answers need it: each has a Content-Length.
+// A cheap HTTP client: keep-alive connections on bare sockets, one request at a time on each. It supports only what our own answers need; each has a
+// Content-Length.
 import { createConnection, type Socket } from 'node:net';
 
 export interface Asked {
   requests: number;
   seconds: number;
-  /** Of each request, in milliseconds. */
+  /** The latency of each request, in milliseconds. */
   latenciesMs: number[];
 }
 
 export interface Load {
   url: string;
-  /** Of a request for a path. */
+  /** The headers of a request for a path. */
   headers: (path: string) => Readonly<Record<string, string>>;
-  /** The path of each next request. */
+  /** Returns the path of the next request. */
   nextPath: () => string;
   connections: number;
-  /** When to stop: after so many requests, or so much time. */
+  /** When to stop: after this many requests, or this much time. */
   requestsMax?: number;
   secondsMax: number;
 }
 
-/** @throws Error where an answer is not 200: what is measured must be served. */
+/** @throws Error if an answer is not 200: only served calls are measured. */
 export async function ask(load: Load): Promise<Asked> {
   const { hostname, port } = new URL(load.url);
   const latenciesMs: number[] = [];
@@ -43,12 +43,12 @@ export async function ask(load: Load): Promise<Asked> {
   return { requests: latenciesMs.length, seconds: (performance.now() - started) / 1000, latenciesMs };
 }
 
-/** Sends one request after the other until there is no next one. */
+/** Sends one request after the other until `next` returns null. */
 function converse(socket: Socket, next: () => string | null, latenciesMs: number[]): Promise<void> {
   return new Promise((resolve, reject) => {
     let sent = 0;
     let received = 0;
-    let expected = 0; // of the answer under way; 0 before its head has arrived
+    let expected = 0; // the length of the current answer; 0 before its head has arrived
     let head = '';
     const send = (): void => {
       const request = next();

@@ -1,6 +1,6 @@
 // Figures of several rounds, and their printing. One round proves nothing on a shared machine.
 
-/** What the rounds gave for one thing measured. */
+/** The results of all rounds for one measurement. */
 export interface Figures {
   min: number;
   median: number;
@@ -16,7 +16,7 @@ export function figuresOf(values: readonly number[]): Figures {
   };
 }
 
-/** Runs each measurement once a round, forwards and backwards in turn, so that none has the quiet times to itself. */
+/** Runs each measurement once per round, alternately forwards and backwards, so that none gets all the quiet times. */
 export async function inTurn<Name extends string, Result>(
   rounds: number,
   measurements: Readonly<Record<Name, () => Promise<Result>>>,
@@ -36,7 +36,7 @@ export function ratios(over: readonly number[], under: readonly number[]): Figur
   return figuresOf(over.map((value, round) => value / (under[round] ?? Number.NaN)));
 }
 
-/** `12.3 (11.9–14.0)`: the median, the least and the greatest. */
+/** `12.3 (11.9–14.0)`: the median, the minimum and the maximum. */
 export function shown({ min, median, max }: Figures, digits = 1): string {
   return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
 }
@@ -50,7 +50,7 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints a line of a table: how many, their median and their 99th percentile. */
+/** Prints a line of a table: the count, the median and the 99th percentile. */
 export function printLatencies(name: string, latenciesMs: readonly number[]): void {
   const at = (share: number) => percentile(latenciesMs, share).toFixed(1);
   printRow(name, [String(latenciesMs.length), at(0.5), at(0.99)]);

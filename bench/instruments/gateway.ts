@@ -1,5 +1,4 @@
 // A gateway with data-api and accounts-api behind it, all in this process, without Redis, for benches that call it as clients do.
-// Hides accounts, keys and the plan.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { connect } from '../../accounts-api/database.ts';
@@ -14,8 +13,8 @@ import { loadPlans } from '../../kernel/plans.ts';
 const identitySecret = 'a secret of the bench, long enough';
 
 /**
- * The three services in this process, as `npm start` runs them; no limit is reached. @param directory for their files.
- * @param work is given the gateway's URL, and the key of each account.
+ * Starts the three services in this process, as `npm start` does; no limit is reached. @param directory for their files.
+ * @param work receives the gateway's URL, and the key of each account.
  */
 export async function withGateway(
   { directory, databaseUrl, accounts }: { directory: string; databaseUrl: string; accounts: number },

@@ -1,5 +1,5 @@
-// A PostgreSQL for one run of a bench: migrated databases, and the CPU time of their backends.
-// Hides that it is removed with the run, also when the run is told to stop.
+// A PostgreSQL for one run of a bench: migrated databases, and the CPU time of their backends. It is removed with the run, also when the run is
+// interrupted.
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,19 +16,19 @@ export interface BenchPostgres {
   stop(): Promise<void>;
 }
 
-/** Ctrl-C and SIGTERM stop it too, and end the bench. @param settings of the server, besides those of an embedded one. */
+/** Starts it. Ctrl-C and SIGTERM stop it too, and end the bench. @param settings of the server, besides those of an embedded one. */
 export async function startBenchPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<BenchPostgres> {
   const directory = mkdtempSync(path.join(tmpdir(), 'almanac-bench-'));
-  chmodSync(directory, 0o755); // the server's user must reach it where root runs the bench
+  chmodSync(directory, 0o755); // the server's user needs access when root runs the bench
   const starting = startEmbeddedPostgres(directory, settings);
   const remove = async (): Promise<void> => {
     await (await starting).stop();
     rmSync(directory, { recursive: true, force: true });
   };
   const onSignal = () => {
-    process.on('uncaughtException', () => undefined); // what was under way fails as its server goes
+    process.on('uncaughtException', () => undefined); // running work fails when its server stops
     void remove().finally(() => process.exit(130));
   };
   const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -69,7 +69,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
   }
 }
 
-/** The CPU time that the backends of a database have used since they started. Linux tells it; elsewhere it is NaN. */
+/** The CPU time that the backends of a database have used since they started; Linux only, otherwise NaN. */
 export async function backendCpuUs(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>(
     'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',

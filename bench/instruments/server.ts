@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { onMeasuredCore } from './cores.ts';
 
-/** What a server is asked, and answers, over the channel between the processes. */
+/** The answer of a server over the channel between the processes. */
 export interface ServerState {
   /** User and system time since it started. */
   cpuUs: number;
-  /** Resident memory now. */
+  /** Current resident memory. */
   memoryBytes: number;
 }
 
@@ -43,7 +43,7 @@ async function failed(child: ChildProcess, program: string): Promise<never> {
   throw new Error(`${path.basename(program)} ended before it served.`);
 }
 
-/** In the child: tells the URL, answers questions, and stops when the parent leaves. */
+/** In the child: sends the URL, answers requests, and stops when the parent leaves. */
 export function serveMeasured(url: string, close: () => Promise<void>): void {
   process.on('message', () => {
     const { user, system } = process.cpuUsage();

@@ -1,5 +1,5 @@
-// Makes the same calls to a small and a large database in turn, each behind a data-api of its own.
-// Hides how they are started and how the cost of a call is measured: its time, and the CPU time of data-api and PostgreSQL together.
+// Makes the same calls to a small and a large database in turn, each behind a data-api of its own. The cost of a call is its time, and the CPU time
+// of data-api and PostgreSQL together.
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type pg from 'pg';
@@ -17,17 +17,17 @@ const identitySecret = 'a secret of the bench, long enough';
 const turns = 15;
 const callsATurn = 4;
 
-/** A call by its path, or calls by a name and the next path in a database of that size. */
+/** A call by its path; or calls by a name and the next path in a database of the given size. */
 export type Call = string | { name: string; path: (size: number) => string };
 
 export interface Comparison {
-  /** The small one, then the large one. */
+  /** The small size, then the large one. */
   sizes: readonly [small: number, large: number];
-  /** What the sizes count, such as `funds`. */
+  /** The unit of the sizes, such as `funds`. */
   unit: string;
   /** Fills a migrated database. */
   fill: (database: Database, size: number) => Promise<void>;
-  /** Paths; the answers have as many rows at either size. */
+  /** Paths; the answers have the same number of rows at either size. */
   calls: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export async function compareSizes({ sizes, unit, fill, calls }: Comparison): Pr
   }
 }
 
-/** Opens a database as a load does: without a limit of time. */
+/** Opens a database like a load: without a time limit. */
 export async function withBenchDatabase<T>(
   url: string,
   work: (database: Database) => Promise<T>,
@@ -69,7 +69,7 @@ export async function withBenchDatabase<T>(
 export interface Side {
   size: number;
   server: MeasuredServer;
-  /** On its database. */
+  /** A client of its database. */
   client: pg.Client;
   stop(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export async function startSide(databaseUrl: string, size: number): Promise<Side
   });
 }
 
-/** Prints what each call costs on both sides, in turn, and the ratio. */
+/** Prints the cost of each call on both sides, in turn, and the ratio. */
 export async function compareCalls({
   sides,
   unit,
@@ -154,7 +154,7 @@ async function costOf({ size, server, client }: Side, call: Call): Promise<Cost>
   return { latenciesMs, cpuMs: [((await cpuUs()) - before) / requests / 1000] };
 }
 
-/** Loads lines of CSV as an operator's file would be, and prints how fast. */
+/** Loads lines of CSV like an operator's file, and prints the rate. */
 export async function loadLines(database: Database, dataset: string, lines: Iterable<string>): Promise<void> {
   const { rowsRead, seconds, rowsPerSecond } = await load(database, {
     dataset,
@@ -166,7 +166,7 @@ export async function loadLines(database: Database, dataset: string, lines: Iter
   print(`  ${dataset}: ${rowsRead} rows loaded in ${seconds.toFixed(1)} s, ${rowsPerSecond} a second`);
 }
 
-/** Lines as pieces of at least 64 KiB, as a file would be read. */
+/** Lines in chunks of at least 64 KiB, as when a file is read. */
 export function* pieces(lines: Iterable<string>): Iterable<string> {
   let piece = '';
   for (const line of lines) {

@@ -1,4 +1,4 @@
-// Preloaded into a measured program: when it ends, it writes into a file how many modules it has loaded, Node's own not counted.
+// Preloaded into a measured program: when it ends, it writes into a file how many modules it has loaded, without Node's own.
 import { writeFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -1,4 +1,4 @@
-// The loads under which the memory of the services is measured: the most expensive things that clients and jobs can ask of each.
+// The loads for measuring the services' memory: the most expensive requests that clients and jobs can make of each.
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import http from 'node:http';
@@ -16,7 +16,7 @@ export const streamedSeries = 'PLACES';
 const demoPath = '/v1/series/DEMO.CPI';
 const secondsMax = 8;
 const connections = 64;
-/** Of 300 points, 12 kB: more than a gateway keeps. */
+/** Answers of 300 points, 12 kB: more than a gateway caches. */
 const keptAnswers = 7_000;
 const streamsAtOnce = 4;
 const signInsAtOnce = 300;
@@ -26,10 +26,10 @@ const agent = new http.Agent({ keepAlive: true });
 const seal = createSealer(identitySecret, 'accounts-api');
 
 type Headers = Record<string, string>;
-/** How often each status was answered; `cut off`: a connection that ended before the answer did. On a busy machine not all is 200. */
+/** How often each status was answered; `cut off`: a connection that ended before the answer did. On a busy machine not all answers are 200. */
 export type Tally = Map<string, number>;
 
-/** The same call again and again, then calls that each read other points, then long streams and charts. */
+/** The same call repeatedly, then calls that each read other points, then long streams and charts. */
 export async function loadDataApi({ said }: Program): Promise<Tally> {
   const tally: Tally = new Map();
   await ask(tally, { url: said, headers: sealed, nextPath: () => seriesPath });
@@ -39,7 +39,7 @@ export async function loadDataApi({ said }: Program): Promise<Tally> {
   return tally;
 }
 
-/** Sign-ins of strangers, each from an IP address of its own; the passwords are hashed. */
+/** Sign-ins of strangers, each from its own IP address; the passwords are hashed. */
 export async function loadAccountsApi({ said }: Program): Promise<Tally> {
   const tally: Tally = new Map();
   let count = 0;
@@ -54,28 +54,28 @@ export async function loadAccountsApi({ said }: Program): Promise<Tally> {
       };
       const body = { email: `flood-${count}@example.org`, password: 'four words of a stranger' };
       const status = await answer(tally, `${said}/auth/login`, headers, body);
-      if (status === '503') await pause(100); // too many wait
+      if (status === '503') await pause(100); // too many are waiting
     }
   };
   await Promise.all(Array.from({ length: signInsAtOnce }, signIn));
   return tally;
 }
 
-/** Answers until the response cache is full; then long streams beside hot and cold calls. */
+/** Fills the response cache; then long streams together with hot and cold calls. */
 export async function loadGateway({ said: url }: Program, { keys }: Ground): Promise<Tally> {
   const tally: Tally = new Map();
   const [a, b, c] = keys.map((key) => () => ({ 'x-api-key': key }));
   const paths = Array.from({ length: keptAnswers }, (_, i) => `${seriesPath}?to=${dayText(2026, i)}`);
   let next = 0;
   const nextPath = () => paths[(next += 1) % paths.length] ?? seriesPath;
-  // An answer is kept from its second time on.
+  // An answer is cached from its second request on.
   await ask(tally, { url, headers: a, nextPath, requestsMax: 2 * keptAnswers, secondsMax: 120 });
   await Promise.all([ask(tally, { url, headers: b, nextPath }), stream(tally, url, c)]);
   await ask(tally, { url, headers: c, nextPath: newPath });
   return tally;
 }
 
-/** Mails that wait. */
+/** Mails that wait to be sent. */
 export async function loadWorker(databaseUrl: string, outbox: string): Promise<Tally> {
   const db = connect(databaseUrl);
   const jobs = openJobs(db.sequelize, databaseUrl, createLog('bench', 'warn'));
@@ -86,7 +86,7 @@ export async function loadWorker(databaseUrl: string, outbox: string): Promise<T
   return new Map([['sent', mails]]);
 }
 
-/** The first series of the demo, again and again, and sign-ins of strangers. */
+/** The first series of the demo, repeatedly, and sign-ins of strangers. */
 export async function loadEverything(started: Program): Promise<Tally> {
   const tally: Tally = new Map();
   await ask(tally, { ...demoOf(started), nextPath: () => demoPath });
@@ -116,7 +116,7 @@ interface Asking {
   secondsMax?: number;
 }
 
-/** Asks until so many requests are answered, or so much time has passed. */
+/** Sends requests until this many are answered, or this much time has passed. */
 async function ask(tally: Tally, { url, headers = () => ({}), nextPath, ...bounds }: Asking): Promise<void> {
   let left = bounds.requestsMax ?? Number.POSITIVE_INFINITY;
   const untilMs = performance.now() + (bounds.secondsMax ?? secondsMax) * 1000;
@@ -154,7 +154,7 @@ async function stream(
   );
 }
 
-/** A call that must be accepted. @throws Error where it is refused: a load of refusals measures nothing. */
+/** A call that must be accepted. @throws Error if it is refused: a load of refusals measures nothing. */
 async function read(tally: Tally, url: string, headers: Headers): Promise<void> {
   const status = await answer(tally, url, headers);
   if (status.startsWith('4')) throw new Error(`${url} was refused: ${status}.`);
@@ -181,7 +181,7 @@ async function answer(tally: Tally, url: string, headers: Headers, body?: object
   return status;
 }
 
-/** `YYYY-MM-DD`, so many days after the beginning of a year. */
+/** `YYYY-MM-DD`, this many days after the beginning of a year. */
 function dayText(year: number, days: number): string {
   return new Date(Date.UTC(year, 0, 1 + days)).toISOString().slice(0, 10);
 }

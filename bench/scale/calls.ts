@@ -1,11 +1,12 @@
-// The calls of the scale bench: each is for another series or another selection, so that no answer was kept from the one before.
+// The calls of the scale bench. Each is for another series or another selection, so that no answer is cached.
 import type { Call } from '../instruments/sizes.ts';
 import { measures } from '../series/words.ts';
 import { pointsPerSeries } from './ground.ts';
 
 /**
  * @param words of the names of the series.
- * @param seriesAsked for so many series, in a large database far from each other: services keep as much of them at either size.
+ * @param seriesAsked the number of series to call for, far from each other in a large database, so that services cache the same amount at either
+ * size.
  */
 export function scaleCalls(words: readonly string[], seriesAsked: number): Call[] {
   let asked = 0;

@@ -1,4 +1,4 @@
-// The files that the scale bench loads, line by line. Points are numbered as bench/series/fill.sql.ts has them: the months since 1980.
+// The files that the scale bench loads, line by line. Points are numbered as in bench/series/fill.sql.ts: the months since 1980.
 
 /** Points `first` to `last` of each series; another `edition` of a point has another value. */
 export function* pointLines(
@@ -10,7 +10,7 @@ export function* pointLines(
     for (let n = first; n <= last; n += 1) yield `${id},${monthEnd(n)},${value(n, edition)}`;
 }
 
-/** The ids of so many series, `apart` from each other: S2000, S3000 …; S1, S2 … by default. */
+/** The ids of `count` series, `apart` from each other: S2000, S3000 …; S1, S2 … by default. */
 export function* seriesIds(count: number, apart = 1): Generator<string> {
   for (let i = 1; i <= count; i += 1) yield `S${i * apart}`;
 }

@@ -1,5 +1,5 @@
-// One database of the scale bench, filled as loads would have left it, and what a load or a retraction in it costs.
-// Hides the files, and the days: each load is of the day after the one before.
+// One database of the scale bench, filled as loads would have left it, and the cost of a load or a retraction in it. Each load is dated to the day
+// after the previous one.
 import { createWriteStream, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,18 +16,18 @@ import { fillSeries } from '../series/fill.sql.ts';
 import { pointLines, seriesIds } from './files.ts';
 import { readLastLoad, readLogBytes } from './growth.sql.ts';
 
-/** Of a series at first. The newest `revisedPoints` of them have two vintages. */
+/** The initial points of a series. The newest `revisedPoints` of them have two vintages. */
 export const pointsPerSeries = 100;
 const revisedPoints = 5;
 
 export interface Ground {
-  /** How many there were at first. */
+  /** The initial number of rows. */
   rows: number;
   series: number;
   url: string;
-  /** Loads go through it. */
+  /** Loads use it. */
   database: Database;
-  /** Its own work is in no figure. */
+  /** Its own work is not measured. */
   client: pg.Client;
   /** For files. */
   directory: string;
@@ -35,16 +35,16 @@ export interface Ground {
   day: number;
 }
 
-/** What a load, a retraction or a vacuum has cost. */
+/** The cost of a load, a retraction or a vacuum. */
 export interface LoadCost {
   seconds: number;
-  /** Of this process and of PostgreSQL together. */
+  /** CPU time of this process and of PostgreSQL together. */
   cpuSeconds: number;
-  /** Write-ahead log. */
+  /** Bytes of write-ahead log. */
   logBytes: number;
 }
 
-/** Fills a database of so many rows, 5 % of them revised, for as long as `work` takes. */
+/** Fills a database of this many rows, 5 % of them revised, and removes it after `work`. */
 export async function withGround(
   postgres: BenchPostgres,
   rows: number,
@@ -68,7 +68,7 @@ export async function withGround(
   );
 }
 
-/** Loads the lines as a file of observations, by the next day. @param create makes the series that are missing. */
+/** Loads the lines as a file of observations, dated to the next day. @param create whether to create missing series. */
 export async function loadPoints(ground: Ground, lines: Iterable<string>, create = false): Promise<LoadCost> {
   const input = path.join(ground.directory, `${ground.rows}.csv`);
   await pipeline(Readable.from(pieces(lines)), createWriteStream(input));
@@ -83,17 +83,17 @@ export async function loadPoints(ground: Ground, lines: Iterable<string>, create
   return cost;
 }
 
-/** Retracts the last load, by the next day. */
+/** Retracts the last load, dated to the next day. */
 export async function retractLast(ground: Ground): Promise<LoadCost> {
   const loadNo = await readLastLoad(ground.database);
   const of = { loadNo, ...nextDay(ground) };
   return costOf(ground, () => retract(ground.database, of));
 }
 
-/** Whatever is done through `ground.database`. */
+/** The cost of work done through `ground.database`. */
 export async function costOf(ground: Ground, work: () => Promise<unknown>): Promise<LoadCost> {
   const { client, database } = ground;
-  await database.query('select'); // so that its connection has begun
+  await database.query('select'); // opens its connection
   const [backends, log, own] = [await backendCpuUs(client), await readLogBytes(client), process.cpuUsage()];
   const started = performance.now();
   await work();

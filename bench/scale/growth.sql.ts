@@ -1,5 +1,5 @@
-// What a database takes: bytes and dead rows of each table and index, and the vacuum that is due between loads.
-// Hides that autovacuum is off in the bench, so that it does not run within what is measured: what it would do is done between loads.
+// The size of a database: bytes and dead rows of each table and index, and the vacuum that is due between loads. Autovacuum is off in the bench, so
+// that it does not run during a measurement; its work is done between loads.
 import type pg from 'pg';
 import type { Database } from '../../kernel/database.ts';
 
@@ -9,13 +9,13 @@ export interface Relation {
   /** `heap` or `index`. */
   kind: string;
   bytes: number;
-  /** Rows or index entries, as the last vacuum or analyze has counted them. */
+  /** Rows or index entries, as counted by the last vacuum or analyze. */
   entries: number;
-  /** Rows that no vacuum has removed yet; of an index 0. */
+  /** Rows that no vacuum has removed yet; 0 for an index. */
   dead: number;
 }
 
-/** Of schema data, the largest first. */
+/** The relations of schema data, largest first. */
 export async function readRelations(client: pg.Client): Promise<Relation[]> {
   await client.query('select pg_stat_clear_snapshot()');
   const { rows } = await client.query<Relation>(
@@ -29,7 +29,7 @@ export async function readRelations(client: pg.Client): Promise<Relation[]> {
   return rows;
 }
 
-/** Tables that autovacuum would vacuum or analyze now, by its rules and the settings of the table. @returns the statements. */
+/** Tables that autovacuum would vacuum or analyze now, by its rules and the table's settings. @returns the statements. */
 export async function findVacuumDue(client: pg.Client): Promise<string[]> {
   await client.query('select pg_stat_clear_snapshot()');
   const setting = (name: string): string =>
@@ -51,7 +51,7 @@ export async function findVacuumDue(client: pg.Client): Promise<string[]> {
     );
 }
 
-/** Observations in force, and their rows with those that have ended. */
+/** The current observations, and all their rows including ended ones. */
 export async function countObservations(client: pg.Client): Promise<{ points: number; rows: number }> {
   const { rows } = await client.query<{ points: number; rows: number }>(
     `select count(*) filter (where superseded_on = 'infinity')::float8 as points, count(*)::float8 as rows from data.observations`,
@@ -59,7 +59,7 @@ export async function countObservations(client: pg.Client): Promise<{ points: nu
   return rows[0] ?? { points: Number.NaN, rows: Number.NaN };
 }
 
-/** How much write-ahead log was written, in bytes since the cluster was made. */
+/** The write-ahead log written since the cluster was created, in bytes. */
 export async function readLogBytes(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ bytes: number }>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes`,
@@ -67,7 +67,7 @@ export async function readLogBytes(client: pg.Client): Promise<number> {
   return rows[0]?.bytes ?? Number.NaN;
 }
 
-/** The load of the highest number. */
+/** The highest load number. */
 export async function readLastLoad(database: Database): Promise<number> {
   const [row] = await database.query<{ load_no: number }>('select max(load_no) as load_no from data.loads');
   if (row === undefined) throw new Error('an aggregate has one row');

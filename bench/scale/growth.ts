@@ -1,5 +1,5 @@
-// Loads of 1 % new and 1 % revised, one after the other: what each costs, and what the database takes after it.
-// Between them is done what autovacuum would do; at the end a retraction and a vacuum of everything.
+// Runs loads of 1 % new and 1 % revised rows one after the other, and measures the cost of each and the size of the database after it. Between them
+// it does the work of autovacuum; at the end a retraction and a full vacuum.
 import { figuresOf, print, printRow } from '../instruments/figures.ts';
 import { pointLines, seriesIds } from './files.ts';
 import { costOf, loadPoints, pointsPerSeries, retractLast, type Ground, type LoadCost } from './ground.ts';

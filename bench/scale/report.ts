@@ -1,4 +1,4 @@
-// Prints what the scale bench has measured: bytes an observation, costs side by side, sizes load by load.
+// Prints the results of the scale bench: bytes per observation, costs in comparison, sizes load by load.
 import { figuresOf, print, printRow, ratios, shown } from '../instruments/figures.ts';
 import type { LoadCost } from './ground.ts';
 import type { Relation } from './growth.sql.ts';
@@ -49,7 +49,7 @@ export function costText(costs: readonly LoadCost[]): string {
   return `${seconds.toFixed(2)} · ${cpu.toFixed(2)} · ${megabytes(median((cost) => cost.logBytes))}`;
 }
 
-/** The sizes after each load, in MB, and the bytes an entry before the first load and at the end. */
+/** The sizes after each load, in MB, and the bytes per entry before the first load and at the end. */
 export function printGrowth(states: readonly (readonly Relation[])[]): void {
   const [first = [], last = []] = [states[0], states.at(-1)];
   const shownStates = states.filter(
@@ -80,7 +80,7 @@ export function printGrowth(states: readonly (readonly Relation[])[]): void {
   );
 }
 
-/** Without those that take less than half a percent: none, where all of them are few pages. */
+/** Without relations smaller than half a percent of the total. */
 function mainOf(relations: readonly Relation[]): readonly Relation[] {
   const total = sumOf(relations, 'bytes');
   return total < 2 ** 24 ? [] : relations.filter(({ bytes }) => bytes > total / 200);

@@ -1,5 +1,4 @@
-// Bare node:http as a measured server, the minimum for Node: `bare.ts <file>` answers every call with the
-// `headers` and the `body` of that JSON file.
+// Bare node:http as a measured server, the minimum for Node: `bare.ts <file>` answers every call with the `headers` and the `body` of that JSON file.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { closeServer, listen } from '../../kernel/http/server.ts';

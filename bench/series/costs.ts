@@ -1,4 +1,4 @@
-// What calls of one data-api cost: the time, and the CPU of the server and of PostgreSQL.
+// The cost of calls of one data-api: the time, and the CPU of the server and of PostgreSQL.
 import path from 'node:path';
 import type pg from 'pg';
 import { anonymous, createSealer, identityHeader, type Identity } from '../../kernel/identity.ts';
@@ -10,10 +10,10 @@ import { startMeasured, type MeasuredServer } from '../instruments/server.ts';
 const identitySecret = 'a secret of the bench, long enough';
 export const seal = createSealer(identitySecret, 'data-api');
 
-/** What one data-api is asked, and what its calls cost. */
+/** A measured data-api and its calls. */
 export interface Service {
   server: MeasuredServer;
-  /** On its database. */
+  /** A client of its database. */
   client: pg.Client;
 }
 
@@ -35,9 +35,9 @@ export async function withService(
 export interface Cost {
   perSecond: number;
   p50Ms: number;
-  /** Of a request, in the server. */
+  /** Per request, in the server. */
   serverUs: number;
-  /** Of a request, in PostgreSQL. */
+  /** Per request, in PostgreSQL. */
   databaseUs: number;
 }
 
@@ -73,7 +73,7 @@ export function printCosts(name: string, costs: readonly Cost[]): void {
 
 export const columns = ['calls/s', 'p50 ms', 'Node CPU µs/call', 'database CPU µs/call'];
 
-/** `of` against `against`: by time, and by CPU of both processes together. */
+/** `of` compared with `against`: by time, and by CPU of both processes together. */
 export function printRatio(text: string, of: readonly Cost[], against: readonly Cost[]): void {
   const time = ratios(
     of.map((cost) => cost.p50Ms),
@@ -93,7 +93,7 @@ export function distinctWindows(): () => string {
   return () => new Date(Date.UTC(1800, 0, (day += 1) % 60_000)).toISOString().slice(0, 10);
 }
 
-/** The CPU of streamed answers, one after the other, in the server and in PostgreSQL, and the time. @throws Error if one is not answered 200. */
+/** The CPU of consecutive streamed answers, in the server and in PostgreSQL, and the time. @throws Error if one is not answered 200. */
 export async function costOfStream(
   { server, client }: Service,
   ...targets: string[]

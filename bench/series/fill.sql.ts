@@ -1,4 +1,4 @@
-// Generates the data of the series bench in PostgreSQL: the bench measures reading, not loading.
+// Generates the data of the series bench in PostgreSQL, as the bench measures reading, not loading.
 import type pg from 'pg';
 import { seriesNames } from './names.sql.ts';
 import { measures } from './words.ts';
@@ -7,11 +7,11 @@ import { measures } from './words.ts';
 const pointDate = (number: string): string =>
   `(date '1980-02-01' + make_interval(months => ${number} - 1) - interval '1 day')::date`;
 
-/** Digits as an index has them; another for each vintage of a point. */
+/** Digits like those of an index; different for each vintage of a point. */
 const pointValue = (number: string, salt: string): string =>
   `(100 + 10 * sin(${number} + ${salt} * 0.001))::numeric(8, 2)`;
 
-/** A series of `points` monthly points; at each vintage from the second on, a day apart, the newest `revised` change. */
+/** A series of `points` monthly points. Each vintage from the second on, a day apart, changes the newest `revised` points. */
 export async function fillVintages(
   client: pg.Client,
   series: { id: string; points: number; vintages: number; revised: number },
@@ -59,8 +59,8 @@ function vintageDate(k: string): string {
 }
 
 /**
- * `count` series S1, S2 …, each with so many monthly points and one vintage.
- * @param words of their names. Without them all have one name, and search and the catalogue find none.
+ * `count` series S1, S2 …, each with this many monthly points and one vintage.
+ * @param words of their names. Without them, all have the same name, and search and the catalogue do not find them.
  */
 export async function fillSeries(
   client: pg.Client,
@@ -68,7 +68,7 @@ export async function fillSeries(
   points: number,
   words?: readonly string[],
 ): Promise<void> {
-  // No triggers, no checks of foreign keys: what is made here is right.
+  // No triggers and foreign key checks: the generated data is correct.
   await client.query('set session_replication_role = replica');
   const indexes = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes
@@ -111,7 +111,7 @@ export async function fillSeries(
 
 const oneName = `(select 'Bench' as name, 'Bench' as source, null as category, null as geography)`;
 
-/** Makes the search entries of the series, as the loads that created them would have. */
+/** Creates the search entries of the series, as the loads that created them would have. */
 async function enterSearch(client: pg.Client, count: number): Promise<void> {
   const atOnce = 50_000;
   for (let first = 1; first <= count; first += atOnce) {
@@ -122,7 +122,7 @@ async function enterSearch(client: pg.Client, count: number): Promise<void> {
   }
 }
 
-/** One daily series of `places` combinations, each with so many points. */
+/** One daily series of `places` combinations, each with this many points. */
 export async function fillPlaces(
   client: pg.Client,
   id: string,

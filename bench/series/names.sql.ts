@@ -1,17 +1,16 @@
-// Names of generated series, in SQL: as if chosen at random, and the same for the same number of a series.
-// Few words are frequent, most are rare.
+// Names of generated series, in SQL: they look random, but are the same for the same series number. Few words are frequent, most are rare.
 
-/** A number from 0 to below `below`, of series `i`. */
+/** A number from 0 to below `below`, derived from series `i`. */
 const draw = (salt: number, below: string): string =>
   `mod(hashint4extended(i, ${salt}) & 9223372036854775807, ${below})::integer`;
 
-/** An element of an array, the first ones more often. */
+/** An element of an array; the first ones are more frequent. */
 const frequent = (words: string, salt: number): string =>
   `${words}[1 + floor(power(${draw(salt, '1000000')} / 1e6, 2) * cardinality(${words}))::integer]`;
 
 /**
- * The row that series number `i` is found by: name, product, which is a word of the name, frequency, source, category, geography.
- * @param measures the parameter with the beginnings of names. @param words that with at least 60 other words.
+ * The searchable fields of series number `i`: name, product (a word of the name), frequency, source, category, geography.
+ * @param measures the parameter with the beginnings of names. @param words the parameter with at least 60 other words.
  */
 export const seriesNames = (measures: string, words: string): string => `(
   select m[1 + ${draw(4, 'cardinality(m)')}] || ' of ' || product || ', ' || initcap(place) as name, product,

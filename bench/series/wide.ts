@@ -1,11 +1,12 @@
-// A hundred series as one wide CSV against one series of as many points: warm, and each call with a URL of its own, so that no answer is kept.
+// A hundred series as one wide CSV, compared with one series of as many points: warm, and with a different URL for each call, so that no answer is
+// cached.
 import { figuresOf, inTurn, print, printRow, ratios, shown } from '../instruments/figures.ts';
 import { withClient, type BenchPostgres } from '../instruments/postgres.ts';
 import { costOfStream, cpuUs, distinctWindows, withService, type Service } from './costs.ts';
 import { fillVintages } from './fill.sql.ts';
 
 const rounds = 5;
-/** Calls of a round. */
+/** Calls per round. */
 const calls = 5;
 const many = { series: 100, points: 500 };
 const longPoints = many.series * many.points;
@@ -33,7 +34,7 @@ async function compare(service: Service, ids: readonly string[]): Promise<void> 
     wide: streamed(`${table}&layout=wide`),
     long: streamed(`${table}&layout=long`),
   };
-  await inTurn(1, measurements); // warm
+  await inTurn(1, measurements); // warm-up
   const costs = await inTurn(rounds, measurements);
   print(`\n${many.series} series of ${many.points} points as one CSV, against one series of ${longPoints}`);
   printRow('', ['ms a call', 'Node CPU ms', 'database CPU ms']);

@@ -1,6 +1,6 @@
-// Words of which the names of generated series are made, from one generator of numbers: two runs have the same.
+// The words in the names of generated series, from one number generator: two runs use the same words.
 
-/** One begins each name. */
+/** Each name begins with one. */
 export const measures = [
   'Exports',
   'Imports',
@@ -20,7 +20,7 @@ export const measures = [
   'Inventories',
 ];
 
-/** Words that can be spoken, all different, from one generator of numbers. */
+/** Pronounceable words, all different, from one number generator. */
 export function makeWords(count: number, draw: () => number): string[] {
   const pick = (letters: string): string =>
     letters.split(' ')[Math.floor(draw() * letters.split(' ').length)] ?? '';

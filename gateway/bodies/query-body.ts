@@ -1,5 +1,5 @@
-// Reads the JSON body of a read before the call is charged: the body says how many calls it counts as. Hides that a service must read it
-// as the gateway does, or it could serve more than was charged: it is JSON in UTF-8, and nothing else is forwarded.
+// Reads the JSON body of a read before the call is charged: the body determines how many calls it counts as. Only JSON in UTF-8 is forwarded, so that
+// the service reads the body as the gateway did and cannot serve more than was charged.
 import { fail } from '../../kernel/errors.ts';
 import type { ByteBudget } from '../../kernel/bodies/byte-budget.ts';
 import { callOf } from '../call.ts';
@@ -8,7 +8,7 @@ import { readBody } from './read-body.ts';
 
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?$/i;
 
-/** @param bodies the memory of all bodies of clients. */
+/** @param bodies the memory budget of all client bodies. */
 export function queryBody(bodies: ByteBudget): Policy {
   return async (request, response, next) => {
     const call = callOf(request);

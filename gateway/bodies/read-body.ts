@@ -1,5 +1,5 @@
-// Reads the whole body of a request into one buffer that grows as bytes arrive, so that small chunks take no uncounted memory. Hides how
-// reading ends early: the client leaves, the body is too long, or its bytes are needed for other bodies.
+// Reads the whole body of a request into one buffer that grows as bytes arrive, so that small chunks use no uncounted memory. Reading ends early if
+// the client leaves, the body is too long, or the memory budget is exhausted.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream';
 import type { ByteBudget, HeldBytes } from '../../kernel/bodies/byte-budget.ts';
@@ -11,8 +11,9 @@ const none = Buffer.alloc(0);
 const firstBytes = 4 * 1024;
 
 /**
- * `framing` has refused bodies with an excessive Content-Length; those without are refused here.
- * @throws Failure `payload_too_large`; `rate_limited` or `unavailable` if the budget is used. Its bytes are held until the response has closed.
+ * `framing` has already refused bodies with an excessive Content-Length; longer ones without the header are refused here.
+ * @throws Failure `payload_too_large`; `rate_limited` or `unavailable` if the budget is exhausted. The bytes count against the budget until the
+ * response has closed.
  */
 export function readBody(
   budget: ByteBudget,
@@ -43,7 +44,7 @@ export function readBody(
       }
     }
 
-    /** The rest is read and dropped: a client that still sends must be able to read the error. */
+    /** The rest is read and dropped, so that a client that is still sending can read the error. */
     function refuse(error: unknown): void {
       forget();
       request.off('data', add);
@@ -62,13 +63,13 @@ class GrowingBody {
   readonly #held: HeldBytes;
   readonly #bytesMax: number;
 
-  /** @param bytesMax the capacity never exceeds it. */
+  /** @param bytesMax the limit of the capacity. */
   constructor(held: HeldBytes, bytesMax: number) {
     this.#held = held;
     this.#bytesMax = bytesMax;
   }
 
-  /** @throws Failure if the budget is used. */
+  /** @throws Failure if the budget is exhausted. */
   add(chunk: Buffer): void {
     if (this.length + chunk.length > this.#bytes.length) this.#enlarge(this.length + chunk.length);
     this.length += chunk.copy(this.#bytes, this.length);

@@ -1,13 +1,13 @@
-// Refuses requests that cannot be events of Stripe before their body is read: where billing is off, and without a header that Stripe could
-// have sent just now. accounts-api alone can verify the signature.
+// Refuses requests that cannot be Stripe events before their body is read: when billing is off, and when the signature header is missing, malformed
+// or old. Only accounts-api can verify the signature.
 import { fail } from '../../kernel/errors.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Accounts } from '../accounts.ts';
 import type { Policy } from '../policy.ts';
 
-/** accounts-api allows five minutes by its own clock; this is for a gateway whose clock is off. */
+/** accounts-api allows five minutes by its own clock; this wider limit allows for a gateway whose clock is off. */
 const toleranceSeconds = 3_600;
-// As `t=1761480000,v1=5257a8…,v0=6ffbb5…`, in any order.
+// Such as `t=1761480000,v1=5257a8…,v0=6ffbb5…`, in any order.
 const shape = /^(?:[a-z0-9]{1,8}=[0-9a-f]{1,128}(?:, ?|$)){2,16}$/;
 
 export function stripeEvents(options: { accounts: Pick<Accounts, 'hasBilling'>; clock: Clock }): Policy {

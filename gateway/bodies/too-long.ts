@@ -1,4 +1,4 @@
-// The refusal of a body that is too long.
+// The error for a body that is too long.
 import { Failure } from '../../kernel/errors.ts';
 import type { Call } from '../call.ts';
 

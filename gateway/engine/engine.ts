@@ -1,5 +1,5 @@
-// Runs express-gateway in this process and returns its app. Hides the engine's own configuration.
-// A process may run it several times: each run resets the engine's state, and keeps only its app.
+// Runs express-gateway in this process and returns its app.
+// A process may run it several times: each run resets the engine's state and keeps only its app.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 // Imported before the engine does, which would report an error in its plugin as a missing module.
@@ -7,23 +7,22 @@ import { prepare, type EngineApp, type Prepared } from './plugin.ts';
 import { answerAsOurs } from '../response.ts';
 
 const require = createRequire(import.meta.url);
-// Half of the engine's modules, with this one: they hold up no service that runs beside the gateway in its process.
+// Half of the engine's modules load with this import, so that they do not delay a service that runs in the same process.
 const expressGateway = atLevelError(() => require('express-gateway') as ExpressGateway);
 
 /**
- * @param configDirectory with gateway.config.yml, system.config.yml and models/, which the engine itself validates;
- * it then runs `prepared`.
+ * @param configDirectory holds gateway.config.yml, system.config.yml and models/. The engine validates them, then runs `prepared`.
  * @throws Error if a policy of the file does not exist or rejects its action.
  */
 export async function runEngine(
   configDirectory: string,
   prepared: Omit<Prepared, 'onApp'>,
 ): Promise<EngineApp> {
-  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // main.ts reloads gateway.config.yml; the engine would end the process if it is invalid
+  process.env['EG_DISABLE_CONFIG_WATCH'] = '1'; // main.ts reloads gateway.config.yml; the engine would exit on an invalid file
   process.env['EG_ALMANAC_PLUGIN'] = fileURLToPath(new URL('./plugin.ts', import.meta.url)); // as system.config.yml names it
   const engine = expressGateway().load(configDirectory);
   let app: EngineApp | undefined;
-  // No other code runs before the engine's first await, so it builds what is prepared here.
+  // No other code runs before the engine's first await, so the engine builds what is prepared here.
   prepare({
     ...prepared,
     onApp(built) {
@@ -36,7 +35,7 @@ export async function runEngine(
   return app;
 }
 
-/** The engine logs coloured text to stdout, not our JSON, at the level that it finds when it is loaded; it also throws its errors. */
+/** The engine logs coloured text instead of JSON, at the level set when it is loaded. It is loaded at level error; it also throws its errors. */
 function atLevelError<T>(load: () => T): T {
   const { LOG_LEVEL: level } = process.env;
   process.env['LOG_LEVEL'] = 'error';

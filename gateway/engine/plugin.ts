@@ -1,13 +1,13 @@
-// The adapter between our policies and express-gateway; beside engine.ts the only file that knows the engine.
-// The engine requires this module by its path and calls `init`; engine.ts passes in what to run by `prepare` before.
+// The adapter between our policies and express-gateway. Only this file and engine.ts know the engine.
+// The engine requires this module by its path and calls `init`; engine.ts first passes in what to run by `prepare`.
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BuildPolicy, Policy } from '../policy.ts';
 
-/** What the engine is to run. */
+/** What the engine runs. */
 export interface Prepared {
   policies: Readonly<Record<string, BuildPolicy>>;
-  /** The routes in the engine's format. The engine does not listen: the server is ours. */
+  /** The routes in the engine's format. The engine does not listen; server.ts does. */
   gatewayConfig: object;
   /** Receives the engine's app, on which the pipelines are mounted. */
   onApp: (app: EngineApp) => void;
@@ -15,24 +15,24 @@ export interface Prepared {
   answerFailure: (request: IncomingMessage, response: ServerResponse, thrown: unknown) => void;
 }
 
-/** An Express 4 app. `next` is called if it has no answer. */
+/** An Express 4 app. It calls `next` if it does not answer. */
 export interface EngineApp {
   (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void): void;
-  /** Holds the methods of its responses, to be extended. */
+  /** The prototype of its responses, which can be extended. */
   readonly response: ServerResponse;
 }
 
 interface EngineContext {
   registerPolicy(policy: { name: string; policy: (action: object) => Policy }): void;
   config: { gatewayConfig: object };
-  /** Each run of the engine listens to it. */
+  /** Each run of the engine subscribes to it. */
   eventBus: EventEmitter;
   registerGatewayRoute(declare: (app: EngineApp) => void): void;
 }
 
 let prepared: Prepared | undefined;
 
-/** Call it right before the engine runs, which loads and builds everything in the same turn. */
+/** Call this immediately before the engine runs: the engine loads and builds everything in the same turn. */
 export function prepare(next: Prepared): void {
   prepared = next;
 }
@@ -43,7 +43,7 @@ export const version = '1.0.0';
 export function init(context: EngineContext): void {
   const { policies, gatewayConfig, onApp } = current();
   context.config.gatewayConfig = gatewayConfig;
-  // The run before listens for reloads of the engine's own watcher, which is off, and would so keep its app in memory for ever.
+  // The previous run still listens for reloads by the engine's own watcher, which is off; the listener would keep its app in memory.
   context.eventBus.removeAllListeners('hot-reload');
   context.registerGatewayRoute(onApp);
   for (const name of Object.keys(policies)) {
@@ -51,12 +51,12 @@ export function init(context: EngineContext): void {
   }
 }
 
-/** The engine keeps a registered policy for the life of the process, so each build uses what is currently prepared. */
+/** The engine keeps a registered policy for the life of the process, so each build reads the current `prepared`. */
 function build(name: string, engineAction: object): Policy {
   const { policies, answerFailure } = current();
   const buildPolicy = policies[name];
   if (buildPolicy === undefined) throw new Error(`There is no policy "${name}".`);
-  // The engine adds a function of its own to every action.
+  // The engine adds its own function to every action.
   const action = Object.fromEntries(
     Object.entries(engineAction).filter(([key]) => key !== 'getCommonAuthCallback'),
   );

@@ -1,5 +1,5 @@
-// The last used of something that each account or key has, such as a block of calls. Hides that lru-cache is given a size instead of a count:
-// for a count it lays out room at once, which is 2.7 MiB for 100,000 entries (2026-11-23), before there is any.
+// An LRU cache with one entry per account or key, such as a block of calls. It sets lru-cache's maximum size instead of its maximum count: with a
+// count, lru-cache allocates 2.7 MiB for 100,000 entries at once (2026-11-23), even while it is empty.
 import { LRUCache } from 'lru-cache';
 
 const entriesMax = 100_000;

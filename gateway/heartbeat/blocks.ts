@@ -1,5 +1,5 @@
-// The blocks of calls that this gateway holds: calls are drawn from them at once, and asked for before they are lacking. Hides who is
-// asked, and that a call which finds too few waits a moment for those that others hold. The rules are in state.ts.
+// The blocks of calls granted to this gateway. A call is drawn from its block at once; more calls are requested before the block is empty. A call
+// that finds too few waits briefly for calls that other gateways return. The rules are in state.ts.
 import { setTimeout as pause } from 'node:timers/promises';
 import { fail } from '../../kernel/errors.ts';
 import { leaseMs } from '../../kernel/heartbeat/times.ts';
@@ -24,22 +24,22 @@ import {
   type Grant,
 } from './state.ts';
 
-/** The calls of one account's month that are held. */
+/** The block of one account for one month. */
 interface Held {
   readonly accountId: string;
   readonly life: string;
   /** `YYYY-MM-01`, UTC. */
   readonly month: string;
   block: Block;
-  /** Drawn, and neither served nor put back yet. */
+  /** Drawn calls that are neither served nor put back yet. */
   underWay: number;
   /** The calls that wait for the answer. */
   lacking: number;
   asking: Promise<void> | undefined;
-  /** When calls were granted last, and how many were drawn since: the pace. */
+  /** When calls were last granted, and how many were drawn since: the pace of the account. */
   grantedAtMs: number;
   drawnSince: number;
-  /** If fewer are left, more are asked for before a call lacks them. */
+  /** When fewer calls remain, more are requested in advance. */
   low: number;
   heardAtMs: number;
 }
@@ -52,48 +52,48 @@ export interface BlocksOptions {
   log: Log;
 }
 
-/** What an account's month is known to be. */
+/** What is known about an account's month. */
 export type MonthState = Pick<Block, 'limit'> & { readonly used: number };
 
 export interface Blocks {
-  /** Draws calls at once. @returns undefined if too few are held, or there is no lease. */
+  /** Draws calls at once. @returns undefined if the block has too few, or there is no lease. */
   draw(accountId: string, month: string, calls: number): Hold | undefined;
   /**
-   * Asks for calls and draws them. If too few are left but others hold some, it waits for them, 250 ms at most.
+   * Requests calls and draws them. If the month has too few but other gateways hold some, waits up to 250 ms for them.
    * @returns null if the month has too few. @throws Failure unavailable.
    */
   drawLater(accountId: string, month: string, calls: number): Promise<Hold | null>;
   /** As of the last answer; undefined if there was none. */
   state(accountId: string, month: string): MonthState | undefined;
   onGrant(accountId: string, grant: Grant, place: Place): void;
-  /** Resolves when no call waits for calls. */
+  /** Resolves when no call is waiting. */
   settled(): Promise<void>;
 }
 
-/** Of how many months the totals are kept: a clock may be set over the end of a month and back. */
+/** How many months of totals are cached: a clock may be set past the end of a month and back. */
 const monthsMax = 3;
 const waitMs = 250;
 const askAgainAfterMs = 10;
-/** Calls asked for at once, at least. */
+/** The smallest number of calls to request in advance. */
 const aheadLeast = 8;
-/** A month that is used up is asked about once in so many ms; a change of the plan is heard of at once. */
+/** How often an exhausted month is checked, in ms. A change of the plan is reported at once. */
 const knownForMs = 1_000;
 
-/** The calls that one request counts as, while it is under way. */
+/** The calls that one request counts as, while it runs. */
 export interface Charge {
   readonly calls: number;
-  /** The month that they are taken from: `YYYY-MM-01`, UTC. */
+  /** The month that they are charged to: `YYYY-MM-01`, UTC. */
   readonly month: string;
-  /** Whether the request may be answered 2xx or 304: not once the calls may have been granted to others. */
+  /** Whether the request may be answered 2xx or 304; false once the calls may have been granted to other gateways. */
   readonly isValid: boolean;
-  /** Ends the calls, the first time it is called: charged if they were served. */
+  /** Ends the calls, on the first call of `end`: they are charged if they were served. */
   end(served: boolean): void;
 }
 
 /** Calls drawn from a block. */
 export class Hold implements Charge {
   readonly calls: number;
-  /** Of the month, with these calls and all others under way here. */
+  /** Calls used in the month, including these and all others in flight here. */
   readonly used: number;
   /** Null: unlimited. */
   readonly limit: number | null;
@@ -141,7 +141,7 @@ interface Ledger {
 }
 
 export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions): Blocks {
-  // Nothing is evicted within a month: accounts-api counts totals of a life, so what was granted before must be known. About 0.3 KB an account.
+  // Nothing is evicted within a month: accounts-api counts totals per life, so earlier grants must be known. About 0.3 KB per account.
   const months = new Map<string, Map<string, Held>>();
   let present = { month: '', accounts: new Map<string, Held>() };
   let newestMonth = '';
@@ -169,7 +169,7 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
     if (month === present.month) return present.accounts;
     if (month > newestMonth) {
       newestMonth = month;
-      for (const held of allHeld()) if (held.month !== month) returnUndrawn(held); // the month turns
+      for (const held of allHeld()) if (held.month !== month) returnUndrawn(held); // a new month has begun
     }
     present = { month, accounts: accountsIn(month) };
     return present.accounts;
@@ -204,15 +204,15 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
     },
     onRecalled(recalled) {
       for (const { account_id: accountId, month, granted } of recalled) {
-        // Kept, also if nothing was held: what is given back here is in the total of the next answer.
+        // Stored even if this gateway had no block: the total in the next answer includes what is returned here.
         const held = heldIn(accountsIn(month), accountId, month);
         held.block = hearTotal(held.block, granted);
         returnUndrawn(held);
       }
-      void journal.flush(); // at once, with what was returned or served before: a call elsewhere waits for it
+      void journal.flush(); // at once, with all earlier entries: a call at another gateway waits for it
     },
     onNewLife() {
-      // Nothing is given back: the month has it back already. Calls under way are charged when they are served.
+      // Nothing is returned: the month already has these calls again. Calls in flight are charged when they are served.
       for (const held of allHeld())
         held.block = { ...held.block, returned: held.block.granted - held.block.drawn };
       months.clear();
@@ -263,7 +263,7 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
     const returned = held.block.returned - before.returned;
     if (returned > 0) {
       journal.spent(held.accountId, held.month, held.life, 0, returned);
-      void journal.flush(); // at once: until then the month lacks them, for calls here as well
+      void journal.flush(); // at once: until then the month lacks these calls, also for this gateway
     }
     if (held.block.granted === before.granted) return;
     Object.assign(held, { grantedAtMs: nowMs(), drawnSince: 0 });
@@ -272,13 +272,13 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
     held.low = isMostLeft ? Math.floor(leftIn(held.block) / 3) : 0;
   }
 
-  /** Shared by all who wait. */
+  /** All waiting calls share one request. */
   function ask(held: Held): Promise<void> {
     held.asking ??= send(held).finally(() => (held.asking = undefined));
     return held.asking;
   }
 
-  /** Once for each grant: if it fails, the first call that lacks calls asks again, and says why it cannot be served. */
+  /** Once per grant. If it fails, the first call that finds too few requests again and reports why it cannot be served. */
   function askEarly(held: Held): void {
     held.low = 0;
     ask(held).catch((error: unknown) => log.debug({ err: error }, 'calls were not asked for early'));
@@ -286,17 +286,17 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
 
   async function wait(accountId: string, month: string, calls: number): Promise<Hold | null> {
     const giveUpAtMs = nowMs() + waitMs;
-    // A late answer may be to a question that these calls were not part of yet: then they are asked for once more.
+    // The answer may be to a request that did not include these calls yet: they are then requested once more.
     let isLast = false;
     for (;;) {
-      const held = heldOf(accountId, month); // another one after a new life has begun
+      const held = heldOf(accountId, month); // a different one after a new life has begun
       const { granted } = held.block;
       held.lacking += calls;
       await ask(held).finally(() => (held.lacking -= calls));
       const present = heldOf(accountId, month);
       const hold = drawNow(present, calls);
       if (hold !== undefined) return hold;
-      const isLeased = heartbeat.isLeased(); // an answer may come without a lease: then the next message gets one
+      const isLeased = heartbeat.isLeased(); // an answer may come without a lease; the next message then gets one
       if (isLeased && isUsedUp(present.block, present.underWay, calls)) return null;
       const isOver = nowMs() >= giveUpAtMs;
       if (isLeased && isOver && !hasRoom(present.block, calls)) return null;
@@ -326,7 +326,7 @@ export function createBlocks({ heartbeat, journal, nowMs, log }: BlocksOptions):
       const block = months.get(month)?.get(accountId)?.block ?? emptyBlock;
       if (block.isKnown) return { limit: block.limit, used: usedOf(block) };
       if (block.heard > 0) return undefined; // the plan may have changed since
-      // The month has just turned: the account is known by an earlier one.
+      // The month has just begun: use the limit known from an earlier month.
       const before = allMonthsOf(accountId).find(({ heard }) => heard > 0);
       return before && { limit: before.limit, used: 0 };
     },

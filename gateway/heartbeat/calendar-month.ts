@@ -1,4 +1,4 @@
-// The calendar month (UTC) that a call is taken from, as answers and the ledger need it.
+// The calendar month (UTC) that a call is charged to, in the formats of answers and of the ledger.
 import { nextUtcMonthText, utcDate } from '../../kernel/clock.ts';
 
 export interface CalendarMonth {
@@ -14,7 +14,7 @@ export interface CalendarMonth {
 
 let latest: CalendarMonth | undefined;
 
-/** The month, `YYYY-MM-01`; computed once while it is the same, as gateways need it on every call. */
+/** The month, `YYYY-MM-01`. Computed once per month, as gateways need it on every call. */
 export function calendarMonth(month: string): CalendarMonth {
   if (latest?.month === month) return latest;
   const begin = new Date(month);
@@ -30,7 +30,7 @@ export function calendarMonth(month: string): CalendarMonth {
   });
 }
 
-/** The day, `YYYY-MM-DD`, or the nearest to it within the month. */
+/** The day, `YYYY-MM-DD`, moved into the month if it lies outside. */
 export function dayWithin({ month, lastDay }: CalendarMonth, day: string): string {
   if (day < month) return month;
   return day > lastDay ? lastDay : day;

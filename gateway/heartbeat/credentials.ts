@@ -1,4 +1,5 @@
-// The owners of keys, as held under the lease. Hides that calls share a lookup, and that an answer from before a change is asked for again.
+// The credential cache: the owners of keys, cached under the lease. Concurrent calls share a lookup, and an answer older than a change is requested
+// again.
 import { LRUCache } from 'lru-cache';
 import { addressCheck } from '../../kernel/credentials/key-access.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -9,13 +10,13 @@ import type { Heartbeat } from './heartbeat.ts';
 import { itemsMax, type HeartbeatAnswer } from '../../kernel/heartbeat/message.ts';
 
 export interface Credentials {
-  /** The owner of a key; null if the key is invalid. At once if it is held. @throws Failure unavailable. */
+  /** The owner of a key; null if the key is invalid. At once if it is cached. @throws Failure unavailable. */
   find(keyHash: string): Credential | null | Promise<Credential | null>;
 }
 
 export interface CredentialsOptions {
   heartbeat: Pick<Heartbeat, 'beat' | 'isLeased' | 'hold'>;
-  /** Take the first calls of an account, which come with its key. */
+  /** Receives the first grant of an account, which accounts-api sends with the key. */
   blocks: Pick<Blocks, 'onGrant'>;
   /** The clock of the leases. */
   nowMs: () => number;
@@ -23,12 +24,12 @@ export interface CredentialsOptions {
 
 interface Entry {
   readonly credential: Credential;
-  /** By the clock of the leases: then accounts-api decides whether the key has expired, by PostgreSQL's clock. */
+  /** By the clock of the leases. After that, accounts-api decides by PostgreSQL's clock whether the key has expired. */
   readonly expiresAtMs: number;
 }
 
 const keysMax = 100_000;
-/** A lookup is overtaken by a change once; in a storm of changes it fails rather than be used. */
+/** One change normally invalidates a lookup once. During many changes the lookup fails rather than return an outdated answer. */
 const lookupsMax = 10;
 
 export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptions): Credentials {
@@ -43,7 +44,7 @@ export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptio
     onNewLife: () => entries.clear(),
   });
 
-  /** Asks once. @returns undefined if the answer is from before a change. */
+  /** Asks once. @returns undefined if the answer is older than a change. */
   function ask(keys: readonly string[]): Promise<(Credential | null)[] | undefined> {
     const askedAtMs = nowMs();
     return heartbeat.beat({ keys }, ({ credentials }, place) => {
@@ -53,7 +54,7 @@ export function createCredentials({ heartbeat, blocks, nowMs }: CredentialsOptio
         if (found === undefined) throw new Error('A heartbeat was answered with too few credentials.');
         if (found === null) return null;
         const credential = credentialOf(found);
-        // Not for longer than accounts-api says, however late the answer comes.
+        // However late the answer arrives, the entry expires when accounts-api says.
         entries.set(hash, { credential, expiresAtMs: askedAtMs + (found.expires_in_ms ?? Infinity) });
         if (found.block !== null) blocks.onGrant(credential.accountId, found.block, place);
         return credential;

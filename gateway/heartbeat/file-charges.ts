@@ -1,15 +1,15 @@
-// Charges a file once for a key and a day, however many ranges of it are read: the first range that is served pays, whichever of those under way
-// it is. Hides that all ranges under way here hold one call together. Another gateway may charge the same file: accounts-api gives that call back.
+// Charges a file once per key and day, however many of its ranges are read: the first range that is served pays. All ranges in flight here share one
+// reserved call. Another gateway may charge the same file; accounts-api then refunds that call.
 import { LRUCache } from 'lru-cache';
 import type { ChargedRange } from '../call.ts';
 import type { Month, Take } from './month.ts';
 
 /** A file, as one key reads it on one day. */
 interface Opened {
-  /** The call that the ranges under way hold, or that was paid. */
+  /** The call that the ranges in flight have reserved, or that was paid. */
   take: Take | undefined;
   taking: Promise<Take> | undefined;
-  /** Ranges. */
+  /** The number of ranges in flight. */
   underWay: number;
   isPaid: boolean;
 }
@@ -17,25 +17,25 @@ interface Opened {
 export interface FileReader {
   accountId: string;
   keyId: string;
-  /** UTC. */
+  /** `YYYY-MM-DD`, UTC. */
   day: string;
-  /** Its path. */
+  /** The file's path. */
   file: string;
 }
 
-/** A range under way. */
+/** A range in flight. */
 export interface Range extends ChargedRange {
   readonly take: Take;
-  /** Whether its answer would pay: then the call must still be valid when it ends. */
+  /** Whether this range would pay if it is served; the call must then still be valid when the range ends. */
   readonly mayPay: boolean;
 }
 
 export interface FileCharges {
-  /** @returns the take that was refused if the month has no call left for the file. @throws Failure unavailable. */
+  /** @returns the refused take if the month has no call left for the file. @throws Failure unavailable. */
   begin(reader: FileReader): Range | Take | Promise<Range | Take>;
 }
 
-// About 0.3 KB each. A file that is forgotten is charged again here, and given back by accounts-api.
+// About 0.3 KB each. An evicted file is charged again here, and accounts-api refunds the call.
 const filesMax = 20_000;
 
 export function createFileCharges(month: Month): FileCharges {
@@ -65,7 +65,7 @@ export function createFileCharges(month: Month): FileCharges {
     reader: FileReader,
   ): Promise<Range | Take> {
     const take = await waiting;
-    // Of those who waited for the call, the first may have given it back already.
+    // The first of the ranges that waited for this call may already have returned it.
     const isOver = opened.take !== take && take.charge !== null && ended.has(take);
     return isOver ? begin(reader) : rangeOf(opened, take, reader.file);
   }
@@ -79,7 +79,7 @@ export function createFileCharges(month: Month): FileCharges {
   return { begin };
 }
 
-/** Whose call was charged or given back. */
+/** The takes whose call was charged or returned. */
 const ended = new WeakSet<Take>();
 
 function rangeOf(opened: Opened, take: Take, file: string): Range | Take {
@@ -99,7 +99,7 @@ function rangeOf(opened: Opened, take: Take, file: string): Range | Take {
         opened.isPaid = true;
         charged = 1;
       } else if (opened.underWay > 0) return charged;
-      else opened.take = undefined; // none was served: the next one may be charged
+      else opened.take = undefined; // no range was served: the next one may be charged
       ended.add(take);
       charge.end(isServed);
       return charged;

@@ -1,5 +1,5 @@
-// The heartbeat of a gateway: one message to accounts-api, whose answer is the lease on all that the gateway holds, and brings what has
-// changed. Hides the life, the numbers of messages, and the message that is always open so that a change arrives at once.
+// The heartbeat of a gateway: a message to accounts-api. Its answer extends the lease on everything that the gateway caches, and reports what has
+// changed. One message is always open, so that changes arrive at once.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
@@ -8,55 +8,55 @@ import type { Log } from '../../kernel/log/log.ts';
 import type { HeartbeatAnswer, HeartbeatMessage } from '../../kernel/heartbeat/message.ts';
 import { hear, isLeased, newLife, type Life } from './state.ts';
 
-/** What is asked for beside the lease. */
+/** What a message contains besides the request for the lease. */
 export type Parts = Partial<Pick<HeartbeatMessage, 'wait_ms' | 'ended' | 'batch' | 'wants' | 'keys'>>;
 
-/** Where an answer belongs. */
+/** Which message an answer belongs to. */
 export interface Place {
-  /** The life that asked. */
+  /** The life that sent the message. */
   readonly life: string;
-  /** Of the message: later ones have higher numbers. */
+  /** The number of the message; later messages have higher numbers. */
   readonly number: number;
   /** The month of the message, `YYYY-MM-01`. */
   readonly month: string;
-  /** Whether credentials and grants of the answer may be used. */
+  /** Whether the credentials and grants of the answer may be used. */
   readonly isCurrent: boolean;
 }
 
-/** Whoever holds something under the lease. */
+/** A cache whose content is valid under the lease. */
 export interface Holder {
-  /** What is held of these accounts is out of date; null: of all. Called before the change is acknowledged. */
+  /** The cached state of these accounts is out of date; null: of all accounts. Called before the change is acknowledged. */
   onChanged?(accountIds: readonly string[] | null): void;
-  /** Others need calls of these blocks: what is not drawn is to be given back. */
+  /** Other gateways need calls of these blocks: return the calls that are not drawn. */
   onRecalled?(recalled: HeartbeatAnswer['recalled']): void;
-  /** A new life has begun: what was held belongs to an earlier one. */
+  /** A new life has begun: cached state belongs to an earlier one. */
   onNewLife(life: string): void;
 }
 
 export interface Heartbeat {
-  /** Begins. Resolves when the first answer has come, or could not be had: then the first call asks again. */
+  /** Sends the first message. Resolves when it is answered or has failed; in that case the first call sends another. */
   open(): Promise<void>;
-  /** The present life. */
+  /** The id of the current life. */
   life(): string;
-  /** Whether what is held may be used. */
+  /** Whether cached state may be used. */
   isLeased(): boolean;
-  /** Whether a call that was drawn in this life may be served: its calls cannot have been granted to others. */
+  /** Whether a call drawn in this life may be served: its calls cannot have been granted to other gateways. */
   mayServe(life: string): boolean;
-  /** How many gateways are live, as of the last answer. At least 1. */
+  /** How many gateways are live, according to the last answer. At least 1. */
   gateways(): number;
   /**
-   * Sends a message. @param use is called with the answer in the turn in which it is heard, before anything later is.
+   * Sends a message. @param use is called with the answer in the turn in which it arrives, before any later answer is processed.
    * @throws Failure unavailable; BatchRefused.
    */
   beat<Result>(parts: Parts, use: (answer: HeartbeatAnswer, place: Place) => Result): Promise<Result>;
-  /** Has it hold something under the lease. */
+  /** Registers a cache. */
   hold(holder: Holder): void;
-  /** Uses the lease no longer, and sends nothing by itself. */
+  /** Stops using the lease and sends no further messages by itself. */
   close(): void;
 }
 
 export interface HeartbeatOptions {
-  /** @throws Failure unavailable; BatchRefused if a batch in it cannot be accepted. */
+  /** @throws Failure unavailable; BatchRefused if the message contains a batch that cannot be accepted. */
   send(message: HeartbeatMessage): Promise<HeartbeatAnswer>;
   clock: Clock;
   /** The clock of the leases. */
@@ -64,7 +64,7 @@ export interface HeartbeatOptions {
   log: Log;
 }
 
-/** How long accounts-api may hold a message while there is nothing to say. */
+/** How long accounts-api may delay its answer while there is nothing to report. */
 const waitMs = 400;
 const retryMs = { first: 50, most: 1_000 };
 
@@ -79,7 +79,7 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
     parts: Parts,
     use: (answer: HeartbeatAnswer, place: Place) => Result,
   ): Promise<Result> {
-    // accounts-api may have closed it by now. A late copy of its first message must not bring it back to life with what it holds.
+    // accounts-api may have closed this life by now. A late copy of its first message must not reopen it with its blocks.
     if (life.hasBegun && nowMs() >= life.leasedUntilMs + closeAfterMs) beginLife();
     const asked = life;
     const number = ++lastNumber;
@@ -92,7 +92,7 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
     return use(answer, { life: asked.id, number, month, isCurrent: heard(asked, answer, askedAtMs) });
   }
 
-  /** @returns whether credentials and grants of the answer may be used. */
+  /** @returns whether the credentials and grants of the answer may be used. */
   function heard(asked: Life, answer: HeartbeatAnswer, askedAtMs: number): boolean {
     if (asked.id !== life.id || closing.signal.aborted) return false;
     if (!answer.is_open) {
@@ -114,12 +114,12 @@ export function createHeartbeat({ send, clock, nowMs, log }: HeartbeatOptions): 
     for (const holder of holders) holder.onNewLife(life.id);
   }
 
-  /** Keeps a message open at accounts-api, so that changes come at once, and are acknowledged by the next one. */
+  /** Keeps a message open at accounts-api, so that changes arrive at once. The next message acknowledges them. */
   async function listen(): Promise<void> {
     let retry = retryMs.first;
     while (!closing.signal.aborted) {
       try {
-        // Without a lease it is asked for at once.
+        // Without a lease, the message asks for an immediate answer.
         await beat({ wait_ms: isLeased(life, nowMs()) ? waitMs : 0 }, () => undefined);
         retry = retryMs.first;
       } catch (error) {

@@ -1,4 +1,4 @@
-// All that a gateway holds under its lease, put together: keys, blocks of calls, and the journal of what it has served.
+// Combines what a gateway caches under its lease: keys, blocks of calls, and the journal of served calls.
 import { type Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
 import { createBlocks } from './blocks.ts';
@@ -11,9 +11,9 @@ import { createOutage, type QuotaOutage } from './outage.ts';
 
 export interface HoldingsOptions {
   send: HeartbeatOptions['send'];
-  /** What is served beyond the blocks while accounts-api is away. */
+  /** What is served beyond the blocks while accounts-api is unavailable. */
   outage: QuotaOutage;
-  /** How often what was served is reported. */
+  /** How often served calls are reported. */
   flushEveryMs: number;
   clock: Clock;
   /** The clock of the leases. */
@@ -26,7 +26,7 @@ export interface Holdings {
   readonly journal: Journal;
   readonly credentials: Credentials;
   readonly month: Month;
-  /** Reports the last calls and ends the life, once no call is under way. */
+  /** Reports the last calls and ends the life. Call it when no call is running. */
   close(): Promise<void>;
 }
 

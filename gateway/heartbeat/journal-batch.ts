@@ -1,4 +1,4 @@
-// What a gateway reports to accounts-api: calls served, what they were taken from, and last uses of keys, added up until they are sent.
+// What a gateway reports to accounts-api: calls served, the blocks they were drawn from, and last uses of keys, added up until they are sent.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { batchRows, type Batch as SentBatch } from '../../kernel/heartbeat/message.ts';
@@ -16,13 +16,13 @@ export const entrySchema = z.discriminatedUnion('list', [
 ]);
 export type Entry = z.output<typeof entrySchema>;
 
-/** Entries that differ in more than their counts: others are added up. */
+/** Entries added up: those that differ only in their counts are merged. */
 export class Sums {
   readonly entries: Entry[] = [];
-  /** By key or account: the entries of one differ in little else. */
+  /** By key or account, as entries of the same owner rarely differ otherwise. */
   readonly #byOwner = new Map<string, Entry[]>();
 
-  /** The entry belongs to the sums from now on: later ones are added to it. */
+  /** The sums own the entry from now on and may add later entries to it. */
   add(entry: Entry): void {
     const owner =
       entry.list === 'usage' || entry.list === 'last_used' ? entry.row.key_id : entry.row.account_id;
@@ -40,7 +40,7 @@ export class Sums {
   }
 }
 
-/** Sums that accounts-api counts once, by their id. */
+/** Sums that accounts-api counts once, identified by their id. */
 export class Batch extends Sums {
   readonly id: string;
 
@@ -49,7 +49,7 @@ export class Batch extends Sums {
     this.id = id;
   }
 
-  /** As it is sent. */
+  /** The batch in the format of the message. */
   toJson(): SentBatch {
     const batch: SentBatch = {
       ...{ batch_id: this.id, usage: [], charges: [], spent: [], files: [], last_used: [] },
@@ -59,7 +59,7 @@ export class Batch extends Sums {
   }
 }
 
-/** Adds an entry to a sum of the same key or account. @returns false, and does nothing, if they differ in more than their counts. */
+/** Adds an entry to a sum of the same key or account. @returns false, without effect, if they differ in more than their counts. */
 function isAdded({ list, row }: Entry, sum: Entry): boolean {
   if (list === 'usage' && sum.list === 'usage') {
     if (row.endpoint !== sum.row.endpoint || row.status_class !== sum.row.status_class) return false;

@@ -1,5 +1,5 @@
-// Stores the journal's unsent batches in files, so that a killed gateway reports what it served when it is started again.
-// Hides the format: one file per batch, with a line per entry.
+// Stores the journal's unsent batches in files, so that a killed gateway reports its served calls at its next start. One file per batch, one line per
+// entry.
 import {
   closeSync,
   fstatSync,
@@ -19,13 +19,13 @@ import { Batch, entrySchema, type Entry } from './journal-batch.ts';
 export interface JournalFile {
   /** The batches that earlier processes of the gateway left unreported. */
   readonly left: readonly Batch[];
-  /** The lives of earlier processes, which hold calls until accounts-api hears that they have ended. */
+  /** The lives of earlier processes, which keep their calls until accounts-api receives their end. */
   readonly leftLives: readonly string[];
-  /** Notes that a life has begun: its successor can end it. */
+  /** Records that a life has begun, so that the next process can end it. */
   beginLife(life: string): void;
-  /** Forgets a life that accounts-api has ended. */
+  /** Deletes the record of a life that accounts-api has ended. */
   forgetLife(life: string): void;
-  /** Appends entries to a batch: from now on they survive a kill. */
+  /** Appends entries to a batch; they then survive a kill. */
   append(batchId: string, entries: readonly Entry[]): void;
   /** Deletes a batch that accounts-api has received. */
   forget(batchId: string): void;
@@ -42,9 +42,9 @@ export function isJournalFile(name: string): boolean {
 }
 
 /**
- * Opens a directory that only this gateway uses, and creates it if it is missing.
- * @param append writes text to a file. @returns how many bytes were written.
- * @throws Error if it cannot be created or read, or has files that no journal wrote.
+ * Opens a directory that only this gateway uses; creates it if it is missing.
+ * @param append writes text to a file and returns how many bytes were written.
+ * @throws Error if it cannot be created or read, or contains files that no journal wrote.
  */
 export function openJournalFile(
   directory: string,
@@ -59,7 +59,7 @@ export function openJournalFile(
     names.filter((name) => name.endsWith(ending)).map((name) => path.basename(name, ending));
   let open: { batchId: string; descriptor: number } | undefined;
 
-  /** If writing fails, calls are still served: the entries are in memory, and are sent from there. */
+  /** If writing fails, calls are still served: the entries are also in memory and are sent from there. */
   function unlessBroken(work: () => void): void {
     try {
       work();
@@ -99,7 +99,7 @@ export function openJournalFile(
   };
 }
 
-/** Appends all of it or nothing: the next line would join one that was cut off. */
+/** Appends all of the text or nothing: otherwise the next line would be joined to a truncated one. */
 function appendWhole(
   descriptor: number,
   text: string,

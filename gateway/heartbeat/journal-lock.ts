@@ -1,5 +1,5 @@
-// The directory of this gateway under JOURNAL_DIR. No other gateway uses it while this one runs. Hides the lock: SQLite takes it on a file, and
-// the operating system frees it however the process ends. docs/decisions/0016-journal-lock.md has the reasons.
+// Claims a directory under JOURNAL_DIR for this gateway while it runs. SQLite locks a file in it; the operating system releases the lock however the
+// process ends. docs/decisions/0016-journal-lock.md has the reasons.
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,14 +10,14 @@ const sqliteBusy = 5;
 
 export interface ClaimedDirectory {
   path: string;
-  /** Lets other gateways have it. */
+  /** Releases the directory for other gateways. */
   release(): void;
 }
 
 /**
- * Claims the first free directory, and takes over the batches of ended gateways from it and from the other free ones.
+ * Claims the first free directory, and takes over the batches that ended gateways left in it and in the other free ones.
  * @param root JOURNAL_DIR; created if it is missing.
- * @throws Error if it cannot be created, or its file system has no locks.
+ * @throws Error if it cannot be created, or its file system does not support locks.
  */
 export function claimDirectory(root: string, log: Pick<Log, 'warn'>): ClaimedDirectory {
   mkdirSync(root, { recursive: true, mode: 0o700 });
@@ -35,7 +35,7 @@ export function claimDirectory(root: string, log: Pick<Log, 'warn'>): ClaimedDir
   return own ?? newDirectory(root);
 }
 
-/** In the order of their numbers. Those of older versions have the number of a port. */
+/** Sorted by number. Older versions used a port as the number. */
 function directoriesIn(root: string): string[] {
   return readdirSync(root, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && /^\d{1,9}$/.test(entry.name))
@@ -60,7 +60,7 @@ function newDirectory(root: string): ClaimedDirectory {
   }
 }
 
-/** @returns undefined if another gateway has it, or it is not ours to use. */
+/** @returns undefined if another gateway has locked it, or it is not one of ours. */
 function claimIfFree(directory: string, log: Pick<Log, 'warn'>): ClaimedDirectory | undefined {
   try {
     return lock(directory);
@@ -70,7 +70,7 @@ function claimIfFree(directory: string, log: Pick<Log, 'warn'>): ClaimedDirector
   }
 }
 
-/** @returns undefined if another gateway has it. @throws Error if it cannot be locked. */
+/** @returns undefined if another gateway has locked it. @throws Error if it cannot be locked. */
 function lock(directory: string): ClaimedDirectory | undefined {
   const database = new DatabaseSync(path.join(directory, 'lock'), { timeout: 0 });
   try {

@@ -1,6 +1,5 @@
-// The journal of served calls: usage, what it was taken from, and last uses, gathered and sent to accounts-api in batches.
-// Hides the batching. A failed batch is sent again under the same id, so nothing is lost or counted twice. With
-// files it also survives kill -9.
+// The journal of served calls: usage, the blocks it was drawn from, and last uses of keys, sent to accounts-api in batches. A failed batch is sent
+// again with the same id, so nothing is lost or counted twice. With files, the journal also survives kill -9.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Log } from '../../kernel/log/log.ts';
@@ -12,32 +11,32 @@ import { openJournalFile, type JournalFile } from './journal-file.ts';
 export interface Journal {
   /** Counts calls of a key. */
   record(row: UsageRow): void;
-  /** Notes that a file was charged for a key and a day, after the call that it was billed: two gateways may both have done so. */
+  /** Records that a file was charged for a key and a day, after the billed call: two gateways may both have charged it. */
   chargedFile(row: ChargedFile): void;
   /** Charges calls that were served during an outage of accounts-api. */
   charge(accountId: string, month: string, calls: number): void;
-  /** Notes calls of a block of a life that were served, and calls that are given back. */
+  /** Records served calls of a life's block, and calls that are returned. */
   spent(accountId: string, month: string, life: string, calls: number, returned: number): void;
-  /** Notes that a key was used just now; reported at most once a minute per key. */
+  /** Records that a key was just used; reported at most once a minute per key. */
   touch(keyId: string): void;
   /**
-   * From now on stores unreported entries in files of this directory, which no other gateway uses, and reports those that an
-   * earlier process left there. Call it before the first call is served. @throws Error if the directory cannot be used.
+   * From now on, stores unreported entries in files of this directory, which no other gateway uses, and reports the entries that an earlier process
+   * left there. Call it before the first call is served. @throws Error if the directory cannot be used.
    */
   keepIn(directory: string): void;
-  /** Notes that a life of this gateway has begun: it is ended when the journal closes, or by a successor. */
+  /** Records that a life of this gateway has begun. It is ended when the journal closes, or by the next process. */
   beginLife(life: string): void;
-  /** Sends the gathered entries now. @returns resolves when accounts-api has taken them, or did not. */
+  /** Sends the gathered entries now. @returns resolves when accounts-api has accepted them or the attempt has failed. */
   flush(): Promise<void>;
-  /** The entries not yet received by accounts-api, and the number of batches to be sent again. */
+  /** The entries that accounts-api has not yet received, and the number of batches to resend. */
   backlog(): { entries: number; batches: number };
-  /** Sends the rest. If accounts-api is unavailable, it gives up after a while and logs that. */
+  /** Sends the rest. If accounts-api stays unavailable, gives up after a while and logs it. */
   close(): Promise<void>;
 }
 
 export interface JournalOptions {
   send(batch: SentBatch): Promise<void>;
-  /** Ends lives that have reported everything: accounts-api takes back the calls that they hold. */
+  /** Ends lives that have reported everything: accounts-api then frees the calls of their blocks. */
   end(lives: readonly string[]): Promise<void>;
   flushEveryMs: number;
   /** How long close() retries. */
@@ -46,21 +45,21 @@ export interface JournalOptions {
   log: Log;
 }
 
-/** Thrown by `send` if a batch can never be accepted; retrying it would only delay later ones. */
+/** Thrown by `send` if a batch can never be accepted; retrying it would only delay later batches. */
 export class BatchRefused extends Error {}
 
-/** The most lives that a message ends. */
+/** The most lives that one message ends. */
 const livesMax = 100;
 const touchEveryMs = 60_000;
 const retryAfterMs = 500;
-// A service accepts bodies of 64 KB; an entry has at most about 240 bytes, that of a file 320, which no more than every third is.
+// A service accepts bodies of 64 KB. An entry has at most about 240 bytes; one for a file has 320, and at most every third entry is for a file.
 const entriesMax = 240;
 
 export function createJournal(options: JournalOptions): Journal {
   const { log } = options;
-  const sealed: Batch[] = []; // oldest first; their content no longer changes
+  const sealed: Batch[] = []; // oldest first; their content is final
   let gathering = new Batch();
-  let turn = new Sums(); // of this turn of the event loop
+  let turn = new Sums(); // the entries of this turn of the event loop
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | undefined;
   let file: JournalFile | undefined;
@@ -85,7 +84,7 @@ export function createJournal(options: JournalOptions): Journal {
     if (turn.size === 0) return; // sealed meanwhile
     const { entries } = turn;
     turn = new Sums();
-    file?.append(gathering.id, entries); // before the batch, which goes on adding to them, has them
+    file?.append(gathering.id, entries); // before `add`, which changes the entries
     for (const entry of entries) gathering.add(entry);
   }
 
@@ -103,7 +102,7 @@ export function createJournal(options: JournalOptions): Journal {
     }, afterMs);
   }
 
-  // A batch under way may have been sealed before the last entries.
+  // A running flush may have sealed its batch before the last entries were added.
   const flush = (): Promise<void> => flushing?.then(flushNow) ?? flushNow();
 
   function flushNow(): Promise<void> {
@@ -115,7 +114,7 @@ export function createJournal(options: JournalOptions): Journal {
     return flushing;
   }
 
-  /** Lives only after all batches: what a life has served is charged before its calls go back. */
+  /** Ends lives only after all batches: a life's served calls are charged before its unused calls are freed. */
   async function sendSealed(): Promise<void> {
     seal();
     try {
@@ -199,7 +198,7 @@ export function createJournal(options: JournalOptions): Journal {
       if (sealed.length + endedLives.size > 0) schedule(0);
     },
     beginLife(begun) {
-      // accounts-api has closed the one before, and given its calls back.
+      // accounts-api has closed the previous life and freed its calls.
       if (life !== undefined) file?.forgetLife(life);
       life = begun;
       file?.beginLife(begun);

@@ -1,12 +1,12 @@
-// The clock by which leases are counted.
+// The clock that leases are measured by.
 import type { Clock } from '../../kernel/clock.ts';
 
-/** A smaller difference comes from reading two clocks one after the other. */
+/** A smaller difference results from reading two clocks one after the other. */
 const suspendedMsMin = 100;
 
 /**
- * The clock of the leases, in ms: it never goes back, and counts the time for which the process or the whole machine was suspended,
- * as the monotonic clock of Node does not.
+ * The clock of the leases, in ms. It never goes back. Unlike Node's monotonic clock it also counts the time for which the process or the machine was
+ * suspended.
  */
 export function leaseClock(clock: Clock): () => number {
   let beforeMs = clock.now().getTime() - performance.now();
@@ -14,7 +14,7 @@ export function leaseClock(clock: Clock): () => number {
   return () => {
     const monotonicMs = performance.now();
     const differenceMs = clock.now().getTime() - monotonicMs;
-    // A clock that was set forward counts as a suspension. It may be set back again: the leases go on from there.
+    // Setting the clock forward counts as a suspension. Setting it back later has no effect on the leases.
     if (differenceMs - beforeMs > suspendedMsMin) suspendedMs += differenceMs - beforeMs;
     beforeMs = differenceMs;
     return monotonicMs + suspendedMs;

@@ -1,5 +1,5 @@
-// Takes the calls of a request from the month of its account, and charges them if they are served; nothing else in the gateway does. Hides
-// where they come from: the block that is held, a block asked for now, or what QUOTA_OUTAGE allows while accounts-api is away.
+// Reserves the calls of a request from its account's month and charges them if they are served; no other file does. The calls come from the granted
+// block, from a block requested now, or from QUOTA_OUTAGE while accounts-api is unavailable.
 import type { ServerResponse } from 'node:http';
 import { utcMonth, type Clock } from '../../kernel/clock.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -8,7 +8,7 @@ import type { Blocks, Charge } from './blocks.ts';
 import { calendarMonth, type CalendarMonth } from './calendar-month.ts';
 import type { Outage } from './outage.ts';
 
-/** What a request was given. */
+/** The result of a reservation. */
 export interface Take {
   /** The number of calls requested. */
   readonly calls: number;
@@ -16,7 +16,7 @@ export interface Take {
   readonly charge: Charge | null;
   /** Null: unlimited. */
   readonly limit: number | null;
-  /** Calls used this month, with those under way, and these if granted; null if unknown. */
+  /** Calls used this month, including calls in flight and, if granted, these; null if unknown. */
   readonly used: number | null;
   readonly month: CalendarMonth;
   /** The whole seconds until the month ends, rounded up; at least 1. */
@@ -24,7 +24,7 @@ export interface Take {
 }
 
 export interface Month {
-  /** Takes calls from the account's month, all or none; at once if they are held. @throws Failure unavailable. */
+  /** Reserves calls from the account's month, all or none; at once if the block has them. @throws Failure unavailable. */
   take(accountId: string, calls: number): Take | Promise<Take>;
 }
 
@@ -74,7 +74,7 @@ export function createMonth({ blocks, outage, clock }: MonthOptions): Month {
   };
 }
 
-/** Charges the call when its response has closed; if it was not served, the next call can have what it took. */
+/** Charges the call when its response has closed. If it was not served, its reservation is freed for the next call. */
 export function chargeCall(call: Call, response: ServerResponse, { charge, month }: Take): void {
   if (charge === null) return;
   call.charge = charge;
@@ -82,7 +82,7 @@ export function chargeCall(call: Call, response: ServerResponse, { charge, month
   whenClosed(call, response, () => charge.end(isServed(response)));
 }
 
-/** Whether the client received a complete 2xx or 304: only then is a call billed. */
+/** Whether the client received a complete 2xx or 304; only such a call is billed. */
 export function isServed({ writableFinished, statusCode }: ServerResponse): boolean {
   return writableFinished && ((statusCode >= 200 && statusCode < 300) || statusCode === 304);
 }

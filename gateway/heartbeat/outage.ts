@@ -1,5 +1,5 @@
-// QUOTA_OUTAGE: what is served beyond the blocks while accounts-api is away. It is charged afterwards, beyond the limit if need be.
-// Without a lease nothing is served at all, so this decides about seconds.
+// QUOTA_OUTAGE: what is served beyond the blocks while accounts-api is unavailable. It is charged afterwards, even beyond the limit. Nothing is
+// served without a lease, so this covers a few seconds.
 import type { Blocks, Charge } from './blocks.ts';
 import { createAccountsCache } from './accounts-cache.ts';
 import type { Journal } from './journal.ts';
@@ -8,9 +8,9 @@ import type { Journal } from './journal.ts';
 export type QuotaOutage = 'bounded' | 'closed' | 'open';
 
 export interface Outage {
-  /** Calls that may be served though accounts-api cannot be asked; undefined: none may. */
+  /** Grants calls although accounts-api cannot be asked; undefined: refused. */
   take(accountId: string, month: string, calls: number): Charge | undefined;
-  /** accounts-api has answered about the account. */
+  /** Ends the outage of an account: accounts-api has answered about it. */
   isOver(accountId: string): void;
 }
 
@@ -21,7 +21,10 @@ export interface OutageOptions {
   isLeased: () => boolean;
 }
 
-/** With `bounded`, a gateway serves an account this part of its plan, or so many calls if that is more; never more than was last left of the month. */
+/**
+ * With `bounded`, a gateway serves an account this fraction of its plan, or `callsLeast` if that is more, but never more than the month had left at
+ * the last answer.
+ */
 const part = 0.02;
 const callsLeast = 100;
 

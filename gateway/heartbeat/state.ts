@@ -1,44 +1,44 @@
-// What a gateway may use, decided by pure functions of what it holds and what it hears: no clock, no I/O. Production runs them, and
-// test/heartbeat explores all states of them together with those of accounts-api/heartbeat/state.ts. PROTOCOL.md explains the whole.
+// The rules of what a gateway may use, as pure functions of its state and of the answers it receives: no clock, no I/O. test/heartbeat explores all
+// their states together with those of accounts-api/heartbeat/state.ts. PROTOCOL.md explains the protocol.
 
-/** One process of a gateway, as accounts-api knows it. What is held belongs to a life, and is worth nothing in the next one. */
+/** One process of a gateway, as accounts-api knows it. Cached state belongs to a life and is invalid in the next one. */
 export interface Life {
   readonly id: string;
-  /** An answer has come: accounts-api knows the life. */
+  /** Whether an answer has arrived: accounts-api then knows the life. */
   readonly hasBegun: boolean;
-  /** The number of the last change that is in force here. */
+  /** The number of the last change that this gateway has applied. */
   readonly seen: number;
-  /** Until then, by the clock of the leases in ms, what is held may be used. */
+  /** Cached state may be used until then, in ms by the clock of the leases. */
   readonly leasedUntilMs: number;
 }
 
-/** The calls of one account's month that accounts-api has granted to this life. All counts are totals since it began. */
+/** The calls of one account's month that accounts-api has granted to this life. All counts are totals since the life began. */
 export interface Block {
   readonly granted: number;
-  /** Calls that were served or are under way. */
+  /** Calls that were served or are in flight. */
   readonly drawn: number;
-  /** Calls given back to the month. */
+  /** Calls returned to the month. */
   readonly returned: number;
-  /** The number of the newest message whose answer is in these figures; 0: none is. */
+  /** The number of the newest message whose answer is included; 0: no answer. */
   readonly heard: number;
-  /** Calls of the month that are used by others or out with them. */
+  /** Calls of the month that were used by other gateways or are granted to them. */
   readonly elsewhere: number;
-  /** How much of `elsewhere` is out, and may come back. */
+  /** The part of `elsewhere` that is granted but unused, and may be returned. */
   readonly out: number;
-  /** Of the plan in force; null: unlimited. */
+  /** The limit of the current plan; null: unlimited. */
   readonly limit: number | null;
-  /** False if the account has changed since: the limit may be another one. */
+  /** False after the account has changed: its limit may be different. */
   readonly isKnown: boolean;
 }
 
-/** What accounts-api says of a block. */
+/** The figures of a block in an answer of accounts-api. */
 export type Grant = Pick<Block, 'granted' | 'elsewhere' | 'out' | 'limit'>;
 
-/** What an answer says besides grants and credentials. */
+/** The other figures of an answer, besides grants and credentials. */
 export interface Heard {
-  /** All changes up to this number are in the answer. */
+  /** All changes up to this number are included in the answer. */
   readonly upto: number;
-  /** The accounts that have changed; null: any may have. */
+  /** The changed accounts; null: any may have changed. */
   readonly changes: readonly string[] | null;
 }
 
@@ -46,7 +46,7 @@ export interface Outcome {
   readonly life: Life;
   /** The accounts whose credentials and limits are out of date; null: all. */
   readonly changed: readonly string[] | null;
-  /** Whether credentials and grants of this answer may be used: no later change is in force. */
+  /** Whether the credentials and grants of this answer may be used: no later change has been applied. */
   readonly isCurrent: boolean;
 }
 
@@ -59,15 +59,15 @@ export function newLife(id: string): Life {
   return { id, hasBegun: false, seen: 0, leasedUntilMs: -Infinity };
 }
 
-/** Whether what the life holds may be used. */
+/** Whether the life's cached state may be used. */
 export function isLeased(life: Life, nowMs: number): boolean {
   return nowMs < life.leasedUntilMs;
 }
 
 /**
- * Hears an answer of accounts-api that says the life is open. An answer may come late, twice, or after a newer one. One that comes after its
- * lease has ended still says what has changed, but nothing in it may be used: the life may have been closed meanwhile.
- * @param askedAtMs when the message was sent: the lease counts from then, so it never outlasts the one at accounts-api.
+ * Applies an answer of accounts-api that reports the life as open. An answer may arrive late, twice, or after a newer one. One that arrives after its
+ * lease has ended still reports changes, but nothing in it may be used: the life may have been closed meanwhile.
+ * @param askedAtMs when the message was sent. The lease counts from then, so it never outlasts the one at accounts-api.
  */
 export function hear(
   life: Life,
@@ -101,25 +101,25 @@ export function draw(block: Block, calls: number): Block | undefined {
   return calls > leftIn(block) ? undefined : { ...block, drawn: block.drawn + calls };
 }
 
-/** Takes back calls that were drawn and not served: the next call can draw them. */
+/** Puts back drawn calls that were not served: the next call can draw them. */
 export function putBack(block: Block, calls: number): Block {
   return { ...block, drawn: block.drawn - calls };
 }
 
-/** Gives back all that is not drawn, as accounts-api asks for it. Calls under way are kept. */
+/** Returns all calls that are not drawn, when accounts-api recalls them. Calls in flight remain drawn. */
 export function giveBack(block: Block): Block {
   return { ...block, returned: Math.max(block.returned, block.granted - block.drawn) };
 }
 
-/** The limit of the account may have changed: nothing is drawn before the next answer. */
+/** Marks the account's limit as unknown, as it may have changed: nothing is drawn before the next answer. */
 export function forgetLimit(block: Block): Block {
   return { ...block, isKnown: false };
 }
 
 /**
- * Hears of a block. Totals only grow, so an answer that comes twice or late does no harm; figures of the month are those of the newest
- * message. What a lower plan does not allow any more is given back.
- * @param number of the message. @param isCurrent see Outcome: a grant from before a change is left for the next answer, which repeats it.
+ * Applies a grant to a block. Totals only grow, so an answer that arrives twice or late does no harm; the month's figures are those of the newest
+ * message. Calls beyond the limit of a lower plan are returned.
+ * @param number of the message. @param isCurrent see Outcome: a grant older than a change is ignored; the next answer repeats it.
  */
 export function hearGrant(block: Block, grant: Grant, number: number, isCurrent: boolean): Block {
   if (!isCurrent || number < block.heard) return block;
@@ -131,25 +131,25 @@ export function hearGrant(block: Block, grant: Grant, number: number, isCurrent:
   return { granted, drawn: block.drawn, returned, heard: number, elsewhere, out, limit, isKnown: true };
 }
 
-/** Learns the total granted to the block, when it is recalled: an answer that granted some of it may have been lost. */
+/** Applies the total granted to a recalled block: an earlier answer with part of the grant may have been lost. */
 export function hearTotal(block: Block, granted: number): Block {
   return { ...block, granted: Math.max(block.granted, granted) };
 }
 
-/** Whether the month has room for calls, as far as is known. */
+/** Whether the month has room for the calls, as far as is known. */
 export function hasRoom({ limit, elsewhere, drawn, isKnown }: Block, calls: number): boolean {
   return !isKnown || limit === null || limit - elsewhere - drawn >= calls;
 }
 
 /**
- * Whether a call that found too few may be refused: the month has no room for it, and nothing may come back, as no calls are out with others,
- * who are asked for them, and no call of this block is under way, which may fail.
+ * Whether a call that found too few can be refused for good: the month has no room for it, and no calls can be returned, as no other gateway holds
+ * granted calls and no call of this block, which might fail, is in flight.
  */
 export function isUsedUp(block: Block, underWay: number, calls: number): boolean {
   return !hasRoom(block, calls) && block.out === 0 && underWay === 0;
 }
 
-/** The calls of the month that are used, as far as this gateway knows, with those under way here. */
+/** The used calls of the month, as far as this gateway knows, including those in flight here. */
 export function usedOf({ elsewhere, out, drawn }: Block): number {
   return elsewhere - out + drawn;
 }

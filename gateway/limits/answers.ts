@@ -1,21 +1,21 @@
-// Limits the answers of an account that are under way at once, and the time of each. Hides the short wait of a call beyond the limit, and
-// how gateways count together: every 200 ms they exchange through Redis how many answers of each account have been under way for
-// that long. So a call asks Redis nothing, and the answers of a gateway that is gone count for two seconds.
+// Limits the concurrent answers of each account, and the duration of each answer. A call beyond the limit waits briefly. Every 200 ms the gateways
+// exchange through Redis how many answers of each account have been running for that long. So no call waits for Redis, and the answers of a stopped
+// gateway count for two more seconds.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Log } from '../../kernel/log/log.ts';
 import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/redis.ts';
 
-/** An answer under way. */
+/** An answer in flight. */
 export interface Answer {
-  /** Frees its place; more than once does nothing more. */
+  /** Frees its slot. Further calls have no effect. */
   end(): void;
 }
 
 export interface AnswersOptions {
   /** Undefined: each gateway counts by itself. */
   redis: Pick<RedisLink, 'run'> | undefined;
-  /** The deadline of a whole answer. */
+  /** The deadline of the complete answer. */
   withinMs: number;
   log: Log;
 }
@@ -35,7 +35,7 @@ export class Answers {
   readonly #gateway = randomUUID();
   readonly #accounts = new Map<string, AccountAnswers>();
   readonly #timer: NodeJS.Timeout;
-  #others: Counts = new Map(); // long answers at other gateways
+  #others: Counts = new Map(); // long-running answers at other gateways
   #inspecting: Promise<void> | undefined;
   readonly #notExchanged = (error: unknown) =>
     this.#options.log.error({ err: error }, 'Answers under way were not exchanged');
@@ -51,7 +51,7 @@ export class Answers {
   }
 
   /**
-   * Begins an answer of the account, as soon as fewer than `most` are under way; null if that takes longer than 250 ms.
+   * Begins an answer of the account as soon as fewer than `most` are in flight; null if that takes longer than 250 ms.
    * @param onLate called once if the answer has not ended by its deadline.
    */
   begin(accountId: string, most: number, onLate: () => void): Answer | Promise<Answer | null> {
@@ -76,13 +76,13 @@ export class Answers {
       if (count > 0) long.set(accountId, count);
     }
     this.#others = await this.#exchange(long);
-    // Idle accounts are forgotten here instead of at the end of each call, for the reason that AccountAnswers has.
+    // Idle accounts are deleted here instead of at the end of each call, for the reason given at AccountAnswers.
     for (const [accountId, account] of this.#accounts)
       if (account.isIdle) this.#accounts.delete(accountId);
       else account.admitWaiting(this.#others.get(accountId) ?? 0);
   }
 
-  /** Sends our counts to the other gateways. @returns theirs; none while Redis cannot be used. */
+  /** Sends our counts to the other gateways. @returns theirs; empty while Redis is unavailable. */
   async #exchange(own: Counts): Promise<Counts> {
     const sums: Counts = new Map();
     const counts = own.size === 0 ? '' : JSON.stringify(Object.fromEntries(own));
@@ -101,13 +101,14 @@ export class Answers {
 
 interface OpenAnswer extends Answer {
   readonly beganAtMs: number;
-  /** Undefined after it was called. */
+  /** Undefined once it has been called. */
   onLate: (() => void) | undefined;
 }
 
 /**
- * The answers of an account, in a list. A Set leaves its old tables to the collector, each with a pointer to the next: once one of them
- * is old, the requests in all later ones stay until a full collection. That made each minor collection five times longer (2026-11-22).
+ * The answers of an account, in a list. A Set leaves its old tables to the garbage collector, each with a pointer to the next. Once one of them is in
+ * the old generation, the requests in all later ones survive until a full collection, which made each minor collection five times longer
+ * (2026-11-22).
  */
 class AccountAnswers {
   readonly #open: OpenAnswer[] = [];
@@ -138,7 +139,7 @@ class AccountAnswers {
     });
   }
 
-  /** @param others how many count at other gateways. */
+  /** @param others how many answers count at other gateways. */
   admitWaiting(others = this.#others): void {
     this.#others = others;
     for (const next of this.#waiting) {
@@ -148,7 +149,7 @@ class AccountAnswers {
     }
   }
 
-  /** Ends late answers. @returns how many have been under way for as long as an exchange takes. */
+  /** Ends late answers. @returns how many answers have been in flight for at least one exchange period. */
   inspect(withinMs: number): number {
     const nowMs = performance.now();
     let long = 0;

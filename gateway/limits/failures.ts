@@ -1,5 +1,5 @@
-// Limits failing credentials by client IP address: invented, mistyped and revoked ones, each of which may cost a lookup.
-// Hides the counter, which all gateways share through Redis, and what it never refuses: a credential that was accepted here before.
+// Limits failed credentials per client IP address: invented, mistyped and revoked ones, each of which may cost a lookup. All gateways share the count
+// through Redis. A credential that was accepted here before is never refused.
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
 import { Failure } from '../../kernel/errors.ts';
@@ -8,19 +8,21 @@ import type { Seconds } from './seconds.ts';
 
 export interface CredentialFailures {
   /**
-   * Refuses a credential before it is looked up if too many from its IP address have failed. One that was accepted before always
-   * passes: clients that share an IP address with others go on. @throws Failure rate_limited.
+   * Refuses a credential before its lookup if too many from its IP address have failed. A credential that was accepted before always passes, so that
+   * other clients of a shared IP address are not affected. @throws Failure rate_limited.
    */
   admit(clientIp: string, credential: string): void;
-  /** Notes an accepted credential. */
+  /** Records an accepted credential. */
   accepted(credential: string): void;
-  /** Counts a failed one. @param credential undefined if it was not looked up. @returns what to answer: the refusal, or `rate_limited`. */
+  /**
+   * Counts a failed credential. @param credential undefined if it was not looked up. @returns the error to answer: the refusal, or `rate_limited`.
+   */
   failed(clientIp: string, credential: string | undefined, refusal: Failure): Failure;
 }
 
 export interface CredentialFailuresOptions {
   seconds: Pick<Seconds, 'take'>;
-  /** Failures of one IP address. */
+  /** Failures allowed per IP address. */
   perSecond: number;
   clock: Clock;
 }
@@ -33,11 +35,11 @@ export function createCredentialFailures(options: CredentialFailuresOptions): Cr
   const known = new LRUCache<string, true>({ max: knownMax });
   const refused = new LRUCache<string, { fromMs: number; untilMs: number }>({ max: refusedMax }); // by IP address
 
-  /** @returns undefined if the IP address may try. */
+  /** @returns undefined if the IP address may try again. */
   function refusalOf(address: string): Failure | undefined {
     const { fromMs, untilMs } = refused.get(address) ?? { fromMs: 0, untilMs: 0 };
     const nowMs = clock.now().getTime();
-    if (nowMs >= untilMs || nowMs < fromMs) return undefined; // clocks are also set back
+    if (nowMs >= untilMs || nowMs < fromMs) return undefined; // a clock can also be set back
     const leftMs = untilMs - nowMs;
     const message = `Too many failed credentials: one IP address may send ${perSecond} a second.`;
     const leftSeconds = Math.max(1, Math.ceil(leftMs / 1000));

@@ -1,6 +1,6 @@
-// Limits calls per second: of accounts, credentials and IP addresses. Hides how gateways count together: each decides at once, by its
-// own calls and those of the others as of the last exchange through Redis. So no call waits for Redis; beyond the limit, a second
-// allows at most what arrives within an exchange. While Redis cannot be used, each gateway allows its part of the limit.
+// Limits calls per second, per account, credential or IP address. Each gateway decides at once from its own calls and those of the others as of the
+// last exchange through Redis, so no call waits for Redis. A second can exceed the limit by at most the calls that arrive within one exchange. While
+// Redis is unavailable, each gateway allows its share of the limit.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Log } from '../../kernel/log/log.ts';
@@ -8,16 +8,16 @@ import { RedisUnavailable, luaFile, script, type RedisLink } from '../../kernel/
 
 export interface Taken {
   allowed: boolean;
-  /** How many more calls the gateway allows in this second, as far as it knows. */
+  /** How many more calls this gateway allows in this second, as far as it knows. */
   remaining: number;
   /** The time until the second ends. */
   resetMs: number;
 }
 
 export interface SecondsOptions {
-  /** Undefined: the gateway counts by itself. */
+  /** Undefined: this gateway counts alone. */
   redis: Pick<RedisLink, 'isUsable' | 'isCluster' | 'clockOffsetMs' | 'run'> | undefined;
-  /** How many gateways run, this one included. */
+  /** How many gateways run, including this one. */
   gateways: () => number;
   log: Log;
   nowMs?: () => number;
@@ -30,25 +30,25 @@ interface Counter {
   own: number;
   /** As of the last exchange. */
   others: number;
-  /** The last exchange failed. */
+  /** Whether the last exchange failed. */
   isAlone: boolean;
-  /** If all gateways allowed as many calls as this one, half of the limit would be used. */
+  /** Whether at least half of the limit would be used if all gateways allowed as many calls as this one. */
   isNear: boolean;
 }
 
 interface Second {
-  /** Since the epoch by Redis' clock, on which gateways agree better than on their own; without Redis, by ours. */
+  /** The second since the epoch by Redis' clock, on which gateways agree better than on their own clocks; without Redis, by this machine's clock. */
   readonly number: number;
   readonly counters: Map<string, Counter>;
-  /** Those whose present number of own calls has not been sent. */
+  /** The counters whose current number of own calls has not been sent. */
   readonly unsent: Set<Counter>;
 }
 
 const countScript = script(luaFile(new URL('count.lua', import.meta.url)));
 const countsSchema = z.array(z.int());
-/** Of one exchange; more would delay other callers. */
+/** The limit of one exchange; a larger one would delay other callers. */
 const clientsMax = 200;
-/** Counters that are not near their limit take part in each fourth exchange. */
+/** Counters far from their limit take part in every fourth exchange. */
 const everyOf = 4;
 
 export class Seconds {
@@ -91,7 +91,7 @@ export class Seconds {
     return { allowed, remaining: Math.max(0, left - 1), resetMs };
   }
 
-  /** Exchanges all counts with the other gateways without waiting for the next turn, unless an exchange is under way. Never rejects. */
+  /** Exchanges all counts with the other gateways at once, unless an exchange is running. Never rejects. */
   exchange(): Promise<void> {
     return this.#exchange(() => true);
   }
@@ -116,11 +116,11 @@ export class Seconds {
     clearTimeout(this.#timer);
   }
 
-  /** Forgets the counters of a second that has ended. @returns the present instant by the clock of the counters. */
+  /** Deletes the counters of a second that has ended. @returns the current instant by the clock of the counters. */
   #enterSecond(): number {
     const nowMs = this.#nowMs() + (this.#options.redis?.clockOffsetMs ?? 0);
     const number = Math.floor(nowMs / 1000);
-    // Where the clock is set back by a few ms, the second that has just begun goes on: it does not begin again.
+    // If the clock is set back by a few ms, the second that has just begun continues instead of beginning again.
     if (number !== this.#second.number && number !== this.#second.number - 1)
       this.#second = newSecond(number);
     return nowMs;

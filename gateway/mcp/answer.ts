@@ -1,12 +1,11 @@
-// Makes the result of a tool from the answers of its reads: as structured content and as text, cited, at most 25 kB.
-// Hides what is left out of a longer answer, and how a state of a series becomes its permanent URL.
+// Builds the result of a tool from the answers of its reads: as structured content and as text, with citations, at most 25 kB.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { InnerAnswer } from './inner-call.ts';
 import type { Tool } from './tools.ts';
 
 type Json = Record<string, unknown>;
 
-/** What a tool was asked, and its reads' answers, one for each part. */
+/** The call of a tool, and the answers of its reads, one for each part. */
 export interface Asked {
   tool: Tool;
   asOf: string | undefined;
@@ -17,7 +16,7 @@ export interface Asked {
 
 export const answerBytesMax = 25_000;
 
-/** The JSON Schema of what `resultOf` makes. @param route of the answers of the reads. */
+/** The JSON Schema of the results of `resultOf`. @param route the schemas of the reads' answers. */
 export function outputSchemaOf(
   { parts }: Tool,
   { schema: route, $defs }: { schema: Json; $defs: Json },
@@ -37,7 +36,7 @@ export function outputSchemaOf(
   return { type: 'object', properties, required: Object.keys(properties), $defs };
 }
 
-/** @returns the result; one with `isError` if a read failed, or the answer cannot be made short enough. */
+/** @returns the result; with `isError` if a read failed, or the answer cannot be shortened enough. */
 export function resultOf(asked: Asked): CallToolResult {
   const { tool, targets, answers, publicUrl, asOf } = asked;
   const bodies = answers.map(({ body }) => JSON.parse(body) as Json);
@@ -68,12 +67,12 @@ export function resultOf(asked: Asked): CallToolResult {
   return { content: [text, ...links], structuredContent: content };
 }
 
-/** A failure as the result of a tool. @param error with `code` and `message`, as in Almanac's envelope. */
+/** A failure as the result of a tool. @param error with `code` and `message`, as in the error envelope. */
 export function errorOf(error: Json): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] };
 }
 
-/** What the metadata of a triangle says of now would show that something was published later. */
+/** Removes the current metadata of a triangle, which would reveal that something was published later. */
 function hideNow(bodies: readonly Json[]): void {
   for (const { meta } of bodies)
     Object.assign(meta as Json, {
@@ -92,7 +91,7 @@ interface Source {
   citation: string | null;
 }
 
-/** The series of an answer with their metadata: of one series, of a list of series, or of a catalogue entry. Lists of other things have none. */
+/** The series of an answer with their metadata: one series, a list of series, or a catalogue entry. Empty for other lists. */
 function seriesIn(body: Json): { series: string; meta: Json }[] {
   const { data, meta } = body;
   if (meta !== undefined && 'series' in body) return [{ series: String(body['series']), meta: meta as Json }];
@@ -102,7 +101,7 @@ function seriesIn(body: Json): { series: string; meta: Json }[] {
   return typeof entry?.['id'] === 'string' ? [{ series: entry['id'], meta: entry }] : [];
 }
 
-/** Whether the series was first published after the day, or never. */
+/** Whether the series was first published after the day, or never published. */
 function isLater(meta: Json, asOf: string): boolean {
   const { first_vintage: first } = meta as { first_vintage?: string | null };
   return first !== undefined && (first === null || first > asOf);
@@ -125,7 +124,7 @@ function sourceOf(series: string, meta: Json, target: string, publicUrl: string)
 
 const ofSelection = ['from', 'to', 'dims', 'frequency', 'aggregate', 'transform', 'last'];
 
-/** The same selection of the state that was read, as GET /v1/series/{id}/cite pins it; null before anything was published. */
+/** The URL of the same selection, pinned to the state that was read as GET /v1/series/{id}/cite does; null if nothing was published yet. */
 function citationOf(series: string, meta: Json, target: string, publicUrl: string): string | null {
   const asked = new URL(target, 'http://host');
   const isRevisions = asked.pathname.endsWith('/triangle');
@@ -135,7 +134,7 @@ function citationOf(series: string, meta: Json, target: string, publicUrl: strin
   const query = new URLSearchParams();
   for (const name of ofSelection) {
     const value = given.get(name);
-    if (value !== null && !(isRevisions && name === 'last')) query.append(name, value); // there it counts vintages
+    if (value !== null && !(isRevisions && name === 'last')) query.append(name, value); // in a triangle, `last` counts vintages
   }
   query.append('vintage', vintage);
   if (typeof meta['version'] === 'number') query.append('version', String(meta['version']));
@@ -143,7 +142,7 @@ function citationOf(series: string, meta: Json, target: string, publicUrl: strin
   return `${publicUrl}/v1/series/${encodeURIComponent(series)}?${query.toString()}`;
 }
 
-/** Halves the longest list of rows until the whole is short enough. @returns whether it is. */
+/** Halves the longest list of rows until the content is short enough. @returns whether it is. */
 function shorten(content: { shortened: boolean }, bodies: readonly Json[], keeps: Tool['keeps']): boolean {
   while (Buffer.byteLength(JSON.stringify(content)) > answerBytesMax) {
     const holders = bodies.flatMap(rowHolders);
@@ -159,7 +158,7 @@ function shorten(content: { shortened: boolean }, bodies: readonly Json[], keeps
   return true;
 }
 
-/** What has rows: each series of a list, or the answer itself. */
+/** The objects with rows: each series of a list, or the answer itself. */
 function rowHolders(body: Json): { data: unknown[] }[] {
   const { data } = body;
   if (!Array.isArray(data)) return [];

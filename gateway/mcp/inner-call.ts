@@ -1,5 +1,5 @@
-// Runs a read of /v1 inside a call of /mcp, through the same pipeline as if the client had sent it itself. Hides that there is no
-// connection: the answer is collected, and the read ends with the outer call, so it is charged only if the client has got its answer.
+// Runs a read of /v1 inside a call of /mcp, through the same pipeline as if the client had sent it. The answer is collected instead of sent, and the
+// read ends with the outer call, so it is charged only if the client has received the complete result.
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
@@ -7,14 +7,14 @@ import { Failure } from '../../kernel/errors.ts';
 import { callOf, openWithin, whenClosed } from '../call.ts';
 import { GatewayResponse } from '../response.ts';
 
-/** Runs a call through its pipeline; undefined: none of those that only read has its path. */
+/** Runs a call through its pipeline; undefined if no read-only pipeline serves its path. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void> | undefined;
 
 /** The outer call. */
 export interface Outer {
   request: IncomingMessage;
   response: ServerResponse;
-  /** Whether its reads have been answered as the client asked: otherwise none is charged. */
+  /** Whether the reads count as served; if not, none is charged. */
   isServed: boolean;
   /** How many reads it has made. */
   reads: number;
@@ -25,13 +25,13 @@ export interface InnerAnswer {
   body: string;
 }
 
-const abandoned = 499; // as in the log: the client left
+const abandoned = 499; // as in the access log: the client left
 
 /** @param target path and query. @throws Failure `upstream_error` if the answer is cut off. */
 export async function readInside(dispatch: Dispatch, outer: Outer, target: string): Promise<InnerAnswer> {
   const outerCall = callOf(outer.request);
   const request = new IncomingMessage(outer.request.socket);
-  // HTTP/1.0 has no chunks, so the bytes behind the head are the body.
+  // HTTP/1.0 has no chunked encoding, so all bytes after the head are the body.
   Object.assign(request, { method: 'GET', url: target, httpVersion: '1.0', httpVersionMajor: 1 });
   Object.assign(request, { httpVersionMinor: 0, complete: true });
   for (const name of ['traceparent', 'tracestate', 'user-agent']) {

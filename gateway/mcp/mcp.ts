@@ -1,5 +1,5 @@
-// POST /mcp: the Model Context Protocol, of 2026-07-28 and of 2025, without state. Before it the call is authenticated as everywhere.
-// Hides the SDK. A call of a tool is a read of /v1 through its own pipeline; everything else counts only in the second's rate.
+// POST /mcp: the stateless Model Context Protocol, versions 2026-07-28 and 2025. The call is authenticated as everywhere. A tool call is a read of
+// /v1 through its own pipeline; everything else counts only towards the rate limit.
 import type { IncomingMessage } from 'node:http';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/server';
 import type { ByteBudget } from '../../kernel/bodies/byte-budget.ts';
@@ -15,11 +15,11 @@ import { tools, type Tool } from './tools.ts';
 
 export interface McpOptions {
   bodies: ByteBudget;
-  /** Counts what makes no read in the second's rate. */
+  /** Counts the messages without reads towards the rate limit. */
   rate: Policy;
   dispatch: Dispatch;
   publicUrl: string;
-  /** Whose pages may call, besides the gateway's own. */
+  /** The origins whose pages may call, besides the gateway's own. */
   dashboardOrigins: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export function mcp(options: McpOptions): Policy {
   };
 }
 
-/** Loads the SDK, which most gateways may never need. */
+/** Loads the SDK on first use, as most gateways may never need it. */
 async function openHandler(options: McpOptions) {
   const { createMcpHandler, McpServer, fromJsonSchema } = await import('@modelcontextprotocol/server');
   const schemaOf = openRouteSchemas();
@@ -91,7 +91,7 @@ async function openHandler(options: McpOptions) {
 const isOuter = (given: unknown): given is Outer =>
   typeof given === 'object' && given !== null && 'isServed' in given;
 
-/** data-api answers by these schemas, and tests hold it to them: checking each answer again would cost more than reading it. */
+/** data-api answers by these schemas, which tests enforce. Validating each answer again would cost more than reading it. */
 const asSent: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
@@ -121,7 +121,7 @@ async function answerTool(
   }
 }
 
-/** Against DNS rebinding: a page of another site must not call a gateway that its reader can reach. */
+/** Protects against DNS rebinding: a page of another site must not call a gateway that its visitor can reach. */
 function checkAddress({ headers }: IncomingMessage, { publicUrl, dashboardOrigins }: McpOptions): void {
   const { host = '', origin } = headers;
   const own = publicUrl === '' ? undefined : new URL(publicUrl);
@@ -138,7 +138,7 @@ interface Message {
   params?: { name?: unknown } | null;
 }
 
-/** @returns undefined if it is no JSON object: the SDK says what is wrong. @throws Failure `invalid_body` for a batch. */
+/** @returns undefined if the body is not a JSON object; the SDK then answers the error. @throws Failure `invalid_body` for a batch. */
 function messageOf(body: Buffer): Message | undefined {
   let parsed: unknown;
   try {

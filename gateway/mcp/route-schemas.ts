@@ -1,4 +1,4 @@
-// The JSON Schemas of the answers of routes, from the OpenAPI document that the gateway serves. Hides where its shared schemas are.
+// Reads the JSON Schemas of the routes' answers from the OpenAPI document that the gateway serves.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { projectRoot } from '../../kernel/project.ts';
@@ -15,7 +15,10 @@ interface OpenApi {
 
 const inDocument = '#/components/schemas/';
 
-/** By the path in the document: the schema of the JSON answer, and the schemas that it refers to, for `$defs`. @throws Error without such a path. */
+/**
+ * By path of the document: the schema of the JSON answer, and the schemas it refers to, for `$defs`. @throws Error if the path is not in the
+ * document.
+ */
 export function openRouteSchemas(): (route: string) => { schema: Json; $defs: Json } {
   const document = JSON.parse(
     readFileSync(path.join(projectRoot, 'openapi/openapi.json'), 'utf8'),

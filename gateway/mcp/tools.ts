@@ -1,21 +1,20 @@
-// The tools of /mcp: what each is for, its parameters, and the reads of /v1 that answer it.
-// Hides which parameter of a route `as_of` is, and which routes have none.
+// The tools of /mcp: the purpose of each, its parameters, and the reads of /v1 that answer it.
 import { z } from 'zod';
 import { Failure } from '../../kernel/errors.ts';
 
-/** One tool. Its answer has one part for each read, by the part's name. */
+/** A tool. Its answer has one part per read, under the part's name. */
 export interface Tool {
   name: string;
   title: string;
   description: string;
   input: z.ZodObject;
-  /** The path in the OpenAPI document of what each read asks. */
+  /** The path of the reads in the OpenAPI document. */
   route: string;
   /** The names of the parts of the answer. */
   parts: readonly string[];
   /** The targets of the reads, one for each part. @throws Failure `invalid_parameter`. */
   reads(given: never): readonly string[];
-  /** Which rows stay of an answer that is too long: the end of a series, the beginning of a list. */
+  /** Which rows remain when an answer is too long: the end of a series, or the beginning of a list. */
   keeps: 'first' | 'last';
 }
 

@@ -1,5 +1,5 @@
 // Records each call when it has ended: one log line at level `info`, and the metrics.
-// No line holds a key, a token or a query: a query is the client's business, and a mistyped parameter may hold a key.
+// No line contains a key, a token or a query: a query is private to the client, and a mistyped parameter may contain a key.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { lineWriter, withoutSecrets, type Log } from '../../kernel/log/log.ts';
 import { enterStage, stages, whenClosed, type Call } from '../call.ts';
@@ -29,7 +29,7 @@ export function createAccessLog(options: {
     { place, bytes }: { place: Place; bytes: number },
   ): void {
     const { caller, stageMs } = call;
-    // An IP address, and a method that Node's parser knows, stand in JSON as they are.
+    // An IP address, and a method that Node's parser accepts, need no JSON escapes.
     let line = `,"request_id":"${call.requestId}","ip":"${call.clientIp}"`;
     if (caller !== undefined) line += `,"account_id":${JSON.stringify(caller.accountId)}`;
     if (caller?.keyId) line += `,"key_id":${JSON.stringify(caller.keyId)}`;
@@ -46,7 +46,7 @@ export function createAccessLog(options: {
     write(`${line},"total_ms":${rounded(call.stageSinceMs - call.arrivedAtMs)}`);
   }
 
-  /** @param bytes sent; undefined: nothing is logged. */
+  /** @param bytes the bytes sent; undefined: no line is logged. */
   function record(
     request: IncomingMessage,
     response: ServerResponse,
@@ -77,7 +77,7 @@ function rounded(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-// As nginx logs a client that left before its answer began.
+// The status that nginx logs for a client that left before its answer began.
 const clientLeft = 499;
 
 function statusOf(response: ServerResponse): number {

@@ -1,5 +1,5 @@
-// Counts calls and renders the counts for Prometheus. Counting a call is a few additions to arrays.
-// No label holds a key, an account or an IP address: their number is unbounded.
+// Counts calls and renders the counts for Prometheus. Counting a call takes a few additions to arrays.
+// No label contains a key, an account or an IP address, as their number is unbounded.
 import type { ErrorCode } from '../../kernel/errors.ts';
 import { histogramSamples, newHistogram, observe, type Histogram } from '../../kernel/metrics/histogram.ts';
 import type { Metric } from '../../kernel/metrics/text.ts';

@@ -1,5 +1,5 @@
-// Whether this gateway can serve calls, and which of the services behind it are ready. It cannot if it reaches no service, or if its identity is
-// refused. One service that is away does not count: it is away for all gateways. Hides that the services are asked at most once a second.
+// Whether this gateway can serve calls, and which services behind it are ready. It cannot if it reaches no service, or if its identity is refused.
+// One unavailable service does not count, as it is unavailable to all gateways. The services are asked at most once a second.
 import { checkedWithin } from '../../kernel/deadline.ts';
 import { fail, toFailure, type Failure } from '../../kernel/errors.ts';
 import { readyWithinMs } from '../../kernel/http/server.ts';
@@ -20,10 +20,10 @@ export interface ReadinessOptions {
 type State = 'ready' | 'refused' | 'unavailable';
 type States = Readonly<Record<string, State>>;
 
-/** @returns the states of the services. @throws Failure `unavailable`, with the reason: for operators, not for strangers. */
+/** @returns the states of the services. @throws Failure `unavailable` with the reason, which is for operators only. */
 export type Readiness = () => Promise<States>;
 
-/** Longer than a service's own deadline for this answer. A probe of the gateway must wait longer: `timeoutSeconds` in k8s/gateway.yaml. */
+/** Longer than a service's own deadline for this answer. A probe of the gateway needs a longer timeout: `timeoutSeconds` in k8s/gateway.yaml. */
 const deadlineMs = readyWithinMs + 300;
 const rememberedMs = 1_000;
 const ourselves: Identity = { ...anonymous, scope: 'internal' };
@@ -58,7 +58,7 @@ export function createReadiness({ isDraining, log, ...options }: ReadinessOption
   return async () => {
     refuseWhileStopping();
     const states = await found();
-    refuseWhileStopping(); // it may have begun meanwhile, and a balancer must not send on
+    refuseWhileStopping(); // stopping may have begun meanwhile, and a load balancer must then send no more calls
     if (states instanceof Error) throw states;
     return states;
   };
@@ -86,7 +86,7 @@ function statesOf(found: readonly Found[]): States {
   return Object.fromEntries(found.map(({ name, state }) => [name, state]));
 }
 
-/** One ready instance is enough. Each is asked with a sealed identity, which it would refuse to a call as well. */
+/** The service is ready if one instance is. Each request has a sealed identity, so that an instance that refuses the gateway's calls is not ready. */
 async function stateOf(
   urls: readonly string[],
   token: () => string,
@@ -109,10 +109,10 @@ async function stateOf(
 
 const reasonCharsMax = 500;
 
-/** The answer of an instance that is not ready. */
+/** Thrown for the answer of an instance that is not ready. */
 class NotReady extends Error {
   readonly status: number;
-  /** The message of its envelope, for the operator who reads /readyz. */
+  /** The message of its error envelope, for the operator who reads /readyz. */
   readonly reason: string;
 
   constructor(message: string, status: number, body: string) {

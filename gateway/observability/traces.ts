@@ -1,14 +1,14 @@
-// The trace of a call: a span of the whole call, and below it one of each stage that it has reached. The spans of the stages are
-// made when the call has ended, from the times that it has anyway; only that of the wait for a service begins with it, for its id is sent along.
+// The trace of a call: a span of the whole call, with one child span per stage that it reached. The stages' spans are made when the call has ended,
+// from times that are recorded anyway. Only the span of the wait for a service begins with its stage, because its id is sent to the service.
 import type { IncomingMessage } from 'node:http';
 import type { Span, Tracing } from '../../kernel/tracing/tracing.ts';
 import { stages, type Call } from '../call.ts';
 import type { GatewayRoutes } from '../routes.ts';
 
 export interface Traces {
-  /** For the header `traceparent` of the request to a service. */
+  /** The value of the header `traceparent` for the request to a service. */
   forwarded(request: IncomingMessage, call: Call): string;
-  /** To be called once all stages have ended. */
+  /** Call this once all stages have ended. */
   ended(request: IncomingMessage, call: Call, answer: { status: number; complete: boolean }): void;
 }
 

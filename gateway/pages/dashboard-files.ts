@@ -1,5 +1,4 @@
-// The files of the dashboard in memory, as its build has left them: each in the encodings in which it is sent.
-// Hides their names on disk: `x.js.br` and `x.js.gz` stand beside `x.js`.
+// Reads the files of the built dashboard into memory, each in all its encodings: `x.js.br` and `x.js.gz` are encodings of `x.js`.
 import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +22,7 @@ export interface DashboardFile {
 /** By path: `/index.html`, `/assets/….js`. */
 export type DashboardFiles = ReadonlyMap<string, DashboardFile>;
 
-/** @throws Error if the directory has no index.html, or a file of a type that is not served. */
+/** @throws Error if the directory has no index.html, or contains a file of an unknown type. */
 export async function readDashboard(directory: string): Promise<DashboardFiles> {
   const names = (await readdir(directory, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !/\.(?:br|gz)$/.test(entry.name))

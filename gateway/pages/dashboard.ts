@@ -1,5 +1,5 @@
-// Serves the dashboard from memory: its files under /assets/, and index.html for each of its other URLs.
-// Hides that its build may still be under way when the first call comes, or may have failed.
+// Serves the dashboard from memory: its files under /assets/, and index.html for its other URLs. The build may still be running when the first call
+// arrives, or may have failed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
@@ -9,7 +9,7 @@ import { callOf } from '../call.ts';
 import { readDashboard, type DashboardFiles } from './dashboard-files.ts';
 import type { Policy } from '../policy.ts';
 
-/** Scripts and styles come from files of the gateway alone, and calls go to it alone. */
+/** Scripts and styles are loaded only from the gateway, and calls go only to it. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -31,13 +31,13 @@ const failedPage = `<!doctype html>
 `;
 
 export const dashboardAction = z.strictObject({
-  /** Answers only who asks for a page, if there is a dashboard; all others pass on to the next policy. */
+  /** Answers only requests for a page, and only if there is a dashboard; all others pass to the next policy. */
   only: z.literal('browsers').optional(),
 });
 
 /**
  * Reads the files once, for all pipelines.
- * @param directory of the built dashboard, once it is built; undefined: none is served, and its URLs are 404.
+ * @param directory the directory of the built dashboard, once it is built; undefined: its URLs are answered 404.
  */
 export function createDashboard(directory: Promise<string> | undefined, log: Log) {
   const files = directory?.then(readDashboard).catch((error: unknown) => {

@@ -1,5 +1,5 @@
-// What the gateway serves itself besides the dashboard: /docs/errors, to which `error.docs_url` links, and /v1/openapi.json.
-// Hides that each is compressed once, when the gateway starts.
+// The pages that the gateway itself serves besides the dashboard: /docs/errors, which `error.docs_url` links to, and /v1/openapi.json. Each is
+// compressed once, when the gateway starts.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

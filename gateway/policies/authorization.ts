@@ -1,9 +1,9 @@
-// The key in an Authorization header.
+// Parses API keys from an Authorization header.
 import { looksLikeApiKey } from '../../kernel/credentials/api-key.ts';
 
 /**
- * The key of `Bearer <key>`; of `Basic`, what begins like a key: the user name, the password, or both where they differ.
- * @returns nothing for other schemes, and for Basic without a key: that is for somebody else, such as a proxy.
+ * The key of `Bearer <key>`. For `Basic`, what begins like a key: the user name, the password, or both if they differ.
+ * @returns an empty list for other schemes and for Basic without a key: those credentials are for another server, such as a proxy.
  */
 export function keysInAuthorization(value: string): readonly string[] {
   const bearer = /^bearer +(\S+)$/i.exec(value)?.[1];

@@ -1,5 +1,5 @@
-// Bounds the answers of an account under way at once, by its plan: 429 beyond. A place is freed however the answer ends: whole, cut off,
-// failed, or left by its client. An answer that exceeds its deadline as a whole is ended: 504, or cut off if it has begun.
+// Limits the concurrent answers of an account by its plan: 429 beyond. A slot is freed however the answer ends: complete, cut off, failed, or
+// abandoned by its client. An answer that exceeds its total deadline is ended with 504, or cut off if it has begun.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { callOf, callerOf, enterStage, whenClosed, type Call } from '../call.ts';
@@ -25,7 +25,7 @@ export function concurrency({
   };
 }
 
-/** Apart from the policy, so that a call that need not wait makes no function for it. */
+/** A separate function, so that a call that need not wait allocates no async function. */
 async function beginLater({ call, response, waiting, next }: Waiting): Promise<void> {
   const answer = await waiting;
   if (answer === null) return refuse(callerOf(call).plan.concurrency);

@@ -1,5 +1,5 @@
-// CORS: pages of any origin may call the data and public endpoints, those of the dashboard's origins also the account and
-// sign-in endpoints. Browser credentials are never allowed. Answers preflights.
+// CORS: pages of any origin may call the data and public endpoints; pages of the dashboard's origins may also call the account and sign-in endpoints.
+// Browser credentials are never allowed. Answers preflights.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
@@ -11,7 +11,7 @@ export interface CorsOptions {
   methodsAt: (path: string) => readonly string[];
 }
 
-/** What a page may read of an answer, beside the headers that a browser always shows. */
+/** The headers that a page may read, besides those that a browser always exposes. */
 const exposed = [
   'Accept-Ranges',
   'Content-Disposition',
@@ -66,7 +66,7 @@ export function cors({ dashboardOrigins, methodsAt }: CorsOptions, from: 'any' |
   };
 }
 
-/** Whether a browser asks if a page may make a call. */
+/** Whether the request is a browser's preflight. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && /^[A-Za-z]{1,20}$/.test(headers['access-control-request-method'] ?? '');
 }
@@ -83,7 +83,7 @@ export function permitRefusal({ headers }: IncomingMessage, response: ServerResp
   response.end();
 }
 
-/** Other origins get the list of methods too, but no permission. */
+/** Other origins also receive the list of methods, but no permission. */
 function answerPreflight(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,7 +1,7 @@
-// Identifies the caller: takes the API key or the session from the request, checks its format, looks it up, and refuses everyone
-// else with 401, or 429 if too many from the same IP address fail. Where only operators may go on, everybody else gets 404. A key without the scope of the
-// call, or from another address than it allows, gets 403: ahead of plan and quota, so it costs nothing. A session
-// is looked up on every call, a key if it is not cached; an ended credential is refused on the next request.
+// Identifies the caller: reads the API key or the session from the request, checks its format, looks it up, and refuses all others with 401, or with
+// 429 if too many from the same IP address fail. On operator-only routes everyone else gets 404. A key without the call's scope, or from an address
+// that it does not allow, gets 403 before plan and quota are checked, so the call is not charged. A session is looked up on every call, a key only if
+// it is not cached. An ended credential is refused on the next request.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -32,15 +32,15 @@ export interface CredentialOptions {
 
 export const credentialAction = z.strictObject({
   accept: z.array(z.enum(['key', 'session'])).min(1),
-  /** A call without any credential passes, as nobody's. */
+  /** Whether a call without a credential passes, without a caller. */
   optional: z.boolean().default(false),
-  /** Of the paths that read by their method, those that need the scope `manage` all the same. */
+  /** The paths that need the scope `manage` although their method only reads. */
   manage: z.array(z.string()).default([]),
-  /** Only a session of an operator passes, who has signed in lately. */
+  /** Only an operator's session with a recent sign-in passes. */
   only: z.enum(['operators']).optional(),
 });
 
-/** The scope that a key needs for a call, by its method and path. Data is what sessions are not accepted for. */
+/** The scope that a key needs for a call, by its method and path. Routes that accept no sessions are data routes. */
 export function keyScopesOf({
   accept,
   manage,
@@ -92,7 +92,7 @@ export function credential(
     next();
   }
 
-  /** Sets the caller. @throws Failure unauthorized if there is no such credential, forbidden if its key may not make the call. */
+  /** Sets the caller. @throws Failure unauthorized if the credential does not exist; forbidden if its key may not make the call. */
   function finish(request: IncomingMessage, presented: Presented, found: Credential | null): void {
     const call = callOf(request);
     if (found === null) throw refused(presented.session === undefined ? unknownKey : endedSession);
@@ -104,7 +104,7 @@ export function credential(
     if (found.keyId !== null) journal.touch(found.keyId);
   }
 
-  /** Counts a failed credential. @throws the error, or Failure rate_limited if too many fail from the IP address. */
+  /** Counts a failed credential. @throws the error, or Failure rate_limited if too many from the IP address fail. */
   function refuse(request: IncomingMessage, presented: Presented | undefined, error: unknown): never {
     if (!(error instanceof Failure) || error.code !== 'unauthorized') throw error;
     const call = callOf(request);
@@ -121,8 +121,8 @@ export function credential(
 }
 
 /**
- * @throws Failure not_found for everybody else, as for a path that does not exist: nobody is told who is an operator, or that there is one.
- * forbidden if the operator has no second factor where one is required, reauthentication_required if the sign-in is too long ago.
+ * @throws Failure not_found for everyone else, as for an unknown path, so that nobody learns who is an operator; forbidden if the operator lacks a
+ * required second factor; reauthentication_required if the last sign-in is too old.
  */
 function requireOperator({ operator }: Credential): void {
   if (operator === 'no') fail('not_found', 'No endpoint exists at this path.');
@@ -135,7 +135,7 @@ function requireOperator({ operator }: Credential): void {
     fail('reauthentication_required', 'You signed in more than 15 minutes ago. Sign in again to do this.');
 }
 
-/** @throws Failure forbidden, which names the address that was seen, or the scope that is needed. */
+/** @throws Failure forbidden, with the address that was seen or the scope that is needed. */
 function requireAccess({ scopes, isAllowedFrom }: KeyAccess, needed: KeyScope, clientIp: string): void {
   if (isAllowedFrom?.(clientIp) === false)
     fail(
@@ -149,7 +149,7 @@ function requireAccess({ scopes, isAllowedFrom }: KeyAccess, needed: KeyScope, c
     );
 }
 
-/** The only credential of a call. */
+/** The single credential of a call. */
 interface Presented {
   /** The SHA-256 of the key or the session token. */
   readonly hash: string;
@@ -164,8 +164,8 @@ const endedSession = 'The session is invalid or has ended. Sign in again.';
 export type SetCallerContext = (call: Call, found: Credential, plan: Plan) => void;
 
 /**
- * The objects that describe a caller are created once and reused while lookups return the same: a call then creates none, and the
- * sealed identity is found by them.
+ * The objects that describe a caller are created once and reused while lookups return the same values. A call then allocates none, and the sealed
+ * identity is found by object identity.
  */
 export function createCallerContexts(): SetCallerContext {
   const contexts = new LRUCache<string, { caller: Caller; identity: Identity }>({ max: contextsMax }); // by key or session
@@ -195,8 +195,8 @@ export function createCallerContexts(): SetCallerContext {
 }
 
 /**
- * The only credential of a call: the SHA-256 of a well-formed key (in X-API-Key, Authorization or `api_key`), or a session
- * if sessions are accepted; otherwise a session beside a key is ignored. @throws Failure unauthorized, which says what is wrong.
+ * The single credential of a call: the SHA-256 of a well-formed key (in X-API-Key, Authorization or `api_key`), or a session if sessions are
+ * accepted. Otherwise a session next to a key is ignored. @throws Failure unauthorized, which names the problem.
  */
 function presentedCredential(
   connection: Connection,
@@ -234,10 +234,10 @@ function presentedCredential(
 }
 
 const lastKey = Symbol('last key');
-/** A connection with the key that came over it last: most clients send the same one with each call. */
+/** A connection with the last key received on it: most clients send the same key with each call. */
 type Connection = Socket & { [lastKey]?: { key: string; presented: Presented } };
 
-/** Checks and hashes a key if it is not the one that came last over the connection. */
+/** Checks and hashes a key unless it is the last one received on the connection. */
 function presentedKey(connection: Connection, key: string): Presented {
   const last = connection[lastKey];
   if (last?.key === key) return last.presented;
@@ -252,8 +252,8 @@ function refused(message: string): Failure {
 }
 
 /**
- * What may be sent, for clients that send a password only when they are asked for one: LibreOffice, or a browser that opens a link.
- * A page's script is not asked for it, as the browser would show its own dialog over the page.
+ * The WWW-Authenticate challenges, for clients that send a password only when challenged: LibreOffice, or a browser that opens a link. A page's
+ * script gets no challenge, as the browser would show its own dialog over the page.
  */
 function challengesOf(request: IncomingMessage, call: Call): string {
   const mode = request.headers['sec-fetch-mode'];

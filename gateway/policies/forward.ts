@@ -1,4 +1,4 @@
-// Forwards the call to a service and its answer back. Hides which headers are sent, which instance is used, and how failures map.
+// Forwards the call to a service and its answer back: chooses the headers, the instance and the retries, and maps failures.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure, fail } from '../../kernel/errors.ts';
@@ -26,11 +26,11 @@ export interface ForwardOptions {
   identitySecret: string;
   /** How long the service may be silent, before its answer or within it. */
   timeoutMs: number;
-  /** How long a client may take to send a request, beside the time for the bytes of an upload. */
+  /** How long a client may take to send a request, in addition to the time for the bytes of an upload. */
   requestWithinMs: number;
-  /** The memory of all bodies of clients. */
+  /** The memory budget of all client bodies. */
   bodies: ByteBudget;
-  /** Null: calls are not traced, and the client's trace is passed on. */
+  /** Null: calls are not traced, and the client's trace header is passed on. */
   traces: Traces | null;
 }
 
@@ -43,13 +43,13 @@ const passedOn = [
   'if-none-match',
   'user-agent',
 ];
-// The first two attempts follow each other at once. The further ones wait for an instance that is just being replaced.
+// The first two attempts follow each other at once. Later ones wait for an instance that is being replaced.
 const attemptsMax = 5;
 const attemptPauseMs = 25;
-const attemptsWithinMs = 1_000; // instances that take no connection, which is noticed after 2 s, are not tried again
+const attemptsWithinMs = 1_000; // an instance that does not accept a connection is noticed after 2 s and not retried
 const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const noBody = Buffer.alloc(0);
-// What the streams of an upload on its way may hold.
+// The buffer size of an upload's streams.
 const uploadBytes = 256 * 1024;
 
 export function createForwarder(options: ForwardOptions): Forwarder {
@@ -73,13 +73,13 @@ export function createForwarder(options: ForwardOptions): Forwarder {
       for (let attempt = 1; ; attempt += 1) {
         const url = upstreams.pick(failed);
         try {
-          // A client that left before the answer says nothing of the instance.
+          // A client that left before the answer is no evidence about the instance.
           if (await transport.send(url, request, response, { headers, body })) upstreams.answered(url);
           return;
         } catch (error) {
           if (body instanceof Upload && body.failure !== undefined) throw body.failure;
           if (!(error instanceof AttemptFailed)) throw error;
-          // Whoever can make a service answer an error must not put the instance out of use for everybody.
+          // An error answer does not count: anyone who can provoke one could disable the instance for everybody.
           if (error.why === 'unsent' || error.why === 'cut') upstreams.failed(url);
           else if (error.why === 'unusable') upstreams.answered(url);
           if (error.why !== 'unsent') sentTimes += 1;
@@ -100,8 +100,8 @@ export function createForwarder(options: ForwardOptions): Forwarder {
 }
 
 /**
- * A request that no instance has received may be sent again, and a read may be sent twice: what breaks an instance must not go
- * round all of them. Silence is not repeated: the service is overloaded.
+ * A request that no instance has received may be sent again. A read may be sent twice, but not to every instance: it may be what breaks them. A
+ * silent attempt is not repeated, as the service is overloaded.
  * @param sentTimes how often it has been sent.
  */
 function mayRepeat(why: AttemptFailed['why'], isRead: boolean, sentTimes: number): boolean {
@@ -109,7 +109,7 @@ function mayRepeat(why: AttemptFailed['why'], isRead: boolean, sentTimes: number
   return why !== 'silent' && isRead && sentTimes < 2;
 }
 
-/** In place of a service that this gateway has no URL of. */
+/** Replaces `forward` for a service that this gateway has no URL for. */
 export const notSetUp: Policy = () => {
   fail('not_found', 'This endpoint is not set up here: the gateway has no PUBLISHER_URL.');
 };
@@ -119,15 +119,15 @@ function headersFor(request: IncomingMessage, call: Call, body: Buffer | Upload,
   const sent = request.headers;
   const headers: string[] = [];
   for (const name of passedOn) pass(headers, name, sent[name]);
-  // The only cookie of the service: it binds a sign-in with Google to the browser that began it.
+  // The only cookie that a service uses: it binds a Google sign-in to the browser that began it.
   if (call.path.startsWith('/auth/google/')) pass(headers, 'cookie', sent.cookie);
-  // A prefetch must not be shown what is shown once.
+  // Values that are shown once must not be shown to a prefetch.
   if (call.path.startsWith('/v1/account/key/')) {
     for (const name of ['purpose', 'sec-purpose']) pass(headers, name, sent[name]);
   }
   if (call.path.startsWith('/v1/bulk/'))
     for (const name of ['range', 'if-range']) pass(headers, name, sent[name]);
-  // Stripe signs the bytes of its events, which are forwarded as they are.
+  // Stripe signs the bytes of its events, which are forwarded unchanged.
   if (call.path.startsWith('/billing/stripe/')) pass(headers, 'stripe-signature', sent['stripe-signature']);
   if (body instanceof Upload) pass(headers, 'content-length', sent['content-length']);
   else if (body.length > 0) headers.push('content-length', String(body.length));
@@ -147,7 +147,7 @@ function passTrace(headers: string[], request: IncomingMessage, call: Call, trac
 
 const notInValue = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** @throws Error if a value would add a second header; Node's parser accepts none that does. */
+/** @throws Error if a value would add a second header; Node's parser accepts no such value. */
 function pass(headers: string[], name: string, given: string | string[] | undefined): void {
   if (given === undefined) return;
   const value = typeof given === 'string' ? given : given.join(', ');

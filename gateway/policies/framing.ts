@@ -1,5 +1,5 @@
-// Refuses requests whose framing two servers could read differently, which would allow request smuggling.
-// Node's parser has refused conflicting lengths, repeated lengths and folded headers before this runs.
+// Refuses requests whose framing two servers could read differently, which would allow request smuggling. Node's parser has already refused
+// conflicting lengths, repeated lengths and folded headers.
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
@@ -8,25 +8,25 @@ import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
 const bodyless = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
-// Names as DNS and container networks have them, without the signs that RFC 3986 allows besides. IPv6 stands in brackets.
+// Names as used by DNS and container networks, without the other characters that RFC 3986 allows. IPv6 is in brackets.
 const wellFormedHost = /^(?:[a-z0-9_][a-z0-9._-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i;
-// After an unread body, the following bytes on the connection may not be a request.
+// After an unread body, the next bytes on the connection may not be a request.
 const close = { connection: 'close' };
 
 export const framingAction = z.union([
   z.strictObject({
-    /** How long a body may be, in KB. */
+    /** The longest accepted body, in KB. */
     bodyKb: z
       .int()
       .min(1)
       .max(4096)
       .default(bodyBytesMax / 1024),
   }),
-  /** A file, which may be as long as UPLOAD_MB says. */
+  /** A file, limited by UPLOAD_MB. */
   z.strictObject({ body: z.literal('upload') }),
 ]);
 
-/** @param uploadMb how long a file may be. */
+/** @param uploadMb the longest accepted file, in MiB. */
 export function framing(action: z.output<typeof framingAction>, uploadMb: number): Policy {
   const isUpload = 'body' in action;
   const bytesMax = isUpload ? uploadMb * 1024 * 1024 : action.bodyKb * 1024;
@@ -60,8 +60,8 @@ export function framing(action: z.output<typeof framingAction>, uploadMb: number
     }
     const call = callOf(request);
     call.isUpload = isUpload && request.method === 'POST';
-    call.bodyBytesMax = bytesMax; // of one without a length, which `forward` counts
-    // Whoever still sends a file must be able to read the error: Node reads the rest, if it comes in time, before the next request.
+    call.bodyBytesMax = bytesMax; // `forward` counts the bytes of a body without a length
+    // A client that is still sending a file must be able to read the error: Node reads the rest, if it arrives in time, before the next request.
     if (Number(length ?? 0) > bytesMax) throw tooLong(call, isUpload ? {} : close);
     next();
   };

@@ -1,5 +1,5 @@
-// /healthz: the process is up. /readyz: which services this gateway can serve. Hides from callers why a service is not ready: the log and
-// the metrics port have the reason.
+// /healthz: the process is up. /readyz: which services this gateway can serve. The reason why a service is not ready is only in the log and at the
+// metrics port.
 import { Failure, toFailure } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Readiness } from '../observability/readiness.ts';

@@ -1,4 +1,4 @@
-// The last pipeline: 405 if the path exists for another method, else 404, which pages of any origin may read.
+// The last pipeline: 405 if the path exists for another method, else 404. Pages of any origin may read both.
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import { isPreflight, permitRefusal } from './cors.ts';

@@ -1,13 +1,13 @@
-// Parses the URL once, for matching, logging and forwarding alike; refuses a URL that two servers could read differently.
-// Removes every `api_key` parameter from the URL before anything logs or forwards it.
+// Parses the URL once, for matching, logging and forwarding, and refuses a URL that two servers could read differently. Removes every `api_key`
+// parameter before the URL is logged or forwarded.
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../kernel/errors.ts';
 import { callOf } from '../call.ts';
 import type { Policy } from '../policy.ts';
 
-/** Most paths are plainly normal: letters, digits and -._~, no segment empty or beginning with a dot. */
+/** Most paths are plainly normal: letters, digits and -._~, with no segment empty or beginning with a dot. */
 export const plainPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
-// The only place where an encoded slash is allowed: codes of debt securities contain slashes.
+// The only path with an encoded slash: codes of debt securities contain slashes.
 const securityCode = /^(\/v1\/securities\/)([^/]+)(\/prices)$/;
 
 export function pathCheck(): Policy {
@@ -38,11 +38,11 @@ export function pathCheck(): Policy {
   };
 }
 
-/** Whether all readers parse the path alike: no dot segments, empty segments or alternative separators, and valid escapes. */
+/** Whether all servers parse the path alike: no dot segments, empty segments or alternative separators, and valid escapes. */
 export function isNormalPath(path: string): boolean {
   if (plainPath.test(path)) return true;
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[\\#]/.test(path)) return false;
-  // A reader that decodes the slashes of a code as separators must not be led to another path either.
+  // A server that decodes the slashes of a code as separators must not reach another path either.
   const read = path.replace(
     securityCode,
     (_whole, before: string, code: string, after: string) => before + code.replace(/%2f/gi, '/') + after,
@@ -59,8 +59,8 @@ export function isNormalPath(path: string): boolean {
 }
 
 /**
- * Removes the keys from the query. Names are compared decoded and case-insensitively, so that no spelling of a key gets into a log; only
- * `api_key` is accepted as a key, another case is `misspelled`.
+ * Removes the keys from the query. Names are compared decoded and case-insensitively, so that no spelling of a key is logged. Only `api_key` is
+ * accepted as a key; another case is `misspelled`.
  */
 export function takeKeys(rawQuery: string): {
   query: string;
@@ -81,10 +81,10 @@ export function takeKeys(rawQuery: string): {
   return { query: kept.join('&'), keys, misspelled };
 }
 
-/** As HTTP's parser trims a header: blanks and line ends around a key come from the file or cell that it was copied from. */
+/** Trims like an HTTP header: a key copied from a file or a cell may have blanks and line ends around it. */
 const trimmed = (key: string) => key.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
 
-/** Express keeps a second copy of the URL for error pages and loggers; it must not contain the key either. */
+/** Express stores a second copy of the URL for error pages and loggers; it must not contain the key either. */
 function setUrl(request: IncomingMessage & { originalUrl?: string }, url: string): void {
   request.url = url;
   if (request.originalUrl !== undefined) request.originalUrl = url;

@@ -1,4 +1,4 @@
-// Enforces the quota: charges the call to the month of its account before it is forwarded; 402 when the month is used up.
+// Enforces the quota: charges the call to its account's month before it is forwarded; 402 when the month is exhausted.
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { utcDate, type Clock } from '../../kernel/clock.ts';
@@ -11,7 +11,7 @@ import type { Policy } from '../policy.ts';
 import { counted, nounOf } from '../../kernel/text/counted.ts';
 
 export const quotaAction = z.strictObject({
-  /** What is charged once: a call by default; or a file, for all its ranges that a key reads on a day (UTC). */
+  /** What is charged once: a call (the default), or a file, for all ranges that a key reads on a day (UTC). */
   by: z.enum(['call', 'file']).default('call'),
 });
 
@@ -21,7 +21,7 @@ export interface QuotaOptions {
   clock: Clock;
 }
 
-const seriesMax = 1_000; // per list; data-api refuses longer ones, so no more is ever served
+const seriesMax = 1_000; // per list; data-api refuses longer lists
 
 export function quota(
   { month, fileCharges, clock }: QuotaOptions,
@@ -65,7 +65,7 @@ function readRange(call: Call, response: ServerResponse, range: Range): void {
   addQuotaHeaders(call, take);
 }
 
-/** Apart from the policy, so that a call that need not wait makes no function for it. */
+/** A separate function, so that a call that need not wait allocates no async function. */
 async function takenLater(
   call: Call,
   response: ServerResponse,
@@ -82,7 +82,7 @@ function taken(call: Call, response: ServerResponse, take: Take): void {
   if (take.charge === null) refuse(take);
 }
 
-/** A list of series counts as one call per series, or per so many as the plan says. */
+/** A list of series counts as one call per series, or per the number of series that the plan sets. */
 export function callsOf(
   { path, query, body }: Pick<Call, 'path' | 'query' | 'body'>,
   { series_per_call: perCall }: Pick<Plan, 'series_per_call'>,
@@ -90,13 +90,13 @@ export function callsOf(
   return Math.ceil(Math.min(seriesMax, seriesOf(path, query, body?.fields)) / perCall);
 }
 
-/** How many series are asked for, at least 1. */
+/** The number of requested series, at least 1. */
 function seriesOf(path: string, query: string, fields: unknown): number {
   const name = path === '/v1/series' ? 'ids' : path === '/graph/fredgraph.csv' ? 'id' : null;
   if (name !== null) return new URLSearchParams(query).get(name)?.split(',').length ?? 1;
   if (path !== '/v1/series/query') return 1;
   const ids = typeof fields === 'object' && fields !== null && 'ids' in fields ? fields.ids : undefined;
-  return Array.isArray(ids) ? Math.max(1, ids.length) : 1; // what is no list is refused
+  return Array.isArray(ids) ? Math.max(1, ids.length) : 1; // anything else is refused later
 }
 
 function addQuotaHeaders(call: Call, take: Take): void {

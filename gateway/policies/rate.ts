@@ -1,6 +1,5 @@
-// Enforces the rate limits, in calls per second; 429 beyond. Data calls count per account, by its plan; calls that manage an account
-// per key or session; all others per client IP address. Hides which counter a call counts in: what has one of its own is never
-// refused because of calls that count elsewhere.
+// Enforces the rate limits, in calls per second; 429 beyond. Data calls count per account, by its plan; calls that manage an account count per key or
+// session; all others per client IP address. Routes with their own counter are not affected by other calls.
 import { z } from 'zod';
 import { limitKey } from '../../kernel/ip.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -9,9 +8,9 @@ import type { Seconds, Taken } from '../limits/seconds.ts';
 import type { Policy } from '../policy.ts';
 
 export const rateAction = z.strictObject({
-  /** Whose calls are counted together. */
+  /** What the calls are counted by. */
   by: z.enum(['account', 'credential', 'ip']),
-  /** The name of a counter of its own, apart from the other calls of the same one. */
+  /** The name of a separate counter, independent of the client's other calls. */
   of: z.enum(['revocation', 'readiness', 'operator']).optional(),
 });
 type RateAction = z.output<typeof rateAction>;
@@ -55,7 +54,7 @@ function callsPerSecondOf(options: RateOptions, call: Call, by: RateAction['by']
   return by === 'credential' ? options.managementCallsPerSecond : options.publicCallsPerSecond;
 }
 
-/** Whose calls are counted with this one. */
+/** The counter key of the call. */
 function countedOf(call: Call, by: RateAction['by']): string {
   if (by === 'ip') return limitKey(call.clientIp);
   const { accountId, keyId } = callerOf(call);

@@ -1,5 +1,4 @@
-// Creates the call: an id of our own, the client IP; removes the headers that only the gateway may set.
-// Hides which inbound headers are ours.
+// Creates the call, with our own request id and the client's IP address, and removes the inbound headers that only the gateway may set.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyBytesMax } from '../../kernel/bodies/service-bodies.ts';
@@ -10,7 +9,7 @@ import { keysInAuthorization } from './authorization.ts';
 import type { Clients } from '../client-ip.ts';
 import type { Policy } from '../policy.ts';
 
-// Compared in lower case with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
+// Compared in lower case, with `_` as `-`: servers that map headers to variables cannot distinguish `X_Almanac_Identity` from ours.
 const beginsLikeOurs = /^[xfa]/i;
 const ours =
   /^(?:x-almanac-.*|x-forwarded-.*|forwarded|x-real-ip|x-request-id|x-api-key|x-session-token|authorization)$/;
@@ -65,12 +64,12 @@ export function requestId(options: {
   };
 }
 
-/** One listener for all that wait for it: each costs as much as what it does. Node emits it once. */
+/** One listener runs all the work, as each listener has a cost of its own. Node emits `close` once. */
 function onClose(this: ServerResponse): void {
   for (const work of callOf(this.req).closing) work();
 }
 
-/** The headers that only the gateway may set but also reads, as sent by the client or a trusted proxy. */
+/** Headers that only the gateway may set but also reads, as sent by the client or a trusted proxy. */
 interface Taken {
   presented: Call['presented'];
   forwardedFor: readonly string[];
@@ -79,7 +78,7 @@ interface Taken {
 
 const none: readonly string[] = [];
 
-/** Removes every header that only the gateway may set from both of Node's header lists. */
+/** Removes every header that only the gateway may set from both header lists of Node. */
 function takeOurHeaders(request: IncomingMessage): Taken {
   const presented = { keyHeaders: none, authorizations: none, keyParameters: none, sessionHeaders: none };
   const taken: Taken = { presented, forwardedFor: none, forwardedProto: none };
@@ -99,7 +98,7 @@ function takeOurHeaders(request: IncomingMessage): Taken {
     } else if (exact === 'x-session-token') presented.sessionHeaders = [...presented.sessionHeaders, value];
     else if (exact === 'x-forwarded-for') taken.forwardedFor = [...taken.forwardedFor, value];
     else if (exact === 'x-forwarded-proto') taken.forwardedProto = [...taken.forwardedProto, value];
-    request.headers[exact] = undefined; // not `delete`, which slows down reading all other headers
+    request.headers[exact] = undefined; // `delete` would slow down reading all other headers
   }
   request.rawHeaders = kept;
   return taken;

@@ -1,6 +1,5 @@
-// Answers a read from memory if it was answered before and no newer load can have been reported as done; else lets it be forwarded, and
-// keeps the answer if data-api allows it. Every check and charge precedes it. Hides what an answer depends on, and that calls for
-// the same answer wait for one that is under way.
+// Answers a read from the response cache if it was answered before and no newer load can have been reported; otherwise lets it be forwarded, and
+// caches the answer if data-api allows it. All checks and charges precede it. Calls for an answer in flight wait for it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../kernel/clock.ts';
@@ -20,12 +19,12 @@ export interface ResponseCacheOptions {
   clock: Clock;
 }
 
-/** A call whose answer is looked for. */
+/** A call whose answer is looked up. */
 interface Sought {
   call: Call;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Of all that the answer depends on. */
+  /** The cache key: everything the answer depends on besides the data. */
   name: string;
   /** The state of the data that the answer must include. */
   needed: DataState;
@@ -33,7 +32,7 @@ interface Sought {
 
 const nameLengthMax = 2_000;
 
-/** @param options undefined: no answer is kept. */
+/** @param options undefined: nothing is cached. */
 export function responseCache(options: ResponseCacheOptions | undefined): Policy {
   if (options === undefined) return (_request, _response, next) => next();
   const { lease, keptAnswers, clock } = options;
@@ -48,7 +47,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
     return seek({ call, request, response, name, needed }, next);
   };
 
-  /** Answers from memory; or waits for a call that asks for the same; or lets this one ask. */
+  /** Answers from the cache, waits for a call with the same key, or lets this call be forwarded. */
   function seek(sought: Sought, next: () => void): Promise<void> | void {
     if (sendValid(sought)) return;
     const ended = captures.join(sought);
@@ -67,7 +66,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
   async function sendWhenKept(ended: Promise<Outcome>, sought: Sought, next: () => void): Promise<void> {
     enterStage(sought.call, 'upstream');
     const outcome = await ended;
-    // The first of those who waited asks now, and the others wait for it: together they would be a burst on data-api.
+    // The first waiting call is forwarded, and the others wait for it: together they would be a burst on data-api.
     if (outcome === 'left' && !sought.response.closed) return seek(sought, next);
     if (!sendValid(sought)) next();
   }
@@ -80,7 +79,7 @@ export function responseCache(options: ResponseCacheOptions | undefined): Policy
   }
 }
 
-/** @returns false if the call needs the body, and it is not known. */
+/** @returns false if the call needs the body and it is not cached. */
 function send({ call, request, response }: Sought, { etag, head, validators, body }: KeptAnswer): boolean {
   const isKnown = etagMatches(request.headers['if-none-match'], etag);
   if (!isKnown && body === undefined) return false;
@@ -98,7 +97,10 @@ function send({ call, request, response }: Sought, { etag, head, validators, bod
 const namesOfFeatures = new WeakMap<readonly Feature[], string>();
 const encodings = new LRUCache<string, Encoding>({ max: 1_000 });
 
-/** As data-api decides by the same: the URL as sent, without the key; the features of the plan; what the client accepts. */
+/**
+ * The cache key depends on what data-api's answer depends on: the URL as sent, without the key; the features of the plan; the encodings and types
+ * that the client accepts.
+ */
 function nameOf({ identity: { features } }: Call, { url = '', headers }: IncomingMessage): string {
   let ofFeatures = namesOfFeatures.get(features);
   if (ofFeatures === undefined) namesOfFeatures.set(features, (ofFeatures = features.toSorted().join()));

@@ -1,5 +1,5 @@
-// Looks up the session where one is optional: a valid session identifies its account, any other is ignored, and the
-// service decides which endpoints need one. These endpoints refuse an API key rather than ignore it.
+// Looks up an optional session. A valid session identifies its account; an invalid one is ignored, as the service decides which endpoints need one.
+// An API key is refused.
 import { fail } from '../../kernel/errors.ts';
 import { planOf, type Plans } from '../../kernel/plans.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';

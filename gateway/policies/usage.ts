@@ -1,4 +1,4 @@
-// Journals each call of a key after its response: the ledger of usage. A call is billed if it was charged and served.
+// Records each call of a key in the journal after its response. A call is billed if it was charged and served.
 import type { ServerResponse } from 'node:http';
 import { utcDate, type Clock } from '../../kernel/clock.ts';
 import { callOf, callerOf, whenClosed, type Call } from '../call.ts';
@@ -35,15 +35,15 @@ function record(
   const entry = {
     account_id: callerOf(call).accountId,
     key_id: keyId,
-    // The month may turn between the two: a call is billed in the month that it was taken from, so that none is billed over its limit.
+    // A call is billed in the month that it was charged to, even if the next month has begun, so that no month exceeds its limit.
     day: chargedMonth === undefined ? day : dayWithin(chargedMonth, day),
     endpoint: groupName(call.path),
-    // If the client left before the answer, it is counted as 4xx, like the log's 499.
+    // If the client left before the answer, the call counts as 4xx, like the log's 499.
     status_class: response.headersSent ? Math.floor(response.statusCode / 100) : 4,
   };
   const charged = charge !== undefined && isServed(response) ? calls : 0;
   const billed = range === undefined ? charged : range.end(isServed(response));
   journal.record({ ...entry, calls, billed });
-  // After what it was billed: accounts-api gives that back if another gateway has charged the file.
+  // After the billed call: accounts-api refunds it if another gateway has charged the same file.
   if (range !== undefined && billed > 0) journal.chargedFile({ ...entry, file: range.file });
 }

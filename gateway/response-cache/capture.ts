@@ -1,27 +1,27 @@
-// An answer of data-api from the call that asks for it to its place in memory: whether anybody wants it kept, who waits for it, and how
-// it is collected while it is forwarded. Hides that memory is spent only on answers that are asked for again.
+// Collects an answer of data-api for the response cache while it is forwarded, and lets other calls wait for it. Only answers that are requested
+// again are cached.
 import type { Clock } from '../../kernel/clock.ts';
 import { includes, parseValidity, type DataState, type Validity } from '../../kernel/http/validity.ts';
 import { bodyBytesMax, keptAnswer, type KeptAnswer, type KeptAnswers } from './kept-answers.ts';
 
-/** An answer that a call is about to ask for. */
+/** An answer that a call is about to request. */
 export interface Question {
-  /** Of all that the answer depends on besides the data. */
+  /** The cache key: everything the answer depends on besides the data. */
   name: string;
   /** The state of the data that the answer must include. */
   needed: DataState;
 }
 
-/** `left`: the client of the call left before the answer came. `unkept`: the answer must not be kept, or failed. */
+/** `left`: the client of the call left before the answer arrived. `unkept`: the answer must not be cached, or failed. */
 export type Outcome = 'kept' | 'unkept' | 'left';
 
 export interface Captures {
   /**
-   * Waits for the answer if another call asks for it already. After `unkept` every waiting call asks data-api itself; after `left` one of
-   * them asks for all. @returns undefined if none asks for it, or the answer comes already and is not kept.
+   * Waits for the answer if another call has requested it. After `unkept`, every waiting call asks data-api itself; after `left`, one of them asks
+   * for all. @returns undefined if no call has requested it, or it is already arriving and will not be cached.
    */
   join(question: Question): Promise<Outcome> | undefined;
-  /** Lets a call ask: others that want the same answer wait for it from now on. */
+  /** Registers a call that requests the answer; others with the same key can now wait for it. */
   begin(question: Question): Capture;
 }
 
@@ -29,22 +29,22 @@ const askedForMax = 65_536;
 const underWayMax = 4_096;
 
 /**
- * Two tables of a fixed size by the hash of a name, in which a name takes the place of another one of the same slot.
+ * Two tables of fixed size, indexed by the hash of a cache key. A key replaces another one in the same slot.
  *
- * The answers under way: calls for the one that lost its place do not wait, but ask data-api themselves. A Map would be exact and far
- * slower: V8 leaves each old table of a Map to the collector with a pointer to the next one, so once one of them is old, all later ones and
- * the calls in them stay until a full collection. That made a minor collection four times longer, and a cold call 1.5 times as expensive
+ * The answers in flight: calls for an answer that lost its slot do not wait, but ask data-api themselves. A Map would be exact but far slower: V8
+ * leaves each old table of a Map to the garbage collector with a pointer to the next one. Once one of them is in the old generation, all later ones
+ * and the calls in them survive until a full collection. That made a minor collection four times longer, and a cold call 1.5 times as expensive
  * (2026-11-23).
  *
- * The names that were asked for before: only their answers are kept. Keeping each of many that are asked for once would cost more than it
- * saves: their bodies are copied, drive others out, and are left to the garbage collector. This is the doorkeeper of TinyLFU (Einziger,
- * Friedman, Manes: TinyLFU, a highly efficient cache admission policy, 2017): rarely, a new name passes for an old one.
+ * The keys requested before: only their answers are cached. Caching the many answers that are requested once would cost more than it saves: their
+ * bodies are copied, evict others, and burden the garbage collector. This is the doorkeeper of TinyLFU (Einziger, Friedman, Manes: TinyLFU, a highly
+ * efficient cache admission policy, 2017). Rarely, a new key is mistaken for an old one.
  */
 export function createCaptures(keptAnswers: KeptAnswers, clock: Clock): Captures {
   const underWay = Array.from<Capture | undefined>({ length: underWayMax });
   const askedFor = new Uint32Array(askedForMax);
 
-  /** Notes that it is asked for. @returns whether it was before. */
+  /** Records a request for the key. @returns whether it was requested before. */
   function wasAskedFor(hash: number): boolean {
     const slot = hash % askedForMax;
     if (askedFor[slot] === hash) return true;
@@ -80,15 +80,15 @@ function hashOf(text: string): number {
 }
 
 interface CaptureOptions extends Question {
-  /** It was asked for before. Otherwise it is kept only if another call wants it before it comes: most URLs are asked for once. */
+  /** Whether the key was requested before. Otherwise the answer is cached only if another call waits for it, as most URLs are requested once. */
   isWanted: boolean;
-  /** When it is asked for, in ms since 1970. */
+  /** When the answer was requested, in ms since 1970. */
   askedAtMs: number;
-  /** Nobody can wait for it any longer. @param answer to be kept. */
+  /** Ends the capture: no call can wait for it any longer. @param answer to be cached. */
   end(answer: KeptAnswer | undefined): void;
 }
 
-/** One answer under way. From when it is known that it is not kept, nobody waits for it. */
+/** An answer in flight. Calls stop waiting as soon as it is known that it will not be cached. */
 export class Capture {
   readonly #options: CaptureOptions;
   #waiting: PromiseWithResolvers<Outcome> | undefined;
@@ -103,7 +103,7 @@ export class Capture {
     this.#options = options;
   }
 
-  /** Wants the answer kept, and waits for it. @returns undefined if it is another one, or may not include the state that is needed. */
+  /** Marks the answer for caching and waits for it. @returns undefined if the key differs, or the answer may not include the needed state. */
   join({ name, needed }: Question): Promise<Outcome> | undefined {
     const own = this.#options;
     if (own.name !== name || !includes(own.needed, needed)) return undefined;
@@ -112,14 +112,14 @@ export class Capture {
     return this.#waiting.promise;
   }
 
-  /** @param validity the header. */
+  /** @param validity the value of the header. */
   onHead(status: number, head: readonly string[], validity: string | undefined): void {
     const { isWanted, needed, askedAtMs } = this.#options;
     const stated = isWanted && validity !== undefined ? parseValidity(validity) : undefined;
     this.#validity = stated && includes(stated.state, needed) ? stated : undefined;
     this.isOpen = status === 200 && this.#validity !== undefined && lengthOf(head) <= bodyBytesMax;
     if (this.isOpen) this.#head = head;
-    // The client had the body already, which then is not known here.
+    // A 304 has no body: the client had it already.
     else if (status === 304 && this.#validity)
       this.#end(keptAnswer(head, undefined, this.#validity, askedAtMs));
     else this.end();
@@ -136,13 +136,13 @@ export class Capture {
   /** The answer is complete. */
   onEnd(): void {
     if (!this.isOpen || this.#validity === undefined) return;
-    const body = Buffer.allocUnsafeSlow(this.#length); // not part of a larger buffer that it would keep in memory
+    const body = Buffer.allocUnsafeSlow(this.#length); // a slice of a larger buffer would keep all of it in memory
     let at = 0;
     for (const piece of this.#pieces) at += piece.copy(body, at);
     this.#end(keptAnswer(this.#head, body, this.#validity, this.#options.askedAtMs));
   }
 
-  /** Gives up, unless it has ended: the answer is cut off, or must not be kept. */
+  /** Abandons the capture unless it has ended: the answer was cut off, or must not be cached. */
   end(outcome: 'unkept' | 'left' = 'unkept'): void {
     this.#end(undefined, outcome);
   }

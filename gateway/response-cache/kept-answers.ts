@@ -1,34 +1,34 @@
-// The answers of data-api that a gateway keeps in memory. Bounded in bytes; evicts the least recently used.
+// The response cache: answers of data-api in memory, limited in bytes. Evicts the least recently used.
 import { LRUCache } from 'lru-cache';
 import { entryAt } from '../../kernel/entries.ts';
 import { includes, type DataState, type Validity } from '../../kernel/http/validity.ts';
 
-/** An answer, as far as it is known. */
+/** A cached answer. */
 export interface KeptAnswer {
   etag: string;
-  /** The head of its 200: alternating names and values, without the length and those that every answer has of its own. */
+  /** The headers of its 200: alternating names and values, without the length and the headers that every answer sets anew. */
   head: readonly string[];
-  /** The head of its 304, likewise. */
+  /** The headers of its 304, likewise. */
   validators: readonly string[];
-  /** Undefined: only the 304 is known, as the clients that asked had the body already. */
+  /** Undefined: only the 304 is known, as all clients so far had the body. */
   body: Buffer | undefined;
   /** The state of the data that it includes. */
   state: DataState;
-  /** When it is the same, unless there is a load: ms since 1970. Both bounds, as clocks are also set back. */
+  /** From when the answer is valid unless there is a load: ms since 1970. There are two bounds because clocks can also be set back. */
   fromMs: number;
   untilMs: number;
 }
 
-/** By a name of everything that the answer depends on besides the data. */
+/** By cache key: everything the answer depends on besides the data. */
 export type KeptAnswers = LRUCache<string, KeptAnswer>;
 
 /**
- * Longer answers are not kept: they are rare, and cost more to send than to find. They are also sent at the pace of their client. One from
- * memory is handed over at once, and a gateway that stops may then close the connection: Node's fetch loses what it has not read by then,
- * beyond 64 kB (2026-11-23; other clients get all of it).
+ * Longer answers are not cached: they are rare, and sending them costs more than computing them. They are also sent at their client's pace. An answer
+ * from memory is written at once, and a stopping gateway may then close the connection: Node's fetch loses what it has not read by then, beyond 64 kB
+ * (2026-11-23; other clients receive all of it).
  */
 export const bodyBytesMax = 64 * 1024;
-// Of the objects of an entry, besides its texts and its body.
+// The objects of an entry, without its strings and its body.
 const overheadBytes = 1_024;
 
 export function createKeptAnswers(bytesMax: number): KeptAnswers {
@@ -41,7 +41,7 @@ export function createKeptAnswers(bytesMax: number): KeptAnswers {
 
 const textLength = (words: readonly string[]) => words.reduce((sum, { length }) => sum + length, 0);
 
-/** As data-api sends them with a 304. */
+/** The headers that data-api sends with a 304. */
 const ofNotModified: ReadonlySet<string> = new Set([
   'etag',
   'cache-control',
@@ -51,8 +51,8 @@ const ofNotModified: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * @param head of the answer as data-api sent it. @param askedAtMs when it was asked for, in ms since 1970: its validity counts from
- * later. @returns undefined if the head has no ETag.
+ * @param head of the answer as data-api sent it. @param askedAtMs when it was requested, in ms since 1970; its validity begins later.
+ * @returns undefined if the head has no ETag.
  */
 export function keptAnswer(
   head: readonly string[],
@@ -75,7 +75,7 @@ export function keptAnswer(
   return { etag, head: kept, validators, body, state, ...times };
 }
 
-/** Whether it is what data-api would answer. @param needed the state of the data that the answer must include. */
+/** Whether data-api would give the same answer now. @param needed the state of the data that the answer must include. */
 export function isValid(answer: KeptAnswer, needed: DataState, nowMs: number): boolean {
   return includes(answer.state, needed) && nowMs >= answer.fromMs && nowMs < answer.untilMs;
 }

@@ -1,6 +1,6 @@
-// The lease on the state of the data: a gateway may answer from memory while no newer load can have been reported as done.
-// It asks data-api for the newest load; whoever reports a load waits until leases of before have ended (`inForceAfterMs`).
-// Hides the renewal, and that an instance whose database is behind grants nothing.
+// The lease on the state of the data: while it is valid, no newer load can have been reported, so the gateway may answer from memory. It asks
+// data-api for the newest load; a writer that reports a load waits until older leases have ended (`inForceAfterMs`). An instance with an outdated
+// database grants no lease.
 import { z } from 'zod';
 import { anonymous, createSealer, identityHeader } from '../../kernel/identity.ts';
 import { answerLeaseMs, newestLoadPath, type DataState } from '../../kernel/http/validity.ts';
@@ -8,30 +8,30 @@ import type { Log } from '../../kernel/log/log.ts';
 import type { Upstreams } from '../upstream/upstreams.ts';
 
 export interface DataLease {
-  /** The state of the data that every answer must include; undefined without a lease, which is then asked for. */
+  /** The state of the data that every answer must include; undefined without a lease, which is then requested. */
   current(): DataState | undefined;
-  /** Gives the lease up. */
+  /** Ends the lease. */
   close(): void;
 }
 
-/** What a lease is granted, counted and renewed by. */
+/** What grants, times and renews a lease. */
 export interface LeaseSource {
-  /** Asks for the present state of the data. */
+  /** Asks for the current state of the data. */
   ask(): Promise<DataState>;
   /** In ms; never goes back. */
   now(): number;
-  /** Runs it once, so many ms later. @returns calls that off. */
+  /** Runs it once after so many ms. @returns cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
 const renewEveryMs = 250;
-/** Beyond this the answer would come when the lease that it grants has ended. */
+/** A later answer would arrive after the lease that it grants has ended. */
 const answersWithinMs = answerLeaseMs;
-/** The codes of a connection that was refused or broken; one that is only slow may serve calls. */
+/** The error codes of a refused or broken connection; an instance that is only slow may still serve calls. */
 const isBroken = /^(ECONNREFUSED|ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
 const stateSchema: z.ZodType<DataState> = z.object({ edition: z.string(), load: z.int().min(0) });
 
-/** @param idleAfterMs a lease that is not used for this long is not renewed until it is needed again. */
+/** @param idleAfterMs a lease that is unused for this long is not renewed until it is needed. */
 export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_000): DataLease {
   let newest: DataState | undefined;
   let leasedUntilMs = -Infinity;
@@ -42,10 +42,10 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
 
   async function renew(): Promise<void> {
     isRenewing = true;
-    const askedAtMs = source.now(); // it is granted later than this, so the lease never outlasts the grant
+    const askedAtMs = source.now(); // before the grant, so the lease never outlasts it
     try {
       const found = await source.ask();
-      // An instance whose database is behind that of another one.
+      // This instance's database is behind that of another one.
       if (newest?.edition === found.edition && found.load < newest.load)
         throw new Error(`data-api knows of load ${found.load}, after ${newest.load}.`);
       newest = found;
@@ -70,13 +70,13 @@ export function createDataLease(source: LeaseSource, log: Log, idleAfterMs = 5_0
   };
 }
 
-/** Asks the instances of data-api, and counts by the clock of the process. */
+/** Asks the instances of data-api, and measures time by the clock of the process. */
 export function leaseSource(upstreams: Upstreams, identitySecret: string): LeaseSource {
   const seal = createSealer(identitySecret, upstreams.name);
   const ourselves = { ...anonymous, scope: 'internal' } as const;
   return {
     async ask() {
-      const origin = upstreams.pick(undefined); // calls wait for what becomes of it, if it had failed before
+      const origin = upstreams.pick(undefined); // a failed instance is retried here, as calls wait for the result
       const headers = { [identityHeader]: seal(ourselves, 'GET', newestLoadPath) };
       const signal = AbortSignal.timeout(answersWithinMs);
       const asked = fetch(origin + newestLoadPath, { headers, signal });

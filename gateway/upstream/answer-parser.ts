@@ -1,31 +1,30 @@
-// Parses the answers of a service from the bytes of its connection: only the HTTP/1.1 that our services speak.
-// Refuses whatever could be read in two ways: two lengths, a length beside chunks, an answer without an end of its own,
-// folded lines, bare line feeds, extensions of chunks, trailers that are no headers. RFC 9112, sections 4 to 7. Refuses more
-// than Node's parser, and accepts nothing that Node's reads otherwise. Hides how the bytes are split into chunks.
+// Parses a service's answers from the bytes of its connection: only the HTTP/1.1 that our services use. Refuses what could be read in two ways: two
+// lengths, a length with chunks, an answer without an end, folded lines, bare line feeds, chunk extensions, invalid trailers (RFC 9112, sections 4 to
+// 7). It is stricter than Node's parser, and accepts nothing that Node's would read differently.
 
 import { headBytesMax as requestHeadBytesMax } from '../../kernel/http/server.ts';
 
 /** The bytes are not an answer that the gateway may forward. */
 export class BadAnswer extends Error {}
 
-/** The bytes are no answer in HTTP/1.1 at all. */
+/** The bytes are not an HTTP/1.1 answer at all. */
 export class NoAnswer extends BadAnswer {}
 
-/** Receives one answer, in this order. */
+/** Receives one answer; the methods are called in this order. */
 export interface AnswerHandler {
   /** @param head lower-case names and values, alternating. */
   onHead(status: number, head: readonly string[]): void;
-  /** @param bytes valid only during the call. @param isLast known only if the answer declared its length. */
+  /** @param bytes valid only during the call. @param isLast can be true only if the answer declared its length. */
   onBody(bytes: Buffer, isLast: boolean): void;
   onEnd(): void;
 }
 
 type State = 'head' | 'sized body' | 'chunk size' | 'chunk' | 'after chunk' | 'trailers' | 'ended';
 
-// `Link` repeats the URL of the request, in which a sign may become three bytes.
+// `Link` repeats the URL of the request, in which one character may become three bytes.
 const headBytesMax = 4 * requestHeadBytesMax;
 const chunkLineBytesMax = 18; // 16 digits and the line end
-const interimMax = 8; // 1xx before an answer
+const interimMax = 8; // 1xx answers before the final one
 const lineEnd = '\r\n';
 const [cr, lf] = [13, 10];
 const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) /;
@@ -43,7 +42,7 @@ export class AnswerParser {
   readonly #isHead: boolean;
   #state: State = 'head';
   #interim = 0;
-  /** In the body or the chunk. */
+  /** Remaining bytes of the body or the chunk. */
   #bytesLeft = 0;
   #trailerBytes = 0;
   /** An incomplete line or head. */
@@ -63,7 +62,7 @@ export class AnswerParser {
     return this.#state === 'ended';
   }
 
-  /** @returns false if there are bytes after the end. @throws BadAnswer, and whatever the handler throws. */
+  /** @returns false if there are bytes after the end. @throws BadAnswer, and anything the handler throws. */
   read(arrived: Buffer): boolean {
     const bytes = this.#held === undefined ? arrived : Buffer.concat([this.#held, arrived]);
     this.#held = undefined;
@@ -79,7 +78,7 @@ export class AnswerParser {
     return at === bytes.length;
   }
 
-  /** @returns the position up to which it has read; undefined if it needs more bytes. */
+  /** @returns the position up to which it has parsed; undefined if it needs more bytes. */
   #readSome(bytes: Buffer, at: number): number | undefined {
     switch (this.#state) {
       case 'head':
@@ -101,10 +100,10 @@ export class AnswerParser {
 
   #readHead(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf('\r\n\r\n', at, 'latin1');
-    // The last three bytes may be the beginning of the end.
+    // The last three bytes may be the beginning of the end marker.
     if ((end < 0 ? bytes.length - 3 : end) - at > headBytesMax) throw new BadAnswer('The head is too long.');
     if (end < 0) {
-      // Refused early, as bytes that are no HTTP answer might never end.
+      // Refused early, as bytes that are not HTTP might never end.
       if (!'HTTP/1.1 '.startsWith(bytes.toString('latin1', at, Math.min(at + 9, bytes.length))))
         throw noHttp();
       return undefined;
@@ -137,7 +136,7 @@ export class AnswerParser {
       } else if (name === 'transfer-encoding') {
         if (encoding !== undefined) throw new BadAnswer('The answer says its encoding twice.');
         encoding = value;
-        // Node's parser would read another encoding, and the body up to the end of the connection.
+        // Node's parser would see a different encoding, and read the body until the connection ends.
         if (afterColon.trimStart().includes('\t')) throw new BadAnswer('A tab follows the encoding.');
       } else if (name === 'connection' || name === 'proxy-connection') {
         this.closes ||= /(?:^|,)\s*close\s*(?:,|$)/i.test(value);
@@ -165,20 +164,20 @@ export class AnswerParser {
       this.#interim += 1;
       if (status === 101) throw new BadAnswer('The service would speak another protocol.');
       if (this.#interim > interimMax) throw new BadAnswer('The service does not come to its answer.');
-      return; // "early hints" and the like are not forwarded
+      return; // such as early hints, which are not forwarded
     }
     if (status === 204 && (encoding !== undefined || Number(length ?? 0) > 0)) {
       throw new BadAnswer('A 204 response must not have a body.');
     }
     const hasNoBody = this.#isHead || status === 204 || status === 304;
     if (!hasNoBody && length === undefined && encoding === undefined) {
-      throw new BadAnswer('The answer does not say where it ends.'); // otherwise a truncated answer would look complete
+      throw new BadAnswer('The answer does not say where it ends.'); // without an end, a truncated answer would look complete
     }
     this.#handler.onHead(status, head);
     if (hasNoBody || length === '0') return this.#end();
     this.#state = length === undefined ? 'chunk size' : 'sized body';
     this.#bytesLeft = Number(length ?? 0);
-    if (this.#state === 'sized body' && this.#bytesLeft === 0) this.#end(); // such as `00`
+    if (this.#state === 'sized body' && this.#bytesLeft === 0) this.#end(); // such as a length of `00`
   }
 
   #readBody(bytes: Buffer, at: number): number {
@@ -213,7 +212,7 @@ export class AnswerParser {
     return at + 2;
   }
 
-  /** Checks trailers as lines of the head, and drops them: clients do not expect any. */
+  /** Validates trailers like header lines and drops them: clients expect none. */
   #readTrailer(bytes: Buffer, at: number): number | undefined {
     const line = lineAt(bytes, at, Math.max(0, headBytesMax - this.#trailerBytes));
     if (line === undefined) return undefined;
@@ -233,17 +232,17 @@ function noHttp(): NoAnswer {
   return new NoAnswer('The service does not answer in HTTP/1.1.');
 }
 
-/** The line at a position, without its end; undefined if it is incomplete. @throws BadAnswer if it is too long. */
+/** The line at a position, without its line end; undefined if it is incomplete. @throws BadAnswer if it is too long. */
 function lineAt(bytes: Buffer, at: number, bytesMax: number): string | undefined {
   const end = bytes.indexOf(lineEnd, at, 'latin1');
-  // The last byte may be the beginning of the end.
+  // The last byte may be the beginning of the line end.
   if ((end < 0 ? bytes.length - 1 : end) - at > bytesMax) {
     throw new BadAnswer('A line of the body is too long.');
   }
   return end < 0 ? undefined : bytes.toString('latin1', at, end);
 }
 
-/** @throws BadAnswer if the line is no header, or one that would change where the answer ends. */
+/** @throws BadAnswer if the line is not a header, or is one that would change where the answer ends. */
 function checkTrailer(line: string): void {
   const colon = line.indexOf(':');
   if (colon < 0 || notInHead.test(line)) throw new BadAnswer('Invalid trailer after the last chunk.');
@@ -263,7 +262,7 @@ function withoutBlanks(text: string): string {
   return text.slice(from, to);
 }
 
-// Services send the same few names again and again.
+// Services send the same few names repeatedly.
 const lowerCased = new Map<string, string>();
 const namesMax = 500;
 

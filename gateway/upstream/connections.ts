@@ -1,5 +1,5 @@
-// The connections to one instance of a service: one request at a time on each, kept alive. Hides when one may be used again,
-// how long a service may be silent, and who is notified when a connection breaks.
+// Keep-alive connections to one instance of a service, with one request at a time on each. Decides when a connection can be reused and how long a
+// service may be silent, and reports broken connections.
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AnswerParser, BadAnswer, NoAnswer, type AnswerHandler } from './answer-parser.ts';
@@ -8,8 +8,8 @@ import { atEndOfTurn } from '../end-of-turn.ts';
 /** Why an attempt failed before or during its answer. */
 export class AttemptFailed extends Error {
   /**
-   * `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. `unusable`: the service answered
-   * what the gateway may not forward, so the instance is up.
+   * `unsent`: no byte reached the service. `silent`: it took too long. `cut`: the connection broke. `unusable`: the service answered something that
+   * the gateway may not forward, so the instance is up.
    */
   readonly why: 'unsent' | 'silent' | 'cut' | 'unusable';
 
@@ -24,9 +24,9 @@ export interface Exchange extends AnswerHandler {
   onFailed(error: AttemptFailed): void;
 }
 
-/** A request under way. */
+/** A request in flight. */
 export interface Sent {
-  /** Stops reading, so that further bytes stay in the kernel; silence is then not attributed to the service. */
+  /** Stops reading, so that further bytes stay in the kernel. Silence is then not attributed to the service. */
   pause(): void;
   resume(): void;
   /** Cuts the connection, because the client has left. The exchange receives no more calls. */
@@ -39,12 +39,12 @@ export interface UpstreamConnections {
   close(): void;
 }
 
-/** A service that takes no connection within it counts as away. */
+/** A service that accepts no connection within this time counts as unavailable. */
 export const connectWithinMs = 2_000;
-// If the service does not send a hint; our own send 75 s.
+// Used if the service sends no Keep-Alive hint; our own services send 75 s.
 const idleMs = 4_000;
 const idleMaxMs = 60_000;
-// All connections read into it in turn: its content is passed on before the next read.
+// All connections read into this buffer in turn: its content is passed on before the next read.
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** @param url `http://host:port` or `https://host:port`. @param silenceMs how long the service may be silent, before its answer or within it. */
@@ -70,8 +70,8 @@ export function createUpstreamConnections(url: string, silenceMs: number): Upstr
       if (at >= 0) idle.splice(at, 1);
     },
     broke() {
-      // What broke a connection in use, such as a restart of the service, also broke the idle ones, and where one is half-open, so are they: the
-      // next call uses a new one.
+      // What broke a connection in use, such as a restart of the service, also broke the idle ones; if one is half-open, the others are too. The next
+      // call opens a new one.
       for (const connection of idle.splice(0))
         connection.destroy(new Error('Another connection to the service broke.'));
     },
@@ -109,7 +109,7 @@ interface Pool {
   readonly silenceMs: number;
   freed(connection: Connection): void;
   closed(connection: Connection): void;
-  /** A connection in use broke, or was silent for too long. */
+  /** A connection in use broke or was silent for too long. */
   broke(): void;
 }
 
@@ -176,7 +176,7 @@ class Connection implements Sent {
     this.#socket.destroy();
   }
 
-  /** Ends the connection if nothing has happened on it for too long. */
+  /** Ends the connection if it has been silent for too long. */
   check(nowMs: number): void {
     const silentMs = nowMs - this.#activeAtMs;
     if (this.#exchange === undefined) {
@@ -188,7 +188,7 @@ class Connection implements Sent {
     }
   }
 
-  /** @returns false to stop reading for now. */
+  /** @returns false to pause reading. */
   #receive(length: number): boolean {
     const parser = this.#parser;
     this.#activeAtMs = performance.now();

@@ -1,4 +1,4 @@
-// Forwards a write to an instance of a service and its answer back, by http-proxy-middleware. Hides the library's own behaviour.
+// Forwards a write to an instance of a service and its answer back, with http-proxy-middleware.
 import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { TLSSocket } from 'node:tls';
@@ -12,7 +12,7 @@ import { BadAnswer } from './answer-parser.ts';
 interface Attempt {
   outgoing: Outgoing;
   timedOut: boolean;
-  /** Before that, no byte of the request can have left. */
+  /** Before that, no byte of the request can have been sent. */
   isConnected: boolean;
   hasHead: boolean;
   fail(error: Error): void;
@@ -20,8 +20,8 @@ interface Attempt {
 
 /** @param silenceMs how long the service may be silent, before its answer or within it. */
 export function createProxy(urls: readonly string[], silenceMs: number): Transport {
-  // One connection per write: the service may close a kept one just when the write is sent, and a write cannot
-  // be sent again. Also, no bytes left on a connection can be read as the answer.
+  // One connection per write: the service may close a kept-alive one just when the write is sent, and a write cannot be sent again. Also, no bytes
+  // left on a connection can be read as the answer.
   const agents = { 'http:': new Agent({ keepAlive: false }), 'https:': new TlsAgent({ keepAlive: false }) };
   const attempts = new WeakMap<IncomingMessage, Attempt>();
   const proxies = new Map(
@@ -40,7 +40,7 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
           isConnected: false,
           hasHead: false,
           fail(error) {
-            // The client left, or was answered.
+            // The client left or was already answered.
             if (response.destroyed || response.writableEnded) return resolve(attempt.hasHead);
             forgetClosing(response, before);
             reject(toFailed(error, attempt));
@@ -62,7 +62,7 @@ export function createProxy(urls: readonly string[], silenceMs: number): Transpo
   };
 }
 
-/** Removes what an attempt that has failed, ours and the library's part of it, would do when the response closes: others may follow. */
+/** Removes the close listeners that a failed attempt and the library added, as another attempt may follow. */
 function forgetClosing(response: ServerResponse, before: readonly unknown[]): void {
   for (const listener of response.rawListeners('close'))
     if (!before.includes(listener)) response.off('close', listener);
@@ -80,12 +80,12 @@ function proxyTo(
     agent,
     changeOrigin: true,
     proxyTimeout: silenceMs,
-    // Bodies are small and already read: they are sent whole, with their length, so that the framing is unambiguous.
-    // It also avoids piping a request without a body (-15 % CPU per call, 2026-11-20). Only uploads are streams.
+    // Small bodies are already read and sent whole, with their length, so that the framing is unambiguous. This also avoids piping a request without
+    // a body (-15 % CPU per call, 2026-11-20). Only uploads are streams.
     buffer: {
       pipe: (upstream: ClientRequest) => sendBody(upstream, bodies.get(upstream)),
     } as unknown as Stream,
-    ejectPlugins: true, // the default ones answer failures in plain text, and log URLs
+    ejectPlugins: true, // the default plugins answer failures in plain text, and log URLs
     plugins: [
       (proxy) => {
         proxy.on('error', (error, request) => request && attempts.get(request)?.fail(error));
@@ -112,7 +112,7 @@ function proxyTo(
   });
 }
 
-/** Records when the request is connected, and gives it up as `unsent` after the deadline: the host may be gone without an answer. */
+/** Records when the request is connected. Abandons it as `unsent` after the deadline, as the host may have disappeared. */
 function watchConnecting(upstream: ClientRequest, attempt: Attempt): void {
   const { socket } = upstream;
   if (socket === null) throw new Error('http-proxy announces a request when it has its socket.');
@@ -129,14 +129,14 @@ function watchConnecting(upstream: ClientRequest, attempt: Attempt): void {
 
 function sendBody(upstream: ClientRequest, body: Buffer | Readable | undefined): void {
   if (body === undefined || Buffer.isBuffer(body)) upstream.end(body);
-  else pipeline(body, upstream, () => undefined); // what breaks it is an error of `upstream` too
+  else pipeline(body, upstream, () => undefined); // an error of `body` is also an error of `upstream`
 }
 
 function toFailed(error: Error, { timedOut, isConnected }: Attempt): AttemptFailed {
   const code = 'code' in error ? String(error.code) : '';
   if (!isConnected) return new AttemptFailed('unsent', error);
   if (timedOut) return new AttemptFailed('silent', error);
-  // Node's parser has refused the answer; HPE_INVALID_CONSTANT: it was no HTTP.
+  // Node's parser has refused the answer; HPE_INVALID_CONSTANT: it was not HTTP.
   const isAnswered =
     error instanceof BadAnswer || (code.startsWith('HPE_') && code !== 'HPE_INVALID_CONSTANT');
   return new AttemptFailed(isAnswered ? 'unusable' : 'cut', error);

@@ -1,5 +1,5 @@
-// Forwards a read to an instance of a service and its answer back, without copying: a third of what a proxy costs.
-// Hides backpressure, and which of an answer's headers are removed.
+// Forwards a read to an instance of a service and its answer back, without copying, at a third of a proxy's cost. Handles backpressure, and removes
+// internal headers from the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { validityHeader } from '../../kernel/http/validity.ts';
@@ -9,8 +9,8 @@ import { endAtEndOfTurn } from '../end-of-turn.ts';
 import { createUpstreamConnections, type AttemptFailed, type Exchange, type Sent } from './connections.ts';
 
 /**
- * Sends one request to one instance. Resolves when the answer is sent whole, or the client has left: with whether the head of an answer
- * has come. @throws AttemptFailed.
+ * Sends one request to one instance. Resolves when the answer has been sent completely, or the client has left, with whether the head of an answer
+ * arrived. @throws AttemptFailed.
  */
 export interface Transport {
   send(url: string, request: IncomingMessage, response: ServerResponse, outgoing: Outgoing): Promise<boolean>;
@@ -20,11 +20,11 @@ export interface Transport {
 export interface Outgoing {
   /** Lower-case names and values, alternating. */
   headers: readonly string[];
-  /** A stream is sent once. */
+  /** A stream can be sent only once. */
   body: Buffer | Readable;
 }
 
-/** Whether a header of an answer is between a service and the gateway, not meant for the client. @param name in lower case. */
+/** Whether a header of an answer is internal to the services and the gateway. @param name in lower case. */
 export function staysInside(name: string): boolean {
   return hopByHop.has(name) || name.startsWith('x-almanac-');
 }
@@ -75,7 +75,7 @@ export function createReader(urls: readonly string[], silenceMs: number): Transp
 
 const notInUrl = /[^\x21-\x7e\x80-\xff]/;
 
-/** @throws Error if the text would be more than one request; Node's parser accepts nothing that could cause it. */
+/** @throws Error if the text would contain more than one request; Node's parser accepts nothing that could cause this. */
 function requestText(method: string, target: string, host: string, headers: readonly string[]): string {
   if (notInUrl.test(target)) throw new Error('The URL holds what no URL may.');
   let text = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n`;
@@ -83,7 +83,7 @@ function requestText(method: string, target: string, host: string, headers: read
   return `${text}\r\n`;
 }
 
-/** Forwards an answer as it arrives, at the pace of the client; if the client leaves, cuts the connection to the service. */
+/** Forwards an answer as it arrives, at the client's pace; closes the connection to the service if the client leaves. */
 class Relay implements Exchange {
   readonly #response: ServerResponse;
   readonly #call: Call;
@@ -91,7 +91,7 @@ class Relay implements Exchange {
   readonly #failed: (error: AttemptFailed) => void;
   #sent: Sent | undefined;
   #hasHead = false;
-  /** The response is answered, or will be at the end of the turn. */
+  /** Whether the response is answered, or will be at the end of the turn. */
   #isAnswered = false;
 
   constructor(
@@ -142,14 +142,14 @@ class Relay implements Exchange {
       endAtEndOfTurn(response, bytes); // head and body in one write
       return;
     }
-    // What is captured is short, and other calls may wait for it: it does not come at the pace of this client.
+    // A captured answer is short, and other calls may wait for it, so it does not wait for this client.
     if (response.write(Buffer.from(bytes)) || capture?.isOpen === true) return;
     this.#sent?.pause();
     response.once('drain', () => this.#sent?.resume());
   }
 
   onEnd(): void {
-    this.#sent = undefined; // the connection may be reused by another call
+    this.#sent = undefined; // another call may now use the connection
     this.#call.capture?.onEnd();
     if (!this.#isAnswered) this.#response.end();
   }

@@ -1,21 +1,21 @@
-// The body of an upload on its way from the client to a service: counted and timed, and never held whole. Hides what becomes of the rest
-// of a body that is refused: it is read and dropped, so that its sender can read why.
+// Streams the body of an upload from the client to a service: counts and times it without buffering it whole. The rest of a refused body is read and
+// dropped, so that its sender can read the error.
 import type { IncomingMessage } from 'node:http';
 import { Transform, type TransformCallback } from 'node:stream';
 import { Failure } from '../../kernel/errors.ts';
 import { callOf, type Call } from '../call.ts';
 import { tooLong } from '../bodies/too-long.ts';
 
-/** Whoever sends more slowly than this, in bytes a second, is refused. */
+/** A slower sender is refused; bytes per second. */
 const slowestRate = 256 * 1024;
 
 export class Upload extends Transform {
-  /** Why it is not forwarded to its end. */
+  /** Why the body is not forwarded to its end. */
   failure: Failure | undefined;
   #bytes = 0;
   readonly #call: Call;
 
-  /** @param withinMs beside the time that the bytes may take. */
+  /** @param withinMs allowed in addition to the time for the bytes. */
   constructor(request: IncomingMessage, withinMs: number) {
     super();
     this.#call = callOf(request);
@@ -28,7 +28,7 @@ export class Upload extends Transform {
       clearTimeout(timer);
       if (!request.complete) this.destroy();
     });
-    this.once('error', () => undefined); // it is in `failure`, or its client has left
+    this.once('error', () => undefined); // reported through `failure`, or the client has left
     this.once('close', () => request.resume());
     request.pipe(this);
   }

@@ -1,26 +1,26 @@
-// The instances of one service: uses them in turn, and avoids those to which a connection has failed until they answer again.
+// The instances of one service: uses them in turn, and avoids an instance whose connection failed until it answers again.
 import type { Service } from '../../kernel/identity.ts';
 import { entryAt } from '../../kernel/entries.ts';
 
 export interface Upstreams {
   readonly name: Service;
   readonly urls: readonly string[];
-  /** The next instance in turn; avoids failed ones unless all have failed. @param failed never this one, if there is another. */
+  /** The next instance in turn; avoids failed ones unless all have failed. @param failed is not chosen if there is another. */
   pick(failed?: string): string;
-  /** Whether calls go to it in turn: false from a failed connection until it answers. */
+  /** Whether calls are sent to it in turn: false from a failed connection until it answers. */
   isHealthy(url: string): boolean;
-  /** Notes that a connection to it failed. */
+  /** Records that a connection to it failed. */
   failed(url: string): void;
-  /** Notes that it answered. */
+  /** Records that it answered. */
   answered(url: string): void;
 }
 
-// How long a failed instance is avoided before one call tries it. That call is sent to another if it fails again.
+// How long a failed instance is avoided before one call tries it. If it fails again, that call is sent to another instance.
 const avoidMs = 200;
-// How long the others wait for that call: longer than it may take to connect.
+// How long other calls wait for that call; longer than connecting may take.
 const tryMs = 2_500;
 
-/** @param nowMs a clock that never goes back. */
+/** @param nowMs a monotonic clock. */
 export function createUpstreams(
   name: Service,
   urls: readonly string[],

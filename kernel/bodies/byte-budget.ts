@@ -1,42 +1,46 @@
-// Bounds the memory that a process spends on the bodies of requests. Hides which body gives way when memory runs out: an unfinished one of the
-// sender that holds the most, so a sender of many unfinished bodies cannot keep out others.
+// Limits the memory that a process spends on request bodies. When it is exhausted, an unfinished body of the sender with the most memory is cut off,
+// so that a sender of many unfinished bodies cannot lock out others.
 import { Failure } from '../errors.ts';
 
 export interface ByteBudget {
   /**
-   * Opens an empty holding.
-   * @param holder who sends them, such as an IP address. @param onCut the bytes were given to somebody else; without it, they never are.
+   * Opens an empty reservation.
+   * @param holder identifies the sender, such as an IP address. @param onCut called when the bytes are given to another sender; without it, they
+   * never are.
    */
   hold(holder: string, onCut?: (why: Failure) => void): HeldBytes;
-  /** Held now. */
+  /** The bytes currently reserved. */
   readonly bytes: number;
 }
 
 export interface HeldBytes {
-  /** @throws Failure `rate_limited` if this holder has too much, or `unavailable` if others have it all, and nothing of theirs is unfinished. */
+  /**
+   * @throws Failure `rate_limited` if this sender has too much, or `unavailable` if other senders use everything and none of their bodies is
+   * unfinished.
+   */
   grow(bytes: number): void;
   shrink(bytes: number): void;
-  /** The body has arrived whole and is in use: its bytes are never given to another holder. */
+  /** Marks the body as complete and in use: its bytes are never given to another sender. */
   arrived(): void;
-  /** Gives all bytes back. A second call does nothing. */
+  /** Returns all bytes. A second call has no effect. */
   release(): void;
 }
 
 interface Holder {
-  /** How many of its bodies are open. */
+  /** The number of open bodies. */
   bodies: number;
   bytes: number;
-  /** Those of its bodies that have not arrived whole, oldest first, and their bytes. */
+  /** The sender's incomplete bodies, oldest first. */
   unfinished: Set<Held>;
   unfinishedBytes: number;
 }
 
-/** @param bytesMax of all holders. @param ofHolderMax of one. */
+/** @param bytesMax for all senders together. @param ofHolderMax for one sender. */
 export function createByteBudget(bytesMax: number, ofHolderMax: number = bytesMax / 2): ByteBudget {
   const holders = new Map<string, Holder>();
   let total = 0;
 
-  /** Makes room for bytes of a body. @throws Failure if nothing else gives way. */
+  /** Makes room for bytes of a body. @throws Failure if no other body can be cut off. */
   function makeRoom(own: Holder, held: Held, bytes: number): void {
     for (;;) {
       const isOver = own.bytes + bytes > ofHolderMax;
@@ -48,7 +52,7 @@ export function createByteBudget(bytesMax: number, ofHolderMax: number = bytesMa
     }
   }
 
-  /** Who has the most bytes that may be given to somebody else. */
+  /** The sender with the most bytes in unfinished bodies. */
   function largest(): Holder | undefined {
     let found: Holder | undefined;
     for (const each of holders.values())
@@ -78,7 +82,7 @@ export function createByteBudget(bytesMax: number, ofHolderMax: number = bytesMa
 
 interface Ledger {
   makeRoom(own: Holder, held: Held, bytes: number): void;
-  /** To the sum of all holders. */
+  /** Adds to the total of all senders. */
   add(bytes: number): void;
   ended(): void;
 }
@@ -87,7 +91,7 @@ class Held implements HeldBytes {
   #bytes = 0;
   #isReleased = false;
   readonly #holder: Holder;
-  /** Undefined: the bytes are not given to anybody else. */
+  /** Undefined: the bytes are never given to another sender. */
   #onCut: ((why: Failure) => void) | undefined;
   readonly #ledger: Ledger;
 
@@ -135,7 +139,7 @@ class Held implements HeldBytes {
   }
 }
 
-// The rest of a body that is not read would be taken for the next request.
+// The connection is closed: the rest of an unread body would be read as the next request.
 const headers = { 'retry-after': '1', connection: 'close' };
 
 const tooMuch = () =>

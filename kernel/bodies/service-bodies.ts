@@ -1,15 +1,15 @@
-// Reads the bodies of the calls to a service, within the memory that they may take all together. Hides Express's body parsers.
+// Reads the request bodies of a service within one shared memory limit.
 import express, { type Request, type Response } from 'express';
 import { Failure, fail } from '../errors.ts';
 import { limitKey } from '../ip.ts';
 import { createByteBudget, type ByteBudget } from './byte-budget.ts';
 
-/** The limit for a client's call; the gateway already refuses more. */
+/** The limit for a client's call; the gateway already refuses longer bodies. */
 export const bodyBytesMax = 64 * 1024;
 const internalBodyBytesMax = 4 * 1024 * 1024; // the gateway's batches
-/** Of all bodies that are being read or used, as gateways bound theirs. */
+/** The limit of all bodies being read or used, as in gateways. */
 const bodiesBytesMax = 64 * 1024 * 1024;
-// What an upload takes that a handler streams: a piece of it, and the compressor.
+// What a streamed upload uses: one chunk and the compressor.
 const streamBytes = 4 * 1024 * 1024;
 
 /** The bodies that a route takes. */
@@ -19,16 +19,16 @@ export interface RouteBody {
   scope: 'client' | 'internal';
   /** The maximum size of the body; 64 KB by default, 4 MB for the gateway's own calls. */
   bodyBytesMax?: number | undefined;
-  /** `request.body` is the bytes as sent, instead of what JSON they hold. */
+  /** Whether `request.body` is the bytes as sent instead of parsed JSON. */
   takesRawBody?: boolean;
-  /** The handler reads the body from the request, of any type, and counts it. */
+  /** Whether the handler reads a body of any type from the request, and counts its bytes. */
   takesStream?: boolean;
 }
 
-/** Holds the memory of a call's body, and reads it into `request.body`, unless its handler reads it. */
+/** Reserves memory for the call's body, and reads it into `request.body` unless the handler reads it. */
 export type ReadBody = (request: Request, response: Response) => Promise<void> | void;
 
-/** @param bytesMax of all bodies together. @returns makes the reader of a route's bodies; null if its calls have none. */
+/** @param bytesMax for all bodies together. @returns creates the body reader of a route; null if its calls have no body. */
 export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: RouteBody) => ReadBody | null {
   const budget = createByteBudget(bytesMax);
   return (route) => {
@@ -45,8 +45,8 @@ const limitOf = ({ bodyBytesMax: own, scope }: RouteBody) =>
   own ?? (scope === 'internal' ? internalBodyBytesMax : bodyBytesMax);
 
 /**
- * Holds the bytes of a body until its call is answered. A gateway sends bodies whole, so the full length is counted at once.
- * @throws Failure `rate_limited` or `unavailable` without room for them.
+ * Reserves the bytes of a body until its call is answered. A gateway sends bodies whole, so the full length is reserved at once.
+ * @throws Failure `rate_limited` or `unavailable` if there is no room for them.
  */
 function holdBytes(bodies: ByteBudget, route: RouteBody, { headers }: Request, response: Response): void {
   const forwardedFor = headers['x-forwarded-for'];
@@ -80,7 +80,7 @@ function requireJson(request: Request): void {
   }
 }
 
-/** express.json throws http-errors; a status below 500 means that the client's body is cut off, encoded or written wrongly. */
+/** express.json throws http-errors; a status below 500 means that the client's body is truncated, badly encoded or malformed. */
 function fromBodyParser(thrown: Error, limit: number): Error {
   if (!('status' in thrown) || Number(thrown.status) >= 500) return thrown;
   return thrown.status === 413

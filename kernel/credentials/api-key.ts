@@ -1,5 +1,4 @@
-// The API key: `pk_live_`, 36 random base62 characters, 6 base62 characters of CRC32 over those 36.
-// Hides the alphabet and the checksum. Only the SHA-256 of a key is ever stored.
+// The API key: `pk_live_`, 36 random base62 characters, 6 base62 characters of their CRC32. Only the SHA-256 of a key is ever stored.
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { sha256 } from './sha256.ts';
@@ -26,7 +25,7 @@ export function looksLikeApiKey(text: string): boolean {
   return text.startsWith(prefix);
 }
 
-/** Whether the text has the format of a key and a valid checksum, so that junk is refused before any lookup. */
+/** Whether the text has the format of a key and a valid checksum, so that random text is refused before any lookup. */
 export function isWellFormedApiKey(text: string): boolean {
   if (!shape.test(text)) return false;
   const body = text.slice(prefix.length, prefix.length + bodyLength);

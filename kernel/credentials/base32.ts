@@ -1,4 +1,4 @@
-// Random text for ids: lower-case base32, 5 bits a character, that people can read to each other.
+// Random text for ids: lower-case base32, 5 bits per character, which people can read out to each other.
 import { randomBytes } from 'node:crypto';
 
 const digits = 'abcdefghijklmnopqrstuvwxyz234567';

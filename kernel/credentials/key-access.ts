@@ -1,8 +1,8 @@
-// What a key may do and from where: its scopes, and ranges of addresses. Hides how ranges are compared.
+// What a key may do and from where: its scopes and address ranges.
 import { BlockList, isIP } from 'node:net';
 import { entryAt } from '../entries.ts';
 
-/** Data endpoints · reading the account · changing it. */
+/** The data endpoints; reading the account; changing the account. */
 export const keyScopes = ['data', 'read', 'manage'] as const;
 export type KeyScope = (typeof keyScopes)[number];
 
@@ -14,12 +14,15 @@ interface Range {
   family: 'ipv4' | 'ipv6';
 }
 
-/** Whether the text is an address, or a range such as `203.0.113.0/24` or `2001:db8::/32`. IPv4 inside IPv6 is not: clients are seen as IPv4. */
+/**
+ * Whether the text is an address, or a range such as `203.0.113.0/24` or `2001:db8::/32`. IPv4 mapped into IPv6 is not accepted: clients are seen as
+ * IPv4.
+ */
 export function isAddressRange(text: string): boolean {
   return rangeOf(text) !== undefined;
 }
 
-/** Whether addresses are in one of the ranges. */
+/** Returns a check whether an address is in one of the ranges. */
 export function addressCheck(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const { address, bits, family } of ranges.flatMap((text) => rangeOf(text) ?? []))
@@ -31,7 +34,7 @@ export function addressCheck(ranges: readonly string[]): (address: string) => bo
   };
 }
 
-/** Whether each address of some ranges is in one single range of others; null: all addresses. */
+/** Whether every inner range is contained in a single outer range; null: all addresses. */
 export function areWithin(inner: readonly string[] | null, outer: readonly string[] | null): boolean {
   if (outer === null || inner === null) return outer === null;
   return inner.every((text) => outer.some((around) => isWithin(text, around)));

@@ -1,5 +1,5 @@
-// The session token: `sess_`, 16 random base32 characters that name the session, a dot, 32 random bytes in base64url.
-// The name may be shown and used for lookups; of the secret half only the SHA-256 is ever stored or sent on.
+// The session token: `sess_`, 16 random base32 characters that name the session, a dot, 32 random bytes in base64url. The name may be shown and used
+// for lookups. Of the secret part only the SHA-256 is ever stored or sent on.
 import { randomBytes } from 'node:crypto';
 import { randomBase32 } from './base32.ts';
 import { sha256 } from './sha256.ts';
@@ -9,11 +9,11 @@ const shape = /^(sess_[a-z2-7]{16})\.([A-Za-z0-9_-]{43})$/;
 export interface SessionName {
   /** `sess_…` */
   id: string;
-  /** SHA-256 of the secret half, 64 hex digits. */
+  /** SHA-256 of the secret part, 64 hex digits. */
   secretHash: string;
 }
 
-/** Makes the token of a new session, which is shown once, and the parts of it to store. */
+/** Creates the token of a new session, which is shown once, and its parts to store. */
 export function mintSessionToken(): SessionName & { token: string } {
   const id = `sess_${randomBase32(16)}`;
   const secret = randomBytes(32).toString('base64url');

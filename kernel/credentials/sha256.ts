@@ -1,4 +1,4 @@
-// Hashes secrets for storage and lookup: only their SHA-256 is kept.
+// Hashes secrets for storage and lookup: only their SHA-256 is stored.
 import { hash } from 'node:crypto';
 
 /** 64 hex digits. */

@@ -1,16 +1,16 @@
-// The events of webhooks: for each type its meaning, the schema of its `data`, and a sample. docs/events.md and the `webhooks` of the
-// OpenAPI document are made from it.
+// The events of webhooks: the meaning of each type, the schema of its `data`, and a sample. docs/events.md and the `webhooks` of the OpenAPI document
+// are generated from it.
 import { z } from 'zod';
 
 export interface EventKind {
   summary: string;
-  /** Whom it concerns: every account, only the one that it happened to, or the operators of the installation. */
+  /** Who receives it: every account, only the account concerned, or the operators. */
   of: 'everybody' | 'account' | 'operators';
   data: z.ZodObject;
   sample: Record<string, unknown>;
 }
 
-const instant = z.iso.datetime({ precision: 0 }); // as everywhere: UTC, to the second
+const instant = z.iso.datetime({ precision: 0 }); // UTC, to the second, as in all answers
 const load = {
   load: z.int().describe('The number of the load.'),
   published_at: instant.describe('When the load was published.'),
@@ -220,16 +220,16 @@ export const eventKinds = {
 export type EventType = keyof typeof eventKinds;
 export type EventData<Type extends EventType> = z.infer<(typeof eventKinds)[Type]['data']>;
 
-/** The types of events that concern the account they happened to. */
+/** The types of events that concern a single account. */
 export type AccountEventType = {
   [Type in EventType]: (typeof eventKinds)[Type]['of'] extends 'account' ? Type : never;
 }[EventType];
 
 export const eventTypes = Object.keys(eventKinds) as [EventType, ...EventType[]];
-/** The types whose events an endpoint can filter by the ids of series. */
+/** The types whose events an endpoint can filter by series id. */
 export const seriesEventTypes = [
   ...(['series.updated', 'series.revised', 'series.deleted', 'series.restored', 'series.renamed'] as const),
   'release.published',
 ] as const;
-/** The types of events that change data for everybody. */
+/** The types of events about changed data, for every account. */
 export const updateTypes = [...seriesEventTypes, 'dataset.updated'] as const;

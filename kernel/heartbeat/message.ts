@@ -1,8 +1,8 @@
-// The heartbeat's message and answer, which a gateway and accounts-api exchange. gateway/PROTOCOL.md explains them.
+// The messages that gateways send to accounts-api in their heartbeat, and the answers. gateway/PROTOCOL.md explains them.
 import { z } from 'zod';
 import { dateParam } from '../http/params.ts';
 
-/** The most accounts, and the most keys, that a gateway asks about in one message: a service accepts bodies of 64 KB. */
+/** The most accounts, and the most keys, in one message of a gateway: a service accepts bodies of 64 KB. */
 export const itemsMax = 250;
 
 const listMax = 500;
@@ -17,26 +17,23 @@ const place = {
   account_id: id,
   key_id: id,
   day: dateParam,
-  /** The group: series, commodities, funds, amcs, securities, fixed-income, trade. */
+  /** The route group: series, commodities, funds, amcs, securities, fixed-income, trade. */
   endpoint: z.string().min(1).max(64),
   /** 2 for 2xx, and so on. */
   status_class: z.int().min(1).max(5),
 };
 
-/** The rows of a batch, by the list that has them. */
+/** The rows of a batch, by the name of their list. */
 export const batchRows = {
-  /** Calls of a key. */
+  /** Calls made with a key. */
   usage: z
     .strictObject({ ...place, calls: count, billed: count })
     .refine((row) => row.billed <= row.calls, 'must not bill more calls than there were'),
-  /** Calls served without a block, under QUOTA_OUTAGE: they are used, even beyond the limit. */
+  /** Calls served without a block, under QUOTA_OUTAGE; they count even beyond the limit. */
   charges: z.strictObject({ account_id: id, month, calls: count }),
-  /** Calls of a life's block that were served, and calls that it gives back. */
+  /** Calls of a life's block that were served, and calls that it returns. */
   spent: z.strictObject({ life: z.uuid(), account_id: id, month, calls: count, returned: count }),
-  /**
-   * A file that was charged, with one call that `usage` has. One call counts for a file, key and day: those that other gateways charged are
-   * given back.
-   */
+  /** A charged file, whose call is also in `usage`. One call counts per file, key and day; calls that other gateways charged for it are refunded. */
   files: z.strictObject({ ...place, /** Its path. */ file: z.string().min(1).max(500) }),
   /** The last use of a key. */
   last_used: z.strictObject({ key_id: id, at: z.iso.datetime() }),
@@ -54,26 +51,26 @@ const batch = z.strictObject({
 /** Sent by a life, which is one process of a gateway. */
 export const heartbeatMessage = z.strictObject({
   life: z.uuid(),
-  /** No answer has reached this life yet: it may be created. */
+  /** Whether this life has not received an answer yet, so that it may be created. */
   begins: z.boolean(),
-  /** The number of the last change that is in force at the gateway. */
+  /** The number of the last change that the gateway has applied. */
   seen: total,
-  /** How long the answer may be held while there is nothing to report, in ms. */
+  /** How long accounts-api may delay the answer while there is nothing to report, in ms. */
   wait_ms: z.int().min(0).max(1000),
-  /** Lives that have reported everything. */
+  /** Lives that have reported everything and end. */
   ended: z.array(z.uuid()).max(100).readonly(),
   batch: batch.nullable(),
-  /** Calls that blocks need. */
+  /** Calls that blocks request. */
   wants: z
     .array(
       z.strictObject({
         account_id: id,
         month,
-        /** The total granted to the block as far as the gateway knows. */
+        /** The total granted to the block, as far as the gateway knows. */
         has: total,
-        /** Calls needed now beyond what the block holds. */
+        /** Calls needed now, beyond what the block has. */
         calls: count.min(1),
-        /** How many may be granted at once, including `calls`, while most of the month is left. */
+        /** How many calls may be granted at once, including `calls`, while most of the month is unused. */
         ahead: count,
       }),
     )
@@ -88,35 +85,38 @@ export const heartbeatMessage = z.strictObject({
     .array(z.string().regex(/^[0-9a-f]{64}$/, 'must be the SHA-256 of a key, in hex'))
     .max(listMax)
     .readonly(),
-  /** The gateway's month, for the blocks that come with keys. */
+  /** The gateway's month, for the blocks granted with keys. */
   month,
 });
 
 const grant = z.object({
-  /** In all, to the block of this life, account and month. */
+  /** The total granted to the block of this life, account and month. */
   granted: z.int(),
-  /** Used and out of the month, without what this block was granted and has not returned. */
+  /** Calls of the month used by others or granted to them: without those of this block that are granted and not returned. */
   elsewhere: z.int(),
-  /** How much of `elsewhere` is out with other lives. */
+  /** The part of `elsewhere` that is granted to other lives and unused. */
   out: z.int(),
-  /** Of the plan; null: unlimited. */
+  /** The limit of the plan; null: unlimited. */
   limit: z.int().nullable(),
 });
 
 export const heartbeatAnswer = z.object({
-  /** False: the life is closed, or never began. The batch and `ended` were accepted all the same. */
+  /** False: the life is closed, or never began. The batch and `ended` were still accepted. */
   is_open: z.boolean(),
-  /** All changes up to this number are in the answer. */
+  /** All changes up to this number are included in the answer. */
   upto: z.int(),
-  /** How long the lease lasts, counted from when the message was sent; negative: it has ended. The next message may get one. */
+  /** How long the lease lasts, counted from when the message was sent; negative: it has ended. The next message may renew it. */
   lease_ms: z.int(),
   /** The accounts that changed after `seen`; null: any account may have changed. */
   changes: z.array(z.string()).nullable(),
-  /** Lives with a lease, this one included. */
+  /** The number of lives with a lease, including this one. */
   gateways: z.int(),
   /** In the order of `wants`. */
   grants: z.array(grant),
-  /** Blocks of this life whose undrawn calls are to be given back, with the total granted to each: the answer that granted some may have been lost. */
+  /**
+   * Blocks of this life whose undrawn calls must be returned, with the total granted to each, as an earlier answer with part of the grant may have
+   * been lost.
+   */
   recalled: z.array(z.object({ account_id: z.string(), month: z.string(), granted: z.int() })),
   /** In the order of `keys`; null: unknown, revoked, expired, or of a disabled account. */
   credentials: z.array(
@@ -127,13 +127,13 @@ export const heartbeatAnswer = z.object({
         plan: z.string(),
         /** False while the subscription is unpaid. */
         active: z.boolean(),
-        /** From the reading, so that the gateway's clock does not matter; null: never. */
+        /** Counted from the reading, so that the gateway's clock does not matter; null: never. */
         expires_in_ms: z.int().nullable(),
         /** What the key may do. */
         scopes: z.array(z.string()),
-        /** Ranges of addresses from which it works; null: all. */
+        /** The address ranges from which it works; null: every address. */
         addresses: z.array(z.string()).nullable(),
-        /** Null: unpaid, so that no call is served. */
+        /** Null: the subscription is unpaid, so no call is served. */
         block: grant.nullable(),
       })
       .nullable(),

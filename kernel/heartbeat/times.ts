@@ -1,6 +1,6 @@
-// The times that gateways and accounts-api agree on in their heartbeat.
+// The times that gateways and accounts-api agree on for their heartbeat.
 
-/** How long a gateway may serve by what it keeps, in ms from the moment at which it sent the message that was answered. */
+/** How long a gateway may use cached state, in ms from when it sent the answered message. */
 export const leaseMs = 15_000;
-/** How long after the end of its lease a life is closed, in ms: what it has not reported as served goes back. */
+/** How long after the end of its lease a life is closed, in ms. Its calls that it has not reported as served are freed. */
 export const closeAfterMs = 120_000;

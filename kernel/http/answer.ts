@@ -1,5 +1,5 @@
-// Answers a request of a service: validators and 304, reading, Link, the file name, compression.
-// Hides the order of these steps. The endpoint says what its answer depends on; data is read only if the client does not have that answer.
+// Answers a request of a service: validators and 304, reading, Link, file name, compression. The endpoint states what its answer depends on; data is
+// read only if the client does not already have that answer.
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { mediaTypes, type Format } from './endpoint.ts';
@@ -8,7 +8,7 @@ import { encodingFor, etagMatches, sendBytes, sendStream, sendText, writeHead } 
 const cacheControls = {
   /** A client may store the answer but must revalidate it, so the next call sees a load. */
   private: 'private, no-cache',
-  /** Public data: shared caches may keep it for a minute. */
+  /** Public data: shared caches may store it for a minute. */
   public: 'public, max-age=60',
   /** Must not be stored by any cache. */
   none: 'no-store',
@@ -18,36 +18,36 @@ export type Caching = keyof typeof cacheControls;
 
 const pinnedControl = 'private, max-age=31536000, immutable';
 
-/** What an endpoint has decided to answer, before reading any data. */
+/** What an endpoint has decided to answer, before it reads any data. */
 export interface Reply {
   /** Default 200. */
   status?: number;
   /**
-   * Everything that determines the body except its encoding, the build and the settings; hashed into the ETag. If omitted, the text is
-   * read first and hashed.
+   * Everything that determines the body except its encoding, the build and the settings; hashed into the ETag. If omitted, the text is read first and
+   * hashed.
    */
   identity?: readonly unknown[];
   lastModified?: Date | null;
   /** Whether the answer never changes, such as the points of a vintage and a version. */
   isPinned?: boolean;
   format: Format;
-  /** The name of the file, without its extension; needed for all but JSON and XML. */
+  /** The name of the file, without its extension; required for all formats but JSON and XML. */
   fileName?: string;
   headers?: Readonly<Record<string, string>>;
   read: () => Promise<Content> | Content;
 }
 
-/** The body: one text and the cursor of the next page; a text in parts, which is the last page; or the bytes of an image or a workbook. */
+/** The body: one text, with the cursor of the next page; a text in parts, which is the last page; or the bytes of an image or a workbook. */
 export type Content =
   { text: string; nextCursor?: string | null } | { parts: AsyncGenerator<string> } | { bytes: Buffer };
 
 /** The caching headers. */
 type CachingHeaders = Record<string, string> & { etag: string };
 
-/** What applies to all answers of an endpoint. */
+/** The settings of all answers of an endpoint. */
 interface Keeping {
   caching: Caching;
-  /** What every answer depends on besides its identity: the build, settings. */
+  /** What every answer depends on besides its identity: the build and settings. */
   edition: string;
 }
 
@@ -129,13 +129,13 @@ async function send(
   });
 }
 
-/** Those that are not the name of the format. */
+/** The file extensions that differ from the name of the format. */
 const extensions: Partial<Record<Format, string>> = { bibtex: 'bib', csl: 'json' };
 
 function dispositionOf(fileName: string | undefined, format: Format): Record<string, string> {
   if (fileName === undefined) throw new TypeError(`an answer in ${format} without a fileName`);
   const name = fileName.replaceAll(/[^A-Za-z0-9._-]/g, '_'); // only characters that need no quoting in a header
-  const use = format === 'svg' || format === 'png' ? 'inline' : 'attachment'; // a page shows an image, and saves a file
+  const use = format === 'svg' || format === 'png' ? 'inline' : 'attachment'; // a browser shows an image and saves a file
   return { 'content-disposition': `${use}; filename="${name}.${extensions[format] ?? format}"` };
 }
 

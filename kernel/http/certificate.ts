@@ -1,11 +1,11 @@
-// The certificate that a service serves TLS with. Hides that it is replaced while the service runs.
+// The TLS certificate of a service, which can be replaced while the service runs.
 import type { Certificate } from '../settings/settings.ts';
 
 export interface ServiceCertificate {
   current(): Certificate;
   /** Calls `use` with each certificate that replaces the current one. */
   onRenewed(use: (renewed: Certificate) => void): void;
-  /** @returns puts another one in force, for new connections. @throws Error if there is none: TLS ends with a restart only. */
+  /** @returns activates the new certificate for new connections. @throws Error if there is none: TLS can be switched off only by a restart. */
   prepareRenewal(renewed: Certificate | undefined): () => void;
 }
 

@@ -1,15 +1,15 @@
-// Page cursors: opaque text that says where the next page begins and of which version of the data.
-// Hides the seal: it covers the query too, so a cursor that is damaged, or sent with other parameters, does not open.
+// Page cursors: opaque text that encodes where the next page begins, and in which version of the data. A cursor is signed together with its query, so
+// one that is damaged, or sent with other parameters, is refused.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fail } from '../errors.ts';
 
-/** The content of a cursor: texts, numbers and nulls that the endpoint chooses. */
+/** The content of a cursor: texts, numbers and nulls chosen by the endpoint. */
 export type CursorContent = readonly (string | number | null)[];
 
 export interface Cursors {
-  /** @param query the canonical request that is paged; a cursor opens only with the same one. */
+  /** @param query the canonical paged request; a cursor opens only with the same one. */
   seal(content: CursorContent, query: string): string;
-  /** @throws Failure `invalid_cursor` if the cursor was not sealed here for this query. */
+  /** @throws Failure `invalid_cursor` if the cursor was not made here for this query. */
   open(cursor: string, query: string): CursorContent;
 }
 

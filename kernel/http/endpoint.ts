@@ -1,6 +1,5 @@
-// The declaration of an endpoint: its summary, parameters, answers and errors. The checks of a request, the OpenAPI document and
-// the parameter tables of docs/api.md are derived from it.
-// Hides how the Accept header becomes the parameter `format`.
+// The declaration of an endpoint: its summary, parameters, answers and errors. Requests are validated by it, and the OpenAPI document and the
+// parameter tables of docs/api.md are generated from it.
 import type { Request } from 'express';
 import { z } from 'zod';
 import { fail, type ErrorCode } from '../errors.ts';
@@ -19,9 +18,9 @@ export interface Declaration {
   body?: z.ZodType | undefined;
   /** The body is a file. */
   takesFile?: boolean;
-  /** The headers it reads, besides the credentials. */
+  /** The headers that it reads, besides the credentials. */
   requestHeaders?: Readonly<Record<string, z.ZodType>> | undefined;
-  /** Excludes 304, which is possible for every answer with an ETag. */
+  /** The answers, except 304, which every answer with an ETag can have. */
   answers: readonly DeclaredAnswer[];
   /** Errors besides those common to all endpoints. */
   errors: readonly ErrorCode[];
@@ -32,7 +31,7 @@ export interface DeclaredAnswer {
   description: string;
   /** Media type → schema; omitted if there is no body. */
   content?: Readonly<Record<string, z.ZodType>>;
-  /** Headers that it may have, besides those of every answer. */
+  /** Headers that the answer may have, besides those of every answer. */
   headers?: readonly string[];
 }
 
@@ -76,7 +75,9 @@ export function negotiate(request: Request, formats: readonly Format[]): Format 
   return type === false ? null : (formats.find((format) => mediaTypes[format] === type) ?? first);
 }
 
-/** Reads the JSON body of a read, whose fields are its parameters, as `readQuery` reads a query. @throws Failure `invalid_body`, `not_acceptable`. */
+/**
+ * Reads the JSON body of a read, whose fields are its parameters, like `readQuery` reads a query. @throws Failure `invalid_body`, `not_acceptable`.
+ */
 export function readFields<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
   request: Request,

@@ -1,5 +1,4 @@
-// Parses the JSON body of a read by the schema of query parameters, so that a parameter is declared once for both.
-// Hides how a value of JSON becomes the text of the parameter. Every fault names the field.
+// Parses the JSON body of a read by the schema of query parameters, so that a parameter is declared once for both. Every error names the field.
 import type { Request } from 'express';
 import { z } from 'zod';
 import { Failure, fail } from '../errors.ts';
@@ -7,7 +6,7 @@ import { parseGiven, printable } from './params.ts';
 
 type JsonType = z.output<typeof describedField>['type'];
 
-/** What a field of each type must be. */
+/** The rule for a field of each type. */
 const rules: Readonly<Record<JsonType, string>> = {
   string: 'must be a text',
   integer: 'must be a whole number',
@@ -17,9 +16,8 @@ const rules: Readonly<Record<JsonType, string>> = {
 };
 
 /**
- * Reads the fields of a body by a schema whose keys are the known ones. @param unless the values of fields that the body omits.
- * @throws Failure `invalid_body`, which names the field: an unknown one, one of another type than in the OpenAPI document, or one of a value that is
- * not allowed.
+ * Reads the fields of a body by a schema whose keys are the known fields. @param unless the values of fields that the body omits.
+ * @throws Failure `invalid_body`, which names the field: unknown, of another type than in the OpenAPI document, or with a value that is not allowed.
  */
 export function parseFields<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -37,16 +35,16 @@ export function parseFields<Shape extends z.ZodRawShape>(
   }
 }
 
-/** What is thrown for a parameter, as it is thrown for a field of a body. */
+/** Converts an error about a parameter into one about a field of the body. */
 export function ofBody(error: unknown): unknown {
   if (!(error instanceof Failure) || error.code !== 'invalid_parameter') return error;
   const { message, param, detail } = error;
   return new Failure('invalid_body', message, { param, detail });
 }
 
-/** The field as the parameter that the URL would have, once for each value of a repeatable one. */
+/** The field in the form of a URL parameter, once for each value of a repeatable one. */
 function textsOf(name: string, value: unknown, schema: z.core.$ZodType | undefined): [string, string][] {
-  if (schema === undefined) return [[name, '']]; // an unknown one, which is refused
+  if (schema === undefined) return [[name, '']]; // unknown, and refused later
   const { type, separator } = fieldOf(schema);
   if (!isOf(type, value)) throw new Failure('invalid_body', `"${name}" ${rules[type]}.`, { param: name });
   if (!Array.isArray(value)) return [[name, String(value)]];
@@ -66,7 +64,7 @@ function isOf(type: JsonType, value: unknown): boolean {
 
 interface Field {
   type: JsonType;
-  /** Between the values of a list, in a URL; undefined: the parameter is repeated. */
+  /** Separates the values of a list in a URL; undefined: the parameter is repeated. */
   separator?: string | undefined;
 }
 
@@ -75,7 +73,7 @@ const describedField = z.object({
   'x-separator': z.string().optional(),
 });
 
-/** How the OpenAPI document describes it. */
+/** The field's type according to the OpenAPI document. */
 function fieldOf(schema: z.core.$ZodType): Field {
   const { data: described } = describedField.safeParse(z.globalRegistry.get(schema)?.['override']);
   if (described !== undefined) return { type: described.type, separator: described['x-separator'] };

@@ -1,5 +1,4 @@
-// The common part of every list: its parameters, its envelope, its rows as CSV.
-// Hides the quoting of CSV. Numbers keep their published digits: none is parsed here.
+// What all lists share: parameters, envelope, and rows as CSV. Numbers keep their published digits and are never parsed here.
 import { stringify } from 'csv-stringify/sync';
 import { z } from 'zod';
 import { isDigits } from '../digits.ts';
@@ -60,7 +59,7 @@ export function listJson(
   });
 }
 
-/** The list envelope with the number of all rows alone. @param extra further members. */
+/** The list envelope with only the number of all rows. @param extra further members. */
 export function countJson(count: number, extra: object = {}): string {
   const pagination = { next_cursor: null, count: 0 };
   return JSON.stringify({ success: true, data: [], count, pagination, ...extra });
@@ -73,7 +72,7 @@ interface Rendering {
   nextCursor: string | null;
   /** The number of rows of all pages, if it is known. */
   total?: number | undefined;
-  /** Sent beside the rows in JSON. */
+  /** Members sent beside the rows in JSON. */
   extra?: object;
 }
 
@@ -111,7 +110,7 @@ export const paginationSchema = z
 /** The schema of a row in a list: `fields` may omit any of its fields. */
 export function rowOf<Shape extends z.ZodRawShape>(row: z.ZodObject<Shape>) {
   const mayLack = Object.keys(row.shape).filter((name) => row.shape[name] instanceof z.ZodOptional);
-  const without = mayLack.length === 0 ? {} : { 'x-may-lack': mayLack }; // applies even if `fields` is not given
+  const without = mayLack.length === 0 ? {} : { 'x-may-lack': mayLack }; // applies even without `fields`
   return row.partial().meta({ 'x-narrowed-by': 'fields', ...without });
 }
 
@@ -128,14 +127,14 @@ function listCsvLines(rows: readonly Row[], columns: readonly string[]): string 
   return rows.map((row) => csvLine(columns.map((column) => csvText(row[column])))).join('');
 }
 
-/** A page as read from the database. */
+/** A page of rows read from the database. */
 export interface Page<Place> {
   rows: readonly Row[];
-  /** The place of its last row; null on the last page. */
+  /** The position of its last row; null on the last page. */
   last: Place | null;
 }
 
-/** A list as CSV, read page by page. @param first the place after which to begin; null: at the beginning. */
+/** A list as CSV, read page by page. @param first the position to begin after; null: the beginning. */
 export async function* csvParts<Place>(
   read: (after: Place | null) => Promise<Page<Place>>,
   first: Place | null,

@@ -1,5 +1,5 @@
-// Serves /metrics on its own port, not meant to be reachable from outside; adds the metrics of the process,
-// under the names of Node's usual Prometheus client, so that existing dashboards work.
+// Serves /metrics on a port of its own, which should not be reachable from outside. Adds the metrics of the process under the names of the usual
+// Prometheus client for Node, so that existing dashboards work.
 import { createServer, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { toEnvelope, toFailure } from '../errors.ts';
@@ -7,14 +7,16 @@ import { closeServer, listen, type RunningService } from './server.ts';
 import { metricsText, type Metric } from '../metrics/text.ts';
 
 const resolutionMs = 10;
-/** How long a scrape waits for figures of others: Prometheus gives up after ten seconds, and the rest is wanted most when these hang. */
+/**
+ * How long a scrape waits for figures of other servers. Prometheus gives up after ten seconds, and the other metrics matter most when those servers
+ * hang.
+ */
 const refreshWithinMs = 1_000;
 
 /**
  * @param metrics of the service, or of all services in this process.
- * @param ready /healthz and /readyz are served here too, to operators: with the reason. Rejects while the service is not ready,
- * in time for a probe.
- * @throws Error if the port is taken.
+ * @param ready rejects while the service is not ready, in time for a probe. /healthz and /readyz are served here too, for operators, with the reason.
+ * @throws Error if the port is in use.
  */
 export async function serveMetrics(
   metrics: readonly Metric[],
@@ -71,7 +73,7 @@ interface Lag {
   max: number;
 }
 
-/** Each scrape reports the time since the previous one; two scrapers share it. */
+/** Each scrape reports the time since the previous one; two scrapers share the interval. */
 function readLag(delay: ReturnType<typeof monitorEventLoopDelay>): Lag {
   const seconds = (nanoseconds: number) =>
     Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - resolutionMs / 1e3) : 0;
@@ -84,7 +86,7 @@ function readLag(delay: ReturnType<typeof monitorEventLoopDelay>): Lag {
   return figures;
 }
 
-/** @returns reads all of them at one moment. */
+/** @returns reads all metrics at the same moment. */
 function processMetrics(readNow: () => Lag): () => Metric[] {
   return () => {
     const lag = readNow();

@@ -1,9 +1,10 @@
-// Follows the responses of a server until each has emitted `close`: which of them a connection sends, and whether any is open.
+// Tracks the responses of a server until each has emitted `close`: the current response of a connection, and whether any is open.
 import type { Server, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 
-// A property of the connection, whose list lives as long as it: a Map of Sets leaves its old tables to the collector with each call.
+// A property of the connection, whose list lives as long as the connection: a Map of Sets would leave its old tables to the garbage collector with
+// each call.
 const ofConnection = Symbol('responses');
 type Connection = Duplex & { [ofConnection]?: ServerResponse[] };
 
@@ -21,7 +22,7 @@ export class OpenResponses {
     server.on('request', (_request, response: ServerResponse) => this.add(response));
   }
 
-  /** For a response that comes with another event than `request`. */
+  /** For a response to another event than `request`. */
   add(response: ServerResponse): void {
     const connection: Connection = response.req.socket;
     (connection[ofConnection] ??= []).push(response);
@@ -29,12 +30,12 @@ export class OpenResponses {
     response.on('close', this.#forget);
   }
 
-  /** The response that the connection sends, or is about to. */
+  /** The response that the connection is sending, or will send next. */
   on(connection: Connection): ServerResponse | undefined {
     return connection[ofConnection]?.[0];
   }
 
-  /** Resolves when there is none; no other may come. */
+  /** Resolves when all responses have closed. No other may begin. */
   async allClosed(): Promise<void> {
     if (this.#count > 0) await new Promise<void>((resolve) => (this.#whenNone = resolve));
   }
@@ -49,7 +50,7 @@ export class OpenResponses {
 
 const ofServers = new WeakMap<Server | TlsServer, OpenResponses>();
 
-/** Follows the responses of a server from now on. */
+/** Tracks the responses of a server from now on. */
 export function openResponses(server: Server | TlsServer): OpenResponses {
   const known = ofServers.get(server) ?? new OpenResponses(server);
   ofServers.set(server, known);

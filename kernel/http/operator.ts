@@ -1,11 +1,10 @@
-// Who calls an endpoint of operators. The gateway lets nobody else through; the services check it again, so that a wrong pipeline opens
-// nothing.
+// Who may call an operator endpoint. The gateway already refuses everyone else; the services check again, so that a wrong pipeline exposes nothing.
 import { fail, type ErrorCode } from '../errors.ts';
 import type { ServiceCall } from './server.ts';
 
 /**
- * What an endpoint of operators answers to everybody else; the gateway adds `reauthentication_required` for an older sign-in, and `forbidden`
- * for an operator without the second factor that the installation requires.
+ * The errors of an operator endpoint for everyone else. The gateway adds `reauthentication_required` for an old sign-in, and `forbidden` for an
+ * operator without the required second factor.
  */
 export const operatorErrors = [
   'unauthorized',
@@ -16,7 +15,7 @@ export const operatorErrors = [
 
 /**
  * The operator's own account.
- * @throws Failure `not_found` unless the call is made with a fresh session of an operator: nobody else is told that somebody may.
+ * @throws Failure `not_found` unless the call has a fresh session of an operator, so that nobody else learns that the endpoint exists.
  */
 export function operatorAccountOf({ identity: { accountId, sessionId, operator } }: ServiceCall): string {
   if (accountId === null || sessionId === null || !operator)

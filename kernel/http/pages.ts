@@ -1,16 +1,15 @@
-// Answers a list of account or operator endpoints: one page by its cursor, or all of it for CSV without a limit.
-// Hides cursors, and how a short list is paged in memory.
+// Answers a list of account or operator endpoints: one page by its cursor, or all rows for CSV without a limit. A short list is paged in memory.
 import type { Reply } from './answer.ts';
 import type { CursorContent, Cursors } from './cursor.ts';
 import { csvParts, limitDefault, limitMax, renderList, type Page, type Row } from './list.ts';
 
-/** A row and its unique place in the list. */
+/** A row and its unique position in the list. */
 export interface PlacedRow {
   row: Row;
   place: CursorContent;
 }
 
-/** Reads up to `most` rows after a place; null: from the beginning. */
+/** Reads up to `most` rows after a position; null: from the beginning. */
 type ReadRows = (after: CursorContent | null, most: number) => Promise<PlacedRow[]> | PlacedRow[];
 
 interface ListAnswer {
@@ -22,7 +21,7 @@ interface ListAnswer {
     fields: readonly string[];
     format: 'json' | 'csv';
   };
-  /** Identifies the list, its owner and its filters: a cursor is valid only for the same. */
+  /** Identifies the list, its owner and its filters: a cursor is valid only for the same ones. */
   of: readonly unknown[];
   read: ReadRows;
   fileName: string;
@@ -60,7 +59,7 @@ export function page(
 }
 
 /**
- * Pages of a list that is short enough to be read whole, ordered by the places of its rows.
+ * Pages a list that is short enough to be read whole, ordered by the positions of its rows.
  * @param sort descending if it begins with `-`.
  */
 export function inMemory<Item extends Row>(

@@ -1,6 +1,6 @@
-// Parses query strings and JSON bodies into typed values, by one schema each.
-// Hides how a fault becomes a 400 that names the parameter, the allowed values, and the nearest known name. Where a schema
-// accepts text that the OpenAPI document describes as a number, a boolean or an array, `meta({ override })` says so.
+// Parses query strings and JSON bodies into typed values, by one schema each. An invalid value becomes a 400 that names the parameter, the allowed
+// values, and the nearest known name. If the OpenAPI document describes a text parameter as a number, a boolean or an array, its schema uses `meta({
+// override })`.
 import { z } from 'zod';
 import { fail } from '../errors.ts';
 import { isDate, parsePeriod, type DateRange } from '../dates.ts';
@@ -83,12 +83,12 @@ export const idsParam = (what: string, most: number) =>
       },
     });
 
-/** The most values that a filter takes. */
+/** The most values that a filter accepts. */
 const valuesMax = 100;
 
 /**
- * Some values with commas between them, each read like the parameter of one value. In double quotes a comma is part of the value, and a quote
- * is written twice. A text with commas that is a value as a whole is one of the values too.
+ * Several comma-separated values, each parsed like the parameter of one value. Within double quotes, a comma is part of the value, and a quote is
+ * doubled. If the whole text with its commas is a valid value, it is included too.
  */
 export function severalParam<Item extends z.ZodType>(item: Item) {
   const rule = `must be 1 to ${valuesMax} values with a comma between them`;
@@ -110,7 +110,7 @@ export function severalParam<Item extends z.ZodType>(item: Item) {
     .meta({ ...about, override: { type: 'array', items, 'x-separator': ',' } });
 }
 
-/** The values of a text with commas between them. */
+/** Splits a text at its commas. */
 function partsOf(text: string): string[] {
   const parts = [...`${text},`.matchAll(/("(?:[^"]|"")*"|[^,]*),/g)].map(([, part = '']) => part);
   return parts.map((part) => {
@@ -128,7 +128,7 @@ export const booleanParam = oneOfParam(['true', 'false'])
 export const flagParam = (byDefault: boolean) =>
   booleanParam.default(byDefault).meta({ override: { default: byDefault } });
 
-/** The result of `read`; the rule is the error message if there is none. */
+/** The result of `read`; if it is null or undefined, `rule` is the error message. */
 export function readParam<Value>(read: (text: string) => Value | null | undefined, rule: string) {
   return z.string().transform((text, context): Value => {
     const value = read(text);
@@ -144,7 +144,7 @@ export const repeatableParam = <Item extends z.ZodType>(item: Item) => z.array(i
 /**
  * Reads the query of a URL by a schema whose keys are the known parameters.
  * @param url the request's URL, or its path and query. @param unless the values of parameters that the URL omits.
- * @throws Failure `invalid_parameter` for an unknown, repeated, empty, over-long or disallowed one, named in `param`.
+ * @throws Failure `invalid_parameter` for an unknown, repeated, empty, too long or disallowed parameter, named in `param`.
  */
 export function parseQuery<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -156,7 +156,8 @@ export function parseQuery<Shape extends z.ZodRawShape>(
 }
 
 /**
- * Reads parameters, however they were sent, by a schema whose keys are the known ones. @param all names and values; a repeatable one may occur again.
+ * Reads parameters, from any source, by a schema whose keys are the known ones. @param all names and values; a repeatable one may occur several
+ * times.
  * @throws Failure as `parseQuery`.
  */
 export function parseGiven<Shape extends z.ZodRawShape>(
@@ -208,12 +209,12 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
   return fail('invalid_body', faultText(printable(name), reason), { param: printable(name) });
 }
 
-/** What is wrong with a field, as a sentence. @param reason a verb and what follows, or a sentence of its own without its full stop. */
+/** What is wrong with a field, as a sentence. @param reason a verb phrase, or a sentence of its own without its full stop. */
 export function faultText(name: string, reason: string): string {
   return /^(?:must|is|has) /.test(reason) ? `"${name}" ${reason}.` : `"${name}": ${reason}.`;
 }
 
-/** The known name nearest to a mistyped one; undefined if more than a third of it differs from every one. */
+/** The known name nearest to a misspelled one; undefined if more than a third of it differs from every name. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   return known
     .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -221,7 +222,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** A sentence that suggests the nearest of the known names. @param otherwise if none is near. */
+/** A sentence that suggests the nearest known name. @param otherwise the sentence if no name is near. */
 export function nearestHint(name: string, known: readonly string[], otherwise: string): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? otherwise : `Did you mean "${nearest}"?`;
@@ -237,7 +238,7 @@ function failUnknown(name: string, known: readonly string[]): never {
   });
 }
 
-/** Parameters by their names in FRED, SDMX, the World Bank's API and pandas. */
+/** Our parameters, with their names in FRED, SDMX, the World Bank's API and pandas. */
 const namesElsewhere: Readonly<Record<string, readonly string[]>> = {
   from: ['start', 'start_date', 'startdate', 'date_from', 'startperiod', 'observation_start', 'since'],
   to: ['end', 'end_date', 'enddate', 'date_to', 'endperiod', 'observation_end', 'until'],
@@ -256,7 +257,7 @@ const namesElsewhere: Readonly<Record<string, readonly string[]>> = {
   dims: ['dim', 'dimensions', 'dimension', 'filter'],
 };
 
-/** The known parameter that other services call so. */
+/** The known parameter that has this name in other services. */
 function namedElsewhere(name: string, known: readonly string[]): string | undefined {
   return known.find((each) => namesElsewhere[each]?.includes(name.toLowerCase()) === true);
 }
@@ -265,7 +266,7 @@ function refuse(name: string, reason: string, hint = ''): never {
   return fail('invalid_parameter', `"${name}" ${reason}.${hint}`, { param: name });
 }
 
-/** Client text for use in a message: short, without control characters. */
+/** Client text for use in a message: shortened, without control characters. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u001f\u007f]/g, '?').slice(0, 64);

@@ -1,5 +1,4 @@
-// Finds the route of a path: segment by segment, in the order in which the routes were given.
-// Hides how paths are split. Each path has exactly one spelling, as in the gateway.
+// Finds the route of a path: segment by segment, in the order in which the routes were given. Each path has exactly one spelling, as in the gateway.
 
 /** The match of a path: the entries by method, and the values of the parameters. */
 export interface FoundPath<Entry> {

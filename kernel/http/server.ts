@@ -1,6 +1,5 @@
-// The HTTP server of a service: routes, identity, error envelopes, Server-Timing, health, graceful shutdown.
-// Hides Express, which extends requests and responses and reads bodies. A handler gets a parsed route and a
-// ServiceCall; whatever it throws becomes the envelope and is logged once.
+// The HTTP server of a service, on Express: routes, identity, error envelopes, Server-Timing, health, graceful shutdown. A handler receives a parsed
+// route and a ServiceCall; whatever it throws becomes the envelope and is logged once.
 import {
   createServer,
   type IncomingMessage,
@@ -30,19 +29,19 @@ import { createRouteTable } from './route-table.ts';
 export type HandlerStage =
   'parse' | 'lookup' | 'sql' | 'facets' | 'related' | 'transform' | 'compute' | 'render';
 
-/** What a handler knows of the call besides the request. */
+/** What a handler can read about the call besides the request. */
 export interface ServiceCall {
   readonly requestId: string;
   readonly identity: Identity;
   /** Runs one stage of the handler and adds its time to the Server-Timing header. */
   stage<T>(name: HandlerStage, work: () => Promise<T> | T): Promise<T>;
-  /** Says that the answer changes at an instant, even if no data does: it names what is to come, or a day that has begun. */
+  /** States that the answer changes at an instant even without new data: it names a future event, or depends on the day. */
   changesAt(instant: Date): void;
-  /** The earliest of these instants, in ms since 1970; Infinity if there is none. */
+  /** The earliest of these instants, in ms since 1970; Infinity without one. */
   readonly changesAtMs: number;
   /**
-   * Gives the answer a header `x-almanac-*`: one for the gateway, which does not forward it.
-   * @param valueOf is called when the head is written; undefined: there is no such header.
+   * Adds a header `x-almanac-*` for the gateway, which does not forward it.
+   * @param valueOf is called when the head is written; if it returns undefined, the header is omitted.
    */
   tellGateway(name: string, valueOf: () => string | undefined): void;
 }
@@ -61,53 +60,53 @@ type Server = HttpServer | TlsServer;
 
 export interface ServiceOptions {
   log: Log;
-  /** Counts the calls; by default nobody reads the counts. */
+  /** Counts the calls; without it they are not counted. */
   metrics?: ServiceMetrics;
-  /** Continues the traces of the gateway's calls; by default none is. */
+  /** Continues the traces of the gateway's calls; without it calls are not traced. */
   tracing?: Tracing | undefined;
   routes: readonly Route[];
-  /** Of the gateway: errors link to its pages. By default the links are relative. */
+  /** The gateway's URL: errors link to its pages. By default the links are relative. */
   publicUrl?: string;
-  /** Opens the gateway's identity token; a call without a valid one is refused. */
+  /** Opens the gateway's identity token; a call without a valid token is refused. */
   openIdentity: Open;
-  /** Rejects while a dependency is missing; /readyz then answers 503. */
+  /** Rejects while a dependency is unavailable; /readyz then answers 503. */
   ready: () => Promise<void>;
   host: string;
   port: number;
-  /** The setting that the port comes from, for a message. */
+  /** The setting of the port, named in an error message. */
   portSetting?: string;
-  /** How long close() continues to serve after /readyz has turned to 503; 0 by default. */
+  /** How long close() keeps serving after /readyz has changed to 503; 0 by default. */
   drainDelayMs?: number | undefined;
-  /** Serves TLS with it. Undefined: plain HTTP. */
+  /** The certificate for TLS. Undefined: plain HTTP. */
   certificate?: ServiceCertificate | undefined;
-  /** How long a request may take to arrive; 0: as long as the gateway lets it take. Default: 5 minutes. */
+  /** How long a request may take to arrive; 0: the gateway decides. Default: 5 minutes. */
   requestWithinMs?: number;
-  /** A connection on which nothing passes for so long during a call is closed; by default 310 s. */
+  /** During a call, a connection without traffic for this long is closed; 310 s by default. */
   silentMs?: number;
-  /** How much memory the bodies of requests may take, all together; 64 MB by default. */
+  /** The memory limit of all request bodies together; 64 MB by default. */
   bodiesBytesMax?: number;
 }
 
 /** A running service. */
 export interface RunningService {
-  /** `http://host:port` or `https://host:port`, no slash at the end. */
+  /** `http://host:port` or `https://host:port`, without a final slash. */
   url: string;
-  /** Says that it is not ready, serves for the drain delay, stops accepting calls, lets those under way finish, then resolves. */
+  /** Reports that it is not ready, serves for the drain delay, stops accepting calls, waits for running calls, then resolves. */
   close(): Promise<void>;
 }
 
-/** The limit for the URL and headers of a client, together. */
+/** The limit for a client's URL and headers together. */
 export const headBytesMax = 16 * 1024;
-// What the gateway adds to them is below 4 KB: the identity, the IP address, ids.
+// The gateway adds less than 4 KB: the identity, the IP address, ids.
 const serviceHeadBytesMax = headBytesMax + 16 * 1024;
-/** A probe is answered by then. Gateways wait a little longer for it, and Kubernetes 2 s. */
+/** The deadline of the answer to a probe. Gateways wait a little longer for it, and Kubernetes 2 s. */
 export const readyWithinMs = 1_500;
 // Longer than the gateway's idle time, so that the gateway never sends on a connection that is being closed here.
 const keepAliveTimeoutMs = 75_000;
-/** A gateway ends every answer within five minutes: where nothing passes for longer, either way, it has vanished without a word. */
+/** A gateway ends every answer within five minutes. A longer silence in both directions means that it has vanished. */
 const silentMaxMs = 310_000;
 
-/** Starts a service's server. @throws Error if the port is taken. */
+/** Starts a service's server. @throws Error if the port is in use. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   let draining = false;
   const isReady = checkedWithin(readyWithinMs, options.ready);
@@ -123,7 +122,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     url: await listen(server, options.host, options.port, options.portSetting),
     async close() {
       draining = true;
-      endKeepAlive(server); // whoever calls on in the delay is moved to another instance by each answer
+      endKeepAlive(server); // clients that keep calling during the delay are moved to another instance by each answer
       await pause(options.drainDelayMs ?? 0);
       await closeServer(server);
     },
@@ -132,11 +131,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
 /**
  * Listens and returns the URL.
- * @param setting the name of the setting that the port comes from.
- * @throws Error that names the port and what to do if it is taken, or the settings at fault.
+ * @param setting the name of the setting that defines the port.
+ * @throws Error that names the port and the remedy if it is in use, or the invalid settings.
  */
 export async function listen(server: Server, host: string, port: number, setting = 'PORT'): Promise<string> {
-  openResponses(server); // from the first one on
+  openResponses(server); // tracks responses from the first one on
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const message =
@@ -153,8 +152,8 @@ export async function listen(server: Server, host: string, port: number, setting
 }
 
 /**
- * Finds out whether `listen` could listen there, before anything else is made. Port 0 is always free.
- * @throws Error as that of `listen`.
+ * Checks that `listen` could listen there, before anything else is created. Port 0 is always free.
+ * @throws Error as `listen`.
  */
 export async function requireFreePort(host: string, port: number, setting?: string): Promise<void> {
   if (port === 0) return;
@@ -166,9 +165,8 @@ export async function requireFreePort(host: string, port: number, setting?: stri
 const closeIdleEveryMs = 20;
 
 /**
- * Stops listening, and waits for requests under way, until each response has emitted `close`. Idle connections are closed. A request
- * that still arrives is answered with `Connection: close`; otherwise a client that keeps calling on one connection would keep the
- * server from ending.
+ * Stops listening, and waits for running requests until each response has emitted `close`. Idle connections are closed. A request that still arrives
+ * is answered with `Connection: close`; otherwise a client that keeps calling on one connection would prevent the server from ending.
  */
 export async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve, reject) => {
@@ -181,17 +179,17 @@ export async function closeServer(server: Server): Promise<void> {
   await openResponses(server).allClosed();
 }
 
-/** From now on each answer has `Connection: close`. */
+/** Adds `Connection: close` to every further answer. */
 function endKeepAlive(server: Server): void {
   server.prependListener('request', (_request, response) => void (response.shouldKeepAlive = false));
 }
 
-/** One call under way. */
+/** One running call. */
 class OpenCall implements ServiceCall, CallContext {
   readonly requestId: string;
   identity: Identity = anonymous;
   changesAtMs = Infinity;
-  /** Undefined: the call is a probe, and not counted. */
+  /** Undefined: the call is a probe, and is not counted. */
   route: RouteFigures | undefined;
   span: Span | undefined;
   readonly #metrics: ServiceMetrics;
@@ -242,18 +240,18 @@ const clientLeft = 499;
 type Answerer = (request: Request, response: Response) => Promise<void>;
 
 /**
- * A server of Express, without its routes: ours are found faster (measured 2026-11-20: 33 µs of CPU for a short answer, bare node:http 16 µs).
+ * An Express server without its routes: our own route table is faster (measured 2026-11-20: 33 µs of CPU for a short answer, bare node:http 16 µs).
  * @param certificate undefined: it serves plain HTTP.
  */
 function createServiceServer(answer: Answerer, certificate: ServiceCertificate | undefined): Server {
   const app = express();
   app.disable('x-powered-by');
-  app.set('query parser', false); // queries are read by kernel/http/params.ts only
+  app.set('query parser', false); // kernel/http/params.ts parses queries
   app.use((request, response) => answer(request, response));
   const options = { maxHeaderSize: serviceHeadBytesMax };
   const onRequest = (received: IncomingMessage, sent: ServerResponse) => {
-    const [request, response] = [received as Request, sent as Response]; // which Express makes of them
-    app(request, response, () => void answer(request, response)); // a target in which Express finds no path
+    const [request, response] = [received as Request, sent as Response]; // Express has extended both
+    app(request, response, () => void answer(request, response)); // for a target in which Express finds no path
   };
   if (certificate === undefined) return createServer(options, onRequest);
   const server = createTlsServer({ ...options, ...certificate.current() }, onRequest);
@@ -291,13 +289,13 @@ function createAnswerer(options: ServiceOptions): Answerer {
       await ready();
       return sendJson(response, 200, { success: true });
     }
-    // Only the gateway can seal an identity; a call that bypasses it is refused, whatever it requests.
+    // Only the gateway can seal an identity; a call that bypasses the gateway is refused, whatever its path.
     if (identity === null) {
       metrics.identityRefused();
       if (sealed === undefined) return fail('unauthorized', 'Requests must come through the gateway.');
       const why = openIdentity.whyRefused(sealed);
       if (path === '/readyz') return refuseProbe(why);
-      // A fault between the gateway and this service: no client can have caused it by its credentials.
+      // A fault between the gateway and this service: a client's credentials cannot cause it.
       return fail('unavailable', 'The service is temporarily unavailable. Try again in a moment.', {
         detail: new Error(`The identity of the gateway is refused. ${why}`),
       });
@@ -318,7 +316,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
     await route.handler(request, response, call);
   }
 
-  /** If the service is not ready, it answers that instead: its own clock may be the one that is off. */
+  /** If the service is not ready, it reports that instead: its own clock may be the wrong one. */
   async function refuseProbe(why: string): Promise<never> {
     await ready();
     return fail('unauthorized', why);
@@ -347,7 +345,7 @@ function createAnswerer(options: ServiceOptions): Answerer {
   };
 }
 
-/** The rest of a body that is refused is read and dropped: its sender, who still sends, could not read the answer otherwise. */
+/** Reads and drops the rest of a refused body: a sender that is still sending could not read the answer otherwise. */
 async function handleStream(
   route: Route & { readBody: ReadBody | null },
   request: Request,
@@ -364,7 +362,7 @@ async function handleStream(
   }
 }
 
-/** Undefined for a request of no trace: a gateway begins one for each call, and none for what several calls share. */
+/** Undefined for an untraced request: a gateway begins a trace for each call, but none for requests that several calls share. */
 function spanOf(tracing: Tracing, request: Request, route: Route, call: OpenCall): Span | undefined {
   const { traceparent } = request.headers;
   if (typeof traceparent !== 'string') return undefined;
@@ -394,7 +392,7 @@ function sendFailure(
   if (failure.status >= 500) log.error(entry, failure.message);
   else if (failure.detail !== undefined) log.info(entry, failure.message);
   if (response.headersSent) {
-    response.destroy(); // in the middle of a body, only cutting the connection signals the failure
+    response.destroy(); // within a body, only cutting the connection signals the failure
     return failure;
   }
   const named = { publicUrl, requestId: requestId === '' ? undefined : requestId };

@@ -1,5 +1,5 @@
-// Declares the endpoints of a service that acts for accounts or operators, and runs their calls: the requester, the query and body, the
-// handler, the answer. Hides the checks of a request, and that such answers are not cached unless the endpoint says so.
+// Declares the endpoints of a service that acts for accounts or operators, and runs their calls: requester, query and body, handler, answer. These
+// answers are not cached unless the endpoint says so.
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { memberOf } from '../entries.ts';
@@ -19,9 +19,9 @@ import { parseBody } from './params.ts';
 import { writeHead } from './reply.ts';
 import type { Handler, ServiceCall } from './server.ts';
 
-/** Who may call an endpoint of some kind. */
+/** Who may call a kind of endpoint. */
 interface RequesterKind<Who> {
-  /** Who calls. @throws Failure if they may not. */
+  /** The requester. @throws Failure if they may not call the endpoint. */
   of: (call: ServiceCall) => Who;
   /** The errors that it throws. */
   errors: readonly ErrorCode[];
@@ -61,16 +61,16 @@ interface EndpointOf<
   description?: string;
   params?: Readonly<Record<string, z.ZodType>>;
   requester: Kind;
-  /** The query parameters; none by default. */
+  /** The query parameters; empty by default. */
   query?: Shape;
-  /** The query comes from another service: it is not checked here, and the handler reads it. */
+  /** The query comes from another service: it is not validated here, and the handler reads it. */
   takesAnyQuery?: true;
   body?: Body;
-  /** `request.body` is the bytes as sent: their signature is checked. */
+  /** Whether `request.body` is the bytes as sent, for checking their signature. */
   takesRawBody?: true;
-  /** The body is a file of any type, which the handler reads from the request as it comes. */
+  /** Whether the body is a file of any type, which the handler streams from the request. */
   takesFile?: true;
-  /** The maximum size of the body; by default that of the path. */
+  /** The maximum size of the body; the path's limit by default. */
   bodyBytesMax?: number;
   /** Refuses a call by its headers, before its body is read. @throws Failure. */
   admit?: (deps: Deps) => (request: Request) => void;
@@ -107,7 +107,7 @@ export interface Endpoint<Deps, Kind> extends Declaration {
   handler: (deps: Deps) => Handler;
 }
 
-/** The function by which a service declares its endpoints. @param kinds who may call, by name. */
+/** Creates the function by which a service declares its endpoints. @param kinds the kinds of requesters, by name. */
 export function endpointsFor<Deps>() {
   return <const Kinds extends RequesterKinds>(kinds: Kinds) =>
     <

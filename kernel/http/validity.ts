@@ -1,31 +1,31 @@
-// What an answer of data-api is valid for: the newest load that it includes, and how long the clock leaves it as it is. The gateway
-// may keep an answer that says so, and answers from its memory while no newer load can have been reported as done.
+// The validity of an answer of data-api: the newest load that it includes, and how long the clock leaves it unchanged. The gateway may cache such an
+// answer and answer from memory while no newer load can have been reported.
 
-/** The header; like all `x-almanac-*` headers it does not leave the gateway. */
+/** The header; like all `x-almanac-*` headers it is not sent to clients. */
 export const validityHeader = 'x-almanac-valid';
 
 /** Where a gateway asks data-api for the state of the data. */
 export const newestLoadPath = '/internal/newest-load';
 
-/** How long a gateway may answer from memory, counted from the moment at which it asked for the newest load. */
+/** How long a gateway may answer from memory, in ms from when it asked for the newest load. */
 export const answerLeaseMs = 500;
 /**
- * How long after its commit a load is in force everywhere: leases that were granted before it have ended. The clocks of the gateways
- * and of whoever waits run at the same rate, to 50 ms in 500.
+ * How long after its commit a load is visible everywhere, in ms: leases granted before it have then ended. The clocks of the gateways and of the
+ * waiting writer may differ in rate by 50 ms in 500.
  */
 export const inForceAfterMs = answerLeaseMs + 50;
 
 /** The state of the data of an installation. */
 export interface DataState {
-  /** Changes with the build of data-api and with the settings that answers depend on. */
+  /** Changes with the build of data-api and with the settings that affect answers. */
   edition: string;
-  /** The number of the newest load; 0: there is none. */
+  /** The number of the newest load; 0 without a load. */
   load: number;
 }
 
 export interface Validity {
   state: DataState;
-  /** For how many ms the answer is the same, unless there is a load. */
+  /** For how many ms the answer stays the same, unless there is a load. */
   forMs: number;
 }
 
@@ -36,13 +36,13 @@ export function validityText({ state: { edition, load }, forMs }: Validity): str
   return `${edition} ${load} ${Math.max(0, Math.floor(Math.min(forMs, forMsMax)))}`;
 }
 
-/** @returns undefined if it is no text of `validityText`. */
+/** @returns undefined if the text is not one of `validityText`. */
 export function parseValidity(text: string): Validity | undefined {
   const [, edition = '', load, forMs] = /^([A-Za-z0-9_-]{1,64}) (\d{1,15}) (\d{1,12})$/.exec(text) ?? [];
   return edition === '' ? undefined : { state: { edition, load: Number(load) }, forMs: Number(forMs) };
 }
 
-/** Whether an answer that includes the state of `has` includes that of `needed`. */
+/** Whether an answer with the state `has` includes the state `needed`. */
 export function includes(has: DataState, needed: DataState): boolean {
   return has.edition === needed.edition && has.load >= needed.load;
 }

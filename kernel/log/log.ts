@@ -1,4 +1,4 @@
-// Structured logs, one JSON line each. Hides redaction: no field of a log line ever holds a key, a token or a raw query.
+// Structured logs, one JSON line each. No field of a line ever contains a key, a token or a raw query.
 import { pino, type Logger } from 'pino';
 import { LogOutput } from './output.ts';
 
@@ -20,7 +20,7 @@ const secretShape = /(?<![A-Za-z0-9])(?:pk_live_|sess_|whsec_)[\w.+=-]+|(?<=\/ac
 
 const mayHoldSecret = /[%_]|\/account\//;
 
-/** A path as it may be logged: clients put keys where ids belong, and the path that shows a new key contains its token. */
+/** A path that is safe to log: clients put keys in place of ids, and the path that shows a new key contains its token. */
 export function withoutSecrets(path: string): string {
   if (!mayHoldSecret.test(path)) return path;
   const plain = path.replace(/%([2-7][0-9a-f])/gi, (_whole, hex: string) =>
@@ -32,7 +32,7 @@ export function withoutSecrets(path: string): string {
 let second = -1;
 let secondText = '';
 
-/** Replaces pino's own, which makes a Date for each instant: 1.7 % of a gateway's time (2026-11-20). */
+/** Replaces pino's function, which creates a Date for each instant: 1.7 % of a gateway's time (2026-11-20). */
 function isoTime(): string {
   const now = Date.now();
   const millisecond = now % 1000;
@@ -55,7 +55,7 @@ function outputOf(descriptor: 1 | 2): LogOutput {
   return output;
 }
 
-/** Where services log. Commands log elsewhere: their standard output has only their result. */
+/** The destination of the services' logs. Commands log to standard error: their standard output has only their result. */
 export const standardOutput = (): Destination => outputOf(1);
 
 /** The destination of each log. */
@@ -78,15 +78,15 @@ export function createLog(service: string, level: string, destination: Destinati
   return log;
 }
 
-/** The descriptor that a log writes to, for the output of a child process: beside its parent's log. */
+/** The file descriptor that a log writes to, so that a child process can write beside its parent's log. */
 export function descriptorOf(log: Log): number {
   const destination = destinations.get(log);
   return destination instanceof LogOutput ? destination.descriptor : 2;
 }
 
 /**
- * For a message that is written thousands of times a second: writes lines as pino does, at level `info`, from fields that are
- * already text. Nothing is redacted.
+ * For a message that is logged thousands of times a second: writes lines like pino, at level `info`, from fields that are already JSON. Nothing is
+ * redacted.
  * @param log from `createLog`.
  * @returns accepts `,"name":value,…`, each value in JSON.
  */

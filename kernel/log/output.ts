@@ -1,20 +1,19 @@
-// Standard output or standard error, for log lines. Hides that lines are gathered, that they are bytes, and what happens if they cannot be
-// written: a disk that is full, a terminal that is gone or a reader that stalls costs lines, which a later line counts, and neither stops the
-// process nor fills its memory.
+// Writes log lines to standard output or standard error, in batches. If lines cannot be written (a full disk, a closed terminal, a stalled reader),
+// they are dropped and a later line reports how many; the process neither stops nor fills its memory.
 import { write, writeSync } from 'node:fs';
 
 const gatherBytes = 64 * 1024;
 const gatherMs = 100;
-/** Of one UTF-16 code unit in UTF-8. */
+/** The bytes of one UTF-16 code unit in UTF-8, at most. */
 const bytesOfUnitMax = 3;
-/** While a reader stalls, more lines are dropped. */
+/** While a reader stalls, lines beyond this limit are dropped. */
 const waitingBytesMax = 8 * 1024 * 1024;
 const busyMs = 10;
 /** How long a process that ends waits for a busy reader. */
 const busyAtEndMs = 1_000;
 const newline = Buffer.from('\n');
 
-/** As of node:fs. */
+/** The functions of node:fs that are used. */
 export interface Files {
   write(
     fd: number,
@@ -25,27 +24,27 @@ export interface Files {
 }
 
 /**
- * Writes lines in batches instead of one by one. Lines are kept as bytes: as strings, the garbage collector would copy them with each collection of
- * the young generation. Lines that wait are written when the process ends by itself, by an error or by a signal that it handles. pino's own
- * destination measures its whole buffer again with each line, 9 % of a gateway's time (2026-11-20), ends the process when a write fails, and then
- * tries again for ever (sonic-boom 4.2.1, `flushBufferSync`).
+ * Writes lines in batches instead of one by one. Lines are stored as bytes: the garbage collector would copy strings with each collection of the
+ * young generation. Waiting lines are written when the process ends by itself, by an error or by a signal that it handles. pino's own destination
+ * measures its whole buffer again with each line, 9 % of a gateway's time (2026-11-20). It also ends the process when a write fails, and then retries
+ * for ever (sonic-boom 4.2.1, `flushBufferSync`).
  */
 export class LogOutput {
   #bytes = Buffer.allocUnsafeSlow(gatherBytes);
   #used = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Gathered, the oldest first. */
+  /** Gathered lines, oldest first. */
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #isWriting = false;
-  /** The first of `#waiting` is the rest of what was written in part. */
+  /** Whether the first of `#waiting` is the rest of a partial write. */
   #isRest = false;
-  /** Only a part of a line was written: the next line begins behind an end of line. */
+  /** Whether only part of a line was written: the next line then begins after a line end. */
   #isTorn = false;
   #lostLines = 0;
-  /** Its reader has gone. */
+  /** Whether the reader has gone. */
   #isClosed = false;
-  /** The process is about to end: nothing is begun that it would not wait for. */
+  /** Whether the process is about to end: it would not wait for anything that begins now. */
   #isEnding = false;
   readonly descriptor: number;
   readonly #files: Files;
@@ -66,12 +65,12 @@ export class LogOutput {
     }
   }
 
-  /** Writes all that waits, or gives up at the first fault: the process is about to end. */
+  /** Writes all waiting lines, or stops at the first error: the process is about to end. */
   writeNow(): void {
     this.#isEnding = true;
     this.#flush();
     const giveUpAtMs = performance.now() + busyAtEndMs;
-    const rest = this.#isWriting ? this.#waiting.slice(1) : this.#waiting; // the first is on its way already
+    const rest = this.#isWriting ? this.#waiting.slice(1) : this.#waiting; // the first is already being written
     for (let bytes of rest) {
       while (bytes.length > 0) {
         try {
@@ -138,7 +137,7 @@ export class LogOutput {
     this.#add(Buffer.from(`${JSON.stringify(lost)}\n`));
   }
 
-  /** Goes on with the next lines: they may be written, and must not wait in memory. */
+  /** Continues with the next lines: they may be written, and must not wait in memory. */
   #failed(bytes: Buffer, { code }: NodeJS.ErrnoException): void {
     this.#waiting.shift();
     this.#waitingBytes -= bytes.length;

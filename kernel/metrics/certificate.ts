@@ -1,4 +1,4 @@
-// How long the certificate of the public URL is valid, as a client sees it. Asked once an hour.
+// Reports how long the public URL's certificate is valid, as a client sees it. Checked once an hour.
 import { connect } from 'node:tls';
 import type { Log } from '../log/log.ts';
 import { askedFigures } from './figures.ts';
@@ -7,7 +7,7 @@ import type { Metric } from './text.ts';
 const askEveryMs = 60 * 60_000;
 const connectWithinMs = 5_000;
 
-/** @param publicUrl without https there is no metric. It is absent too while the URL cannot be reached from here. */
+/** @param publicUrl without https there is no metric; it is also absent while the URL cannot be reached from here. */
 export function certificateMetrics(publicUrl: string, log: Log): Metric[] {
   const url = new URL(publicUrl);
   if (url.protocol !== 'https:') return [];
@@ -30,10 +30,10 @@ export function certificateMetrics(publicUrl: string, log: Log): Metric[] {
   ];
 }
 
-/** @returns when the certificate that the server shows expires, in ms since 1970. @throws Error if it shows none. */
+/** @returns when the server's certificate expires, in ms since 1970. @throws Error if it has none. */
 export function certificateEnd({ hostname, port }: URL): Promise<number> {
   return new Promise((resolve, reject) => {
-    // An expired or unknown one is told by its date, too. Nothing is sent.
+    // An expired or untrusted certificate is reported too. Nothing is sent.
     const socket = connect({
       host: hostname.replace(/^\[|\]$/g, ''),
       port: Number(port) || 443,

@@ -1,21 +1,21 @@
-// What a PostgreSQL server says about itself to any role, for /metrics and `almanac check`.
+// What a PostgreSQL server reports about itself to any role, for /metrics and `almanac check`.
 
 export interface ServerFigures {
-  /** Of its clock, in seconds since 1970. */
+  /** The server's clock, in seconds since 1970. */
   clock: number;
-  /** How far behind the primary it is; null: it is one. */
+  /** How far the replica is behind its primary; null for a primary. */
   lag_seconds: number | null;
-  /** Of the statement of this role that has been running for longest. */
+  /** The age of this role's longest-running statement. */
   statement_seconds: number;
-  /** Of the transaction of this role that has been open for longest. */
+  /** The age of this role's oldest open transaction. */
   transaction_seconds: number;
   /** Statements of this role that wait for a lock. */
   waiting_for_locks: number;
 }
 
 /**
- * A replica that has replayed all that it has received is current only while it is connected: a view that other roles see says
- * that a receiver runs, if not more. One that is not connected is as far behind as its last transaction is old.
+ * A replica that has replayed everything it received is current only while it is connected. A view that other roles can read shows at least whether a
+ * receiver runs. The lag of a disconnected replica is the age of its last transaction.
  */
 export const selectServerFigures = `
   select extract(epoch from clock_timestamp())::float8 as clock,

@@ -1,4 +1,4 @@
-// The metrics of a database: the pools of connections to it, and what the server says of itself.
+// The metrics of a database: its connection pools, and what the server reports about itself.
 import type { Log } from '../log/log.ts';
 import { selectServerFigures, type ServerFigures } from './database.sql.ts';
 import { askedFigures } from './figures.ts';
@@ -6,7 +6,7 @@ import { histogramSamples } from './histogram.ts';
 import type { StatementWatch } from './statements.ts';
 import type { Metric } from './text.ts';
 
-/** A pool, as it is now. */
+/** A pool's current figures. */
 export interface PoolFigures {
   /** Connections that are open. */
   size: number;
@@ -15,7 +15,7 @@ export interface PoolFigures {
   waiting: number;
 }
 
-/** A pool that is watched. */
+/** A monitored pool. */
 export interface WatchedPool {
   name: string;
   connectionsMax: number;
@@ -62,7 +62,7 @@ export function poolMetrics({ name, connectionsMax, figures, statements }: Watch
   ];
 }
 
-/** @param query reads the row of the statement. @param server which one it is for the service, such as `primary`. */
+/** @param query runs the statement and returns its row. @param server the server's role for the service, such as `primary`. */
 export function serverMetrics(
   { service, server }: { service: string; server: string },
   query: (text: string) => Promise<readonly ServerFigures[]>,
@@ -112,7 +112,7 @@ export function serverMetrics(
 }
 
 export type DatedFigures = ServerFigures & {
-  /** Of its clock to ours, in seconds; half of the time that the answer took is uncertain. */
+  /** The difference of the server's clock to ours, in seconds; uncertain by half of the round-trip time. */
   offset: number;
 };
 

@@ -1,10 +1,10 @@
-// The free space of the directories that a process writes to.
+// The free disk space of the directories that a process writes to.
 import { statfs } from 'node:fs/promises';
 import type { Log } from '../log/log.ts';
 import { askedFigures } from './figures.ts';
 import type { Metric } from './text.ts';
 
-/** @param directories what each is for → its path. One that does not exist yet is absent. */
+/** @param directories purpose → path. A directory that does not exist yet has no metric. */
 export function diskMetrics(directories: Readonly<Record<string, string>>, log: Log): Metric[] {
   return Object.entries(directories).flatMap(([directory, path]) => {
     const ask = () =>

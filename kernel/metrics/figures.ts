@@ -1,17 +1,17 @@
-// Figures that are asked of a database or of Redis when /metrics is read, and only then. What could not be asked is absent from
-// the answer, so that no old figure passes for a present one.
+// Figures that are read from a database or from Redis only when /metrics is read. A figure that could not be read is absent, so that an old figure is
+// never shown as current.
 import type { Log } from '../log/log.ts';
 import type { Metric, Sample } from './text.ts';
 
 export interface Figures<T> {
   /** A metric that is absent while the figures cannot be read. */
   metric(about: Pick<Metric, 'name' | 'help' | 'type'>, samples: (figures: T) => readonly Sample[]): Metric;
-  /** 1 if the figures could be read, else 0. */
+  /** 1 if the figures could be read, otherwise 0. */
   answered(about: Pick<Metric, 'name' | 'help'>, labels: Readonly<Record<string, string>>): Metric;
 }
 
 /**
- * @param what for the log. @param ask reads all figures at once. It is not called again before it has answered: what hangs is
+ * @param what for the log. @param ask reads all figures at once. It is not called again before it has answered, so that an unresponsive server is
  * asked once.
  */
 export function askedFigures<T>(what: string, ask: () => Promise<T>, log: Log): Figures<T> {

@@ -1,11 +1,11 @@
-// Histograms of durations, all with the same buckets. Observing one is a few additions.
+// Histograms of durations, all with the same buckets. Observing a duration takes a few additions.
 import type { Sample } from './text.ts';
 
 /** Upper bounds of the buckets, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export interface Histogram {
-  /** By bucket, not cumulative; the last is for all longer ones. */
+  /** Counts per bucket, not cumulative; the last is for all longer durations. */
   readonly durations: number[];
   seconds: number;
 }

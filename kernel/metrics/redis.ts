@@ -1,4 +1,4 @@
-// How Redis stands, for /metrics and `almanac check`: whether it is in use, its memory, and whether it evicts keys.
+// The state of Redis, for /metrics and `almanac check`: whether it is in use, its memory, and whether it evicts keys.
 import type { Log } from '../log/log.ts';
 import { script, type RedisLink } from '../redis.ts';
 import { askedFigures } from './figures.ts';
@@ -8,19 +8,19 @@ export interface RedisMemory {
   usedBytes: number;
   /** 0: no limit. */
   maxBytes: number;
-  /** `noeviction`, or which keys it removes when its memory is full. */
+  /** `noeviction`, or which keys Redis evicts when its memory is full. */
   policy: string;
   /** Since its start. */
   evictedKeys: number;
 }
 
-// As a script, for all kinds of servers; `pcall`, for a user may not be allowed to ask, which is no fault of Redis.
+// A script works with all kinds of servers; `pcall` because a user without the permission to ask is not a fault of Redis.
 const info = script(`
 local memory, stats = redis.pcall('info', 'memory'), redis.pcall('info', 'stats')
 if type(memory) == 'table' or type(stats) == 'table' then return false end
 return memory .. stats`);
 
-/** In a cluster, of one master. @throws Error if Redis does not answer, or if its user may not ask. */
+/** The figures of one server; in a cluster, of one master. @throws Error if Redis does not answer, or its user lacks the permission. */
 export async function readRedisMemory(redis: RedisLink): Promise<RedisMemory> {
   const text = await redis.run(info, ['almanac:memory'], []);
   if (typeof text !== 'string') throw new Error('the user of REDIS_URL may not run INFO');
@@ -36,7 +36,7 @@ export async function readRedisMemory(redis: RedisLink): Promise<RedisMemory> {
   };
 }
 
-/** @param service that has the connection. */
+/** @param service the owner of the connection. */
 export function redisMetrics(service: string, redis: RedisLink, log: Log): Metric[] {
   const memory = askedFigures('the memory of Redis', () => readRedisMemory(redis), log);
   return [

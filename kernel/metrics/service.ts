@@ -1,5 +1,5 @@
-// Counts the calls of a service by route, its stages and its failures. Counting is a few additions to arrays.
-// No label holds a key, an account or an IP address: their number is unbounded.
+// Counts the calls of a service by route, stages and failures. Counting takes a few additions to arrays.
+// No label contains a key, an account or an IP address, as their number is unbounded.
 import type { ErrorCode } from '../errors.ts';
 import { histogramSamples, newHistogram, observe, type Histogram } from './histogram.ts';
 import type { Metric } from './text.ts';
@@ -16,18 +16,18 @@ export interface ServiceMetrics {
   readonly metrics: readonly Metric[];
   /** Registers a route by its pattern. */
   ofRoute(method: string, route: string): RouteFigures;
-  /** Of calls that no route serves. */
+  /** The figures of calls without a route. */
   readonly other: RouteFigures;
   began(): void;
   /** @param route undefined: the call is not counted. */
   ended(route: RouteFigures | undefined, status: number, seconds: number): void;
   stage(name: string, seconds: number): void;
   failed(code: ErrorCode): void;
-  /** A call came without the sealed identity of a gateway, or with one of another IDENTITY_SECRET. */
+  /** Counts a call without a gateway's sealed identity, or with one sealed by another IDENTITY_SECRET. */
   identityRefused(): void;
 }
 
-/** What of a service is counted from the outside. */
+/** The status classes that are reported. */
 const reported = ['2xx', '3xx', '4xx', '5xx'];
 
 export function createServiceMetrics(service: string): ServiceMetrics {
@@ -71,7 +71,7 @@ export function createServiceMetrics(service: string): ServiceMetrics {
         name: 'almanac_service_requests_total',
         help: 'Requests of gateways answered, by route.',
         type: 'counter',
-        // Those of no call are there as 0, so that the first failure of a route shows as an increase.
+        // Absent codes are reported as 0, so that the first failure of a route shows as an increase.
         read: () =>
           called().flatMap(({ labels, statuses }) =>
             reported.map((status) => ({

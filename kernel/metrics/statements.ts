@@ -1,22 +1,23 @@
-// Times the statements of a pool: a histogram for /metrics, a log line for each that is slow, a span if its call is traced. Hides the values in their texts.
+// Times the statements of a pool: a histogram for /metrics, a log line for each slow statement, a span if its call is traced. The values in
+// statements are never shown.
 import { currentCall } from '../tracing/call-context.ts';
 import type { Log } from '../log/log.ts';
 import type { SpanAbout } from '../tracing/tracing.ts';
 import { newHistogram, observe, type Histogram } from './histogram.ts';
 
 export interface StatementWatch {
-  /** Runs a statement, from the wait for a connection to its last row. @param name of a prepared one. */
+  /** Runs a statement, from the wait for a connection to its last row. @param name of a prepared statement. */
   run<T>(text: string, name: string | undefined, work: () => Promise<T>): Promise<T>;
   readonly time: Histogram;
-  /** How many were slow. */
+  /** The number of slow statements. */
   readonly slow: number;
 }
 
 export interface StatementWatchOptions {
   log: Log;
-  /** A statement that takes longer is logged; 0: none is. */
+  /** Logs statements that take longer; 0: no statement. */
   slowMs: number;
-  /** How many statements wait for a connection. */
+  /** The number of statements that wait for a connection. */
   waiting: () => number;
 }
 
@@ -61,7 +62,7 @@ export function watchStatements({ log, slowMs, waiting }: StatementWatchOptions)
   };
 }
 
-/** Its name, or its first word: never its values. */
+/** The statement's name, or its first word; never its values. */
 function aboutOf(text: string, name: string | undefined): SpanAbout {
   const [operation = ''] = /[a-z]+/i.exec(text.slice(0, 100)) ?? [];
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation.toLowerCase() };
@@ -69,14 +70,14 @@ function aboutOf(text: string, name: string | undefined): SpanAbout {
 }
 
 const shapeCharsMax = 1_000;
-/** Texts: with backslashes as escapes, plain, between dollars. Then numbers that are neither parameters nor parts of names. */
+/** Text literals: with backslash escapes, plain, dollar-quoted. Then numbers that are neither parameters nor parts of names. */
 const literals =
   /\be'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|\$([a-z_]*)\$[^]*?\$\1\$|(?<![$\w.])\d[\d.]*(?:e[+-]?\d+)?(?!\w)/gi;
 
-/** The text of a statement with `?` for each value in it: Sequelize writes values into its statements, hashes of keys too. */
+/** The text of a statement with `?` for each value: Sequelize writes values into its statements, including hashes of keys. */
 export function shapeOf(text: string): string {
   const shape = text.replaceAll(literals, '?').replaceAll(/\s+/g, ' ').trim();
-  const quote = shape.indexOf("'"); // of a text that does not end
+  const quote = shape.indexOf("'"); // the start of an unterminated text literal
   const safe = quote < 0 ? shape : `${shape.slice(0, quote)}?`;
   return safe.length <= shapeCharsMax ? safe : `${safe.slice(0, shapeCharsMax)} …`;
 }

@@ -1,4 +1,4 @@
-// The metrics of a process, and their text in the format of Prometheus, version 0.0.4.
+// The metrics of a process, and their text in Prometheus' format, version 0.0.4.
 
 /** A metric whose samples are read on each scrape. */
 export interface Metric {
@@ -6,19 +6,19 @@ export interface Metric {
   help: string;
   /** `gauge` by default. */
   type?: 'gauge' | 'counter' | 'histogram';
-  /** Is awaited before `read`, for a moment only: what `read` tells is asked of somebody else. Never rejects. */
+  /** Awaited briefly before `read`, for figures that come from another server. Never rejects. */
   refresh?: () => Promise<void>;
   read(): readonly Sample[];
 }
 
 export interface Sample {
-  /** Of a line of a histogram. */
+  /** The suffix of a histogram's line. */
   suffix?: '_bucket' | '_sum' | '_count';
   labels?: Readonly<Record<string, string>>;
   value: number;
 }
 
-/** The metrics as they are now. Those of the same name, of several services in one process, are one family. */
+/** The current metrics as text. Metrics of the same name, from several services in one process, form one family. */
 export function metricsText(metrics: readonly Metric[]): string {
   return [...Map.groupBy(metrics, ({ name }) => name).values()].map(familyText).join('');
 }

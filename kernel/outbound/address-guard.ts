@@ -1,31 +1,30 @@
-// Keeps requests to URLs that others have chosen, of webhooks and of sources, out of private networks: which URLs are allowed, and which
-// addresses may be connected to.
-// Hides the classes of addresses. A URL is checked in the form that the URL standard gives it, an address as a number, never as text.
+// Keeps requests to URLs that others have chosen (webhooks, sources) out of private networks: which URLs are allowed, and which addresses may be
+// connected to. A URL is checked in its normalized form, and an address as a number, never as text.
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export interface AddressRules {
-  /** Networks that the operator allows although they are not public, such as `10.20.0.0/16`; any port is allowed there. */
+  /** Private networks that the operator allows, such as `10.20.0.0/16`; any port is allowed there. */
   allowCidrs: readonly string[];
   /** Whether `http://` is allowed. */
   allowHttp: boolean;
 }
 
-/** All addresses of a name, IPv4 and IPv6. @throws Error if it has none, or they cannot be found out. */
+/** All addresses of a name, IPv4 and IPv6. @throws Error if it has none, or the lookup fails. */
 export type Resolve = (name: string) => Promise<string[]>;
 
 export interface AddressGuard {
-  /** The URL in its standard form. @throws UrlRefused for one that is never allowed, whatever its name resolves to. */
+  /** The normalized URL. @throws UrlRefused for one that is never allowed, whatever its name resolves to. */
   parse(text: string): URL;
   /**
-   * The addresses to connect to, and no others: the name is resolved once, and each of its addresses was checked.
-   * @throws UrlRefused, with the same message whether the name has no address or one that is not allowed.
+   * The only addresses to connect to: the name is resolved once, and each of its addresses is checked.
+   * @throws UrlRefused, with the same message whether the name has no address or a forbidden one.
    */
   addressesOf(url: URL): Promise<string[]>;
 }
 
-/** Why a URL is refused. The message tells nothing of the network. */
+/** Why a URL is refused. The message reveals nothing about the network. */
 export class UrlRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -35,9 +34,9 @@ export class UrlRefused extends Error {
 
 export const urlLengthMax = 2048;
 const publicPorts = ['443', '8443'];
-/** Not public, and harmless where the operator says so. Link-local, multicast and the ranges of translators stay refused. */
+/** Private ranges that the operator may allow. Link-local, multicast and translation ranges stay refused. */
 const allowable = ['private', 'loopback', 'uniqueLocal', 'carrierGradeNat'];
-/** Services of clouds that answer to any machine in them: Azure, Alibaba, AWS. */
+/** Cloud metadata services, which answer any machine in the cloud: Azure, Alibaba, AWS. */
 const ofClouds = ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254'].map((text) =>
   ipaddr.parse(text).toNormalizedString(),
 );
@@ -56,10 +55,10 @@ export function createAddressGuard(
     );
   }
 
-  /** `public`, or `network` where only the operator allows it. @returns null if it is refused. */
+  /** `public`, or `network` if only the operator's setting allows it. @returns null if it is refused. */
   function admit(text: string): 'public' | 'network' | null {
     if (isIP(text) === 0 || text.includes('%')) return null;
-    const address = ipaddr.process(text); // the IPv4 address within an IPv6 one that only wraps it
+    const address = ipaddr.process(text); // unwraps an IPv4 address mapped into IPv6
     if (ofClouds.includes(address.toNormalizedString())) return null;
     const range: string = address.range();
     if (range === 'unicast') {
@@ -104,7 +103,7 @@ function refuse(rule: string): never {
   throw new UrlRefused(rule);
 }
 
-/** @throws UrlRefused for what the URL standard would repair in silence, too. */
+/** @throws UrlRefused also for faults that the URL standard would silently repair. */
 function parseUrl(text: string): URL {
   if (text.length > urlLengthMax) refuse(`must have at most ${urlLengthMax} characters`);
   // The standard drops tabs and line breaks, and reads a backslash as a slash.
@@ -119,24 +118,21 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** A default port is empty, as the URL standard writes it. */
+/** The URL standard writes a default port as empty. */
 function isPublicPort({ port }: URL): boolean {
   return port === '' || publicPorts.includes(port);
 }
 
-/** The address of a URL that has one in place of a name. */
+/** The address, if the URL has one instead of a name. */
 function literalOf({ hostname }: URL): string | null {
   const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(text) === 0 ? null : text;
 }
 
-/** What names are resolved by where nothing else is said; tests that start whole services set it. */
+/** The default resolver; tests that start whole services replace it. */
 export const resolveDefaults: { resolve: Resolve } = { resolve: resolveByDns };
 
-/**
- * Asks the name servers, not /etc/hosts. Unlike getaddrinfo it holds no thread while it waits, so a slow name server delays no one
- * else.
- */
+/** Asks the name servers, not /etc/hosts. Unlike getaddrinfo it blocks no thread while it waits, so a slow name server delays no other work. */
 async function resolveByDns(name: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);

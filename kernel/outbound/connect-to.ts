@@ -1,11 +1,11 @@
-// Connects undici to addresses that the guard has admitted, and to no others. Hides the sockets.
+// Connects undici only to addresses that the guard has admitted.
 import { connect as connectTcp, isIP, isIPv6, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { buildConnector } from 'undici';
 
 /**
- * Name, Host and SNI stay those of the URL. Only the addresses can be connected to, and by no proxy.
- * @param addresses asked when the socket connects. @param done called once.
+ * Name, Host and SNI remain those of the URL. The connection is made only to the addresses, without a proxy.
+ * @param addresses called when the socket connects. @param done called once.
  */
 export function connectTo(
   { hostname, protocol, port }: buildConnector.Options,

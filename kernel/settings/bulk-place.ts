@@ -1,16 +1,16 @@
-// The settings of where bulk files are kept. Hides which of those of a bucket belong together, and what follows from its endpoint.
+// The settings of the storage for bulk files: which bucket settings belong together, and what follows from the endpoint.
 import type { z } from 'zod';
 import type { variables } from './variables.ts';
 
-/** A bucket of an S3-compatible store, and who may use it. */
+/** A bucket of an S3-compatible store, with its credentials. */
 export interface BucketSettings {
-  /** Of the store; no slash at the end. */
+  /** The store's URL, without a final slash. */
   endpoint: string;
   region: string;
   bucket: string;
-  /** Before the names of all objects; empty, or it ends in a slash. */
+  /** Prefixes the names of all objects; empty, or ends in a slash. */
   prefix: string;
-  /** The bucket is in the path of a URL, not in its host. */
+  /** Whether the bucket is in the path of a URL instead of its host. */
   isPathStyle: boolean;
   accessKeyId: string;
   secretAccessKey: string;
@@ -19,7 +19,7 @@ export interface BucketSettings {
 /** A folder by its absolute path, or a bucket. */
 export type BulkPlace = { directory: string } | BucketSettings;
 
-/** What is wrong with them together. The names of credentials are those of every tool for S3, so they may be set for another one. */
+/** Faults in the combination of settings. The names of the credentials are those of all S3 tools, so they may be set for another tool. */
 export function bucketFaults(given: Readonly<Record<string, string>>): string[] {
   const isSet = (name: string) => given[name] !== undefined;
   if (!isSet('BULK_S3_BUCKET'))
@@ -34,7 +34,7 @@ export function bucketFaults(given: Readonly<Record<string, string>>): string[] 
   ];
 }
 
-/** Undefined: there is no bucket. */
+/** Undefined without a bucket. */
 export function bucketOf(s: z.output<typeof variables>): BucketSettings | undefined {
   const { BULK_S3_BUCKET: bucket, BULK_S3_ENDPOINT: given, BULK_S3_REGION: region } = s;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = s;
@@ -43,7 +43,7 @@ export function bucketOf(s: z.output<typeof variables>): BucketSettings | undefi
     endpoint: (given ?? `https://s3.${region}.amazonaws.com`).replace(/\/+$/, ''),
     ...{ region, bucket, accessKeyId, secretAccessKey },
     prefix: s.BULK_S3_PREFIX === undefined ? '' : `${s.BULK_S3_PREFIX.replace(/\/$/, '')}/`,
-    // Amazon has buckets in the host; most others take both, and need certificates for all of their names for that.
+    // Amazon has buckets in the host. Most other stores support both, but need certificates for all host names.
     isPathStyle: s.BULK_S3_PATH_STYLE === undefined ? given !== undefined : s.BULK_S3_PATH_STYLE === 'true',
   };
 }

@@ -1,12 +1,12 @@
-// The limits that a service has by default, whether a setting is not set or a test leaves the option out.
+// The default limits of the services, for unset settings and for options that a test leaves out.
 
-/** Of the whole answer to a data call. */
+/** The deadline of a complete answer to a data call, in ms. */
 export const answerWithinMsByDefault = 300_000;
-/** Of a gateway's memory for answers of data-api; MiB. */
+/** The memory limit of a gateway's response cache, in MiB. */
 export const responseCacheMbByDefault = 64;
-/** Of a file that operators send; MiB. */
+/** The size limit of a file that operators upload, in MiB. */
 export const uploadMbByDefault = 64;
-/** Of the heap of a process that reads a file; MiB. */
+/** The heap limit of a process that reads a file, in MiB. */
 export const fileMemoryMbByDefault = 512;
-/** Of one step in which such a process reads a file. */
+/** The time limit of one step in which such a process reads a file, in seconds. */
 export const fileSecondsByDefault = 120;

@@ -1,10 +1,10 @@
-// Finds variables whose names are nearly those of settings.
+// Finds environment variables whose names are misspelled settings.
 import { editDistance } from '../text/edit-distance.ts';
 import { variableNames } from './variables.ts';
 
 /**
- * Variables that are no settings and whose names are nearly those of settings, such as `REDIS_ULR`: a letter too many, missing, another,
- * or two exchanged; in a long name two letters. Variables of other programs differ more.
+ * Variables that are not settings but nearly have a setting's name, such as `REDIS_ULR`: one letter extra, missing, different, or two swapped; in a
+ * long name two letters. The variables of other programs differ more.
  */
 export function misspelledSettings(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,12 +1,12 @@
-// Secrets among the settings: read from files (NAME_FILE), passwords put into the URLs that they belong to, certificates checked.
-// Hides reading and encoding; never shows a value, or a path, which may be a secret set under the wrong name.
+// Secrets among the settings: reads them from files (NAME_FILE), inserts passwords into their URLs, and checks certificates. An error never shows a
+// value, or a path, which may be a secret set under the wrong name.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 type Given = Readonly<Record<string, string>>;
 
 /**
- * Adds the secrets that are given as files: the content of the file that NAME_FILE names, without its last line end, is NAME.
+ * Adds the secrets given as files: the content of the file at NAME_FILE, without its last line end, becomes NAME.
  * @param absolute makes a path absolute.
  */
 export function readSecretFiles(
@@ -35,7 +35,7 @@ export function readSecretFiles(
   return { given, faults };
 }
 
-/** Puts each password into its URLs, encoded. A password without a URL, or for a URL that has one, is a fault. */
+/** Inserts each password into its URLs, percent-encoded. A password without a URL, or for a URL that already has one, is a fault. */
 export function withPasswords(
   given: Given,
   passwords: readonly { password: string; urls: readonly string[] }[],
@@ -57,7 +57,7 @@ export function withPasswords(
   return { complete, faults };
 }
 
-// Not by the class URL: it cannot read the hosts of a cluster.
+// The class URL cannot parse the hosts of a cluster.
 const beforePath = /^([a-z][a-z+]*:\/\/)(?:([^/?#]*)@)?([^/?#@]+)(.*)$/;
 
 function withPassword(url: string, password: string): string | undefined {
@@ -66,7 +66,7 @@ function withPassword(url: string, password: string): string | undefined {
   return `${scheme}${user}:${encodeURIComponent(password)}@${hosts}${rest}`;
 }
 
-/** What is wrong with a certificate and its key, as PEM. */
+/** The faults of a PEM certificate and its key. */
 export function certificateFaults({
   cert,
   key,
@@ -84,7 +84,7 @@ export function certificateFaults({
   return faults;
 }
 
-/** Null if it is none: OpenSSL's errors would show parts of it. */
+/** Null if it cannot be parsed: OpenSSL's errors would show parts of it. */
 function parsedPem<T>(parse: () => T): T | null {
   try {
     return parse();

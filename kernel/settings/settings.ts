@@ -1,5 +1,4 @@
-// All settings: environment variables, read once into one typed, frozen object. Hides parsing and defaults.
-// Every fault is reported at once, by name, before anything listens.
+// All settings: environment variables, read once into one typed, frozen object. All faults are reported together, by name, before anything listens.
 import path from 'node:path';
 import { projectRoot } from '../project.ts';
 import { bucketFaults, bucketOf, type BulkPlace } from './bulk-place.ts';
@@ -12,15 +11,15 @@ export type Settings = Readonly<{
   dataApiPort: number;
   accountsApiPort: number;
   publisherPort: number;
-  /** Absolute. */
+  /** Absolute path. */
   dataDir: string;
   /** Undefined: the embedded PostgreSQL. */
   databaseUrl: string | undefined;
   /** A streaming replica of the database, for data-api. */
   databaseReadUrl: string | undefined;
-  /** The passwords that "almanac migrate" gives to the roles of the services; undefined: it leaves them. */
+  /** The passwords that "almanac migrate" sets for the roles of the services; undefined: unchanged. */
   databasePasswords: Readonly<Record<'dataApi' | 'accountsApi' | 'publisher', string | undefined>>;
-  /** For how long data-api reads from the replica alone while the primary does not answer. */
+  /** How long data-api reads from the replica alone while the primary does not answer, in ms. */
   replicaLagMaxMs: number;
   redisUrl: string | undefined;
   identitySecret: string | undefined;
@@ -28,52 +27,52 @@ export type Settings = Readonly<{
   previousIdentitySecret: string | undefined;
   dataApiUrls: readonly string[] | undefined;
   accountsApiUrls: readonly string[] | undefined;
-  /** Undefined: operators have no endpoints about data. */
+  /** Undefined: the operator endpoints about data do not exist. */
   publisherUrls: readonly string[] | undefined;
-  /** What data-api, accounts-api or the publisher serves TLS with; undefined: it serves plain HTTP. */
+  /** The TLS certificate of data-api, accounts-api or the publisher; undefined: plain HTTP. */
   serviceTls: Certificate | undefined;
   seriesTimeZone: string;
-  /** Of funds for which neither they nor their company state it; 1 is January. */
+  /** For funds without a fiscal year of their own or of their company; 1 is January. */
   fiscalYearFirstMonth: number;
-  /** Absolute; the folder whose files the publisher loads. Undefined: none is watched. */
+  /** The absolute path of the folder that the publisher loads files from. Undefined: no folder. */
   inboxDir: string | undefined;
-  /** Where the publisher keeps the bulk files that data-api serves. Undefined: a service of its own has none. */
+  /** The storage of the bulk files that the publisher writes and data-api serves. Undefined: a separately run service has none. */
   bulkPlace: BulkPlace | undefined;
-  /** For how many days a bulk file is kept once a newer one has replaced it. */
+  /** For how many days a bulk file remains after a newer one has replaced it. */
   bulkKeepDays: number;
-  /** The most points per combination of dimension values that visitors see without a key; 0: none. */
+  /** The most points per combination of dimension values shown without a key; 0 shows none. */
   previewPoints: number;
-  /** The id of the series whose revisions visitors see without a key; undefined: of none. */
+  /** The id of the series whose revisions are shown without a key; undefined: no series. */
   openRevisionsSeries: string | undefined;
-  /** The absolute path of the operator's own synonyms of search; undefined if the operator has no such file. */
+  /** The absolute path of the operator's own search synonyms; undefined without such a file. */
   synonymsFile: string | undefined;
-  /** The absolute path of the operator's own front page; undefined: that of the project. */
+  /** The absolute path of the operator's own front page; undefined: the project's front page. */
   frontPageFile: string | undefined;
-  /** Absolute. */
+  /** Absolute path. */
   plansFile: string;
   trustedProxyHops: number;
   publicCallsPerSecond: number;
   managementCallsPerSecond: number;
-  /** The deadline of the whole answer to a data call. */
+  /** The deadline of the complete answer to a data call. */
   answerWithinMs: number;
-  /** How much memory of a gateway answers of data-api may take; 0: none are kept. */
+  /** The memory limit of a gateway's response cache; 0 disables it. */
   responseCacheMb: number;
-  /** The most that a file may have which operators send to the API. */
+  /** The size limit of a file that operators upload to the API. */
   uploadMb: number;
-  /** What a process that reads a file may take: of its heap, and for one step of the reading. */
+  /** The limits of a process that reads a file: its heap, and the time of one step. */
   fileLimits: { memoryMb: number; stepSeconds: number };
-  /** What a gateway serves if the remaining quota of a month is unknown. */
+  /** What a gateway serves while the remaining quota of a month is unknown. */
   quotaOutage: 'bounded' | 'closed' | 'open';
   drainDelayMs: number;
-  /** Absolute; where a gateway stores the usage that it has not yet reported. */
+  /** The absolute path where a gateway stores usage that it has not yet reported. */
   journalDir: string;
-  /** Where /metrics is served; undefined: nowhere. */
+  /** The address of /metrics; undefined: not served. */
   metrics: { host: string; port: number } | undefined;
-  /** Where traces are sent, and which part of them is kept; undefined: calls are not traced. */
+  /** Where traces are sent, and the fraction that is sampled; undefined: calls are not traced. */
   tracing: { endpoint: string; ratio: number } | undefined;
-  /** A statement of a service that takes longer is logged; 0: none is. */
+  /** Logs statements of a service that take longer; 0: no statement. */
   slowStatementMs: number;
-  /** The public URL of the gateway; no slash at the end. */
+  /** The public URL of the gateway, without a final slash. */
   publicUrl: string;
   /** Whether the gateway serves the dashboard. */
   dashboard: boolean;
@@ -88,16 +87,16 @@ export type Settings = Readonly<{
   /** Undefined: no sign-in with Google. */
   google: { clientId: string; clientSecret: string; issuer: string } | undefined;
   webhooks: {
-    /** Encrypts the secrets of endpoints; undefined: identitySecret does. */
+    /** Encrypts the secrets of webhook endpoints; undefined: identitySecret is used. */
     secretKey: string | undefined;
     /** The previous key, while it is being replaced. */
     previousSecretKey: string | undefined;
-    /** Networks that are not public, to which webhooks may be sent. */
+    /** Private networks that webhooks may be sent to. */
     allowCidrs: readonly string[];
     allowHttp: boolean;
   };
   sources: {
-    /** Networks that are not public, from which sources may be fetched. */
+    /** Private networks that sources may be fetched from. */
     allowCidrs: readonly string[];
     allowHttp: boolean;
   };
@@ -106,7 +105,7 @@ export type Settings = Readonly<{
   logLevel: string;
 }>;
 
-/** A certificate of a server, with the chain below the authority, and its private key; both PEM. */
+/** A server's certificate, with its chain below the authority, and its private key; both PEM. */
 export interface Certificate {
   cert: string;
   key: string;
@@ -115,27 +114,27 @@ export interface Certificate {
 /** The connection to Stripe. */
 export interface StripeSettings {
   secretKey: string;
-  /** The secrets that events may be signed with: more than one while it is being replaced. */
+  /** The secrets that events may be signed with: several while one is being replaced. */
   webhookSecrets: readonly string[];
-  /** `https://api.stripe.com`; only tests have another one. */
+  /** `https://api.stripe.com`; only tests use another URL. */
   apiUrl: string;
-  /** For how many days an account with a payment overdue is served. */
+  /** For how many days an account with an overdue payment is served. */
   graceDays: number;
 }
 
-/** The path of a setting, absolute: relative to the project, so that it is the same from every folder. */
+/** Makes the path of a setting absolute: relative to the project, so that it is the same from every folder. */
 function inProject(file: string): string {
   return path.resolve(projectRoot, file);
 }
 
-/** The file of the plans, absolute; known even if other settings are not right. */
+/** The absolute path of the plans file; known even if other settings are invalid. */
 export function plansFileOf(env: Environment): string {
   return inProject(env['PLANS_FILE'] || 'config/plans.yml');
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Settings that are not right. The message names each, one per line, with what is allowed; never its value. */
+/** Invalid settings. The message names each, one per line, with what is allowed, but never a value. */
 export class SettingsError extends Error {
   readonly faults: readonly string[];
 
@@ -145,9 +144,9 @@ export class SettingsError extends Error {
   }
 }
 
-/** What one service cannot do without. */
+/** The settings that one service requires. */
 export interface Needs {
-  /** For the message, such as `data-api`. */
+  /** The service's name for the message, such as `data-api`. */
   service: string;
   settings: readonly SettingName[];
 }

@@ -1,5 +1,5 @@
-// The environment variables that are settings: what each must look like, its default, and which of them are secret. `.env.example` documents
-// each (a test compares).
+// The environment variables that are settings: the format of each, its default, and which are secret. `.env.example` documents each (a test
+// compares).
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isTimeZone } from '../clock.ts';
@@ -70,7 +70,7 @@ const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone, such 
 
 const secret = z.string().min(32, 'must have at least 32 characters');
 
-// In ASCII, for PostgreSQL's rules of comparing others (SASLprep) need not be known then.
+// ASCII only, so that PostgreSQL's comparison rules for other characters (SASLprep) do not apply.
 const databasePassword = z
   .string()
   .regex(/^[!-~]{12,}$/, 'must have at least 12 characters, of ASCII and without spaces');
@@ -190,7 +190,7 @@ export type SettingName = keyof typeof variables.shape;
 /** The names of all settings. */
 export const settingNames: readonly string[] = Object.keys(variables.shape);
 
-/** The settings that are secret, or may have a password in them: each may be given as the path of a file, under its name and `_FILE`. */
+/** Settings that are secret, or may contain a password: each may be given as the path of a file, under its name and `_FILE`. */
 export const secretSettings = [
   'DATABASE_URL',
   'DATABASE_READ_URL',
@@ -214,14 +214,14 @@ export const secretSettings = [
   'STRIPE_WEBHOOK_SECRET',
 ] as const satisfies readonly SettingName[];
 
-/** The passwords that are given apart from their URLs, in which they need no encoding. */
+/** The passwords given separately from their URLs, so that they need no encoding. */
 export const passwords = [
   { password: 'DATABASE_PASSWORD', urls: ['DATABASE_URL', 'DATABASE_READ_URL'] },
   { password: 'REDIS_PASSWORD', urls: ['REDIS_URL'] },
   { password: 'SMTP_PASSWORD', urls: ['SMTP_URL'] },
 ] as const satisfies readonly { password: SettingName; urls: readonly SettingName[] }[];
 
-/** All names of variables that are read. */
+/** The names of all variables that are read. */
 export const variableNames: readonly string[] = [
   ...settingNames,
   ...secretSettings.map((name) => `${name}_FILE`),

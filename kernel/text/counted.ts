@@ -1,6 +1,6 @@
-// Counts as people read them: the noun agrees with its number.
+// Counts for people to read: the noun agrees with its number.
 
-/** `1 row`, `1128 rows`, `0 entries`. @param many the plural, where it is not `one` with an s. */
+/** `1 row`, `1128 rows`, `0 entries`. @param many the plural, if it is not `one` with an s. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${nounOf(count, one, many)}`;
 }

@@ -1,7 +1,7 @@
 // How far two names differ, for suggestions.
 import { entryAt } from '../entries.ts';
 
-/** How many letters to add, drop, change, or swap with the next: Damerau and Levenshtein's distance, by rows; both texts are short. */
+/** The number of letters to add, drop, change, or swap with the next: Damerau–Levenshtein distance, computed by rows; both texts are short. */
 export function editDistance(a: string, b: string): number {
   if (a.length > 64) return a.length;
   let beforeLast: number[] = [];

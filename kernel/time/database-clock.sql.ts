@@ -1,2 +1,2 @@
-// The statement that reads PostgreSQL's clock: not that of the beginning of a transaction.
+// Reads PostgreSQL's clock, not the beginning of the transaction.
 export const selectInstant = 'select clock_timestamp() as now';

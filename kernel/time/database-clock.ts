@@ -1,5 +1,5 @@
-// The clock of a service that shares a database with others: PostgreSQL's. So an instant that one machine writes and another compares means
-// the same for both, even if the clocks of the machines differ. Hides how it is read and continued between two readings.
+// The clock of a service that shares a database with others: PostgreSQL's. An instant that one machine writes and another compares then means the
+// same for both, even if the machines' clocks differ.
 import { systemClock, type Clock } from '../clock.ts';
 import { fail } from '../errors.ts';
 import type { Log } from '../log/log.ts';
@@ -8,27 +8,27 @@ import { repeat } from './repeat.ts';
 
 export interface ServiceClock {
   clock: Clock;
-  /** @throws Failure `unavailable` while the machine's clock is so far from PostgreSQL's that services refuse each other's identities. */
+  /** @throws Failure `unavailable` while the machine's clock differs so much from PostgreSQL's that services refuse each other's identities. */
   requireSynchronised(): void;
   close(): Promise<void>;
 }
 
-/** Where services have their clock from. `machine`: for tests that set the clock of a process in place of PostgreSQL's. */
+/** The source of the services' clock. `machine`: for tests that set the clock of a process. */
 export const clockDefaults: { source: 'database' | 'machine' } = { source: 'database' };
 
 const readEveryMs = 1_000;
-/** A start does not wait longer for the first reading: a service also starts while PostgreSQL is away. */
+/** A start waits no longer for the first reading: a service also starts while PostgreSQL is unavailable. */
 const firstWithinMs = 2_000;
-/** A reading that took longer is too inexact, if there is an earlier one. */
+/** A slower reading is too inexact, if there is an earlier one. */
 const readingMsMax = 500;
-/** As of `almanac check`. */
+/** The tolerance of `almanac check`. */
 const agreesMs = 2_000;
-/** An identity is good for a minute, and the gateway's clock may be off in the other direction. */
+/** An identity is valid for a minute, and the gateway's clock may be off in the other direction. */
 const synchronisedMs = 30_000;
 
 /**
- * Between two readings it goes on by the time that passes here, which nobody sets. Before the first one it is the machine's.
- * @param given what a test uses in its place. @param read runs a statement without parameters.
+ * Between two readings the clock advances by elapsed monotonic time. Before the first reading it is the machine's clock.
+ * @param given a test's clock, used instead. @param read runs a statement without parameters.
  */
 export async function openServiceClock(
   given: Clock | undefined,

@@ -1,6 +1,6 @@
-// Remembers an answer for a while. Hides that callers who come while it is asked for share one question.
+// Caches an answer for a while. Callers during the request share it.
 
-/** @returns asks once for all callers, and not again for `ms` after an answer. A failure is not remembered. */
+/** @returns asks once for all callers, and not again for `ms` after an answer. A failure is not cached. */
 export function rememberedFor<T>(
   ms: number,
   ask: () => Promise<T>,
@@ -10,7 +10,7 @@ export function rememberedFor<T>(
   let untilMs = -Infinity;
   return () => {
     if (asked !== undefined && nowMs() < untilMs) return asked;
-    untilMs = Infinity; // while it is asked for
+    untilMs = Infinity; // while the request runs
     asked = ask();
     asked.then(
       () => (untilMs = nowMs() + ms),

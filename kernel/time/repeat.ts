@@ -1,20 +1,20 @@
-// Repeats work while a process serves. Hides the timer, and that no run begins while the one before it is under way.
+// Repeats work while a process serves. No run begins while the previous one is still running.
 
 export interface Repeated {
-  /** Begins no further run. Resolves when the one under way has ended. */
+  /** Begins no further run. Resolves when the current run has ended. */
   close(): Promise<void>;
 }
 
 export interface RepeatOptions {
-  /** From the beginning of one run to that of the next; a run that takes longer is followed at the next multiple. */
+  /** From the beginning of one run to that of the next; after a longer run, the next begins at the next multiple. */
   everyMs: number;
-  /** Also begins a run now. */
+  /** Whether a run also begins now. */
   atOnce?: boolean;
-  /** Is given what a run throws. */
+  /** Receives what a run throws. */
   onError: (error: unknown) => void;
 }
 
-/** A run that waits, such as for a lock, holds one connection: without this rule each turn of the timer would take another one. */
+/** A run that waits, such as for a lock, uses one connection: if runs overlapped, each turn of the timer would use another one. */
 export function repeat(
   work: () => Promise<unknown>,
   { everyMs, atOnce = false, onError }: RepeatOptions,

@@ -1,12 +1,12 @@
-// Traces for OpenTelemetry: spans that are begun and ended by hand, sent by OTLP over HTTP. Hides OpenTelemetry's packages, which
-// are loaded only by `openTracing`: where tracing is off, a caller has no Tracing, and checks for that.
+// Traces for OpenTelemetry: spans that are begun and ended explicitly, sent by OTLP over HTTP. Only `openTracing` loads OpenTelemetry's packages:
+// while tracing is off, a caller has no Tracing, and checks for that.
 import type { Context, Span as OpenTelemetrySpan, SpanKind } from '@opentelemetry/api';
 import type { Log } from '../log/log.ts';
 import { programVersion } from '../project.ts';
 
 type Attributes = Readonly<Record<string, string | number>>;
 
-/** What a span is of: a request that was received, one that was sent, or work within the process. */
+/** The kind of a span: a received request, a sent request, or work within the process. */
 type Kind = 'server' | 'client' | 'internal';
 
 export interface SpanAbout {
@@ -14,29 +14,29 @@ export interface SpanAbout {
   kind: Kind;
   /** By `performance.now()`; now by default. */
   startMs?: number;
-  /** Nothing that a client sends but the path's pattern: values may be secrets. */
+  /** Contains nothing that a client sends except the path's pattern: values may be secrets. */
   attributes?: Attributes;
 }
 
 export interface Span {
-  /** For the header of that name, of a request that is made within the span. */
+  /** The value of the header `traceparent` for requests made within the span. */
   readonly traceparent: string;
   child(about: SpanAbout): Span;
-  /** @param end `failed`: it counts as an error. `endMs` by `performance.now()`; now by default. */
+  /** @param end `failed`: whether it counts as an error. `endMs` by `performance.now()`; now by default. */
   end(end?: { endMs?: number; failed?: boolean; attributes?: Attributes }): void;
 }
 
 export interface Tracing {
-  /** Begins a trace, or continues that of a header `traceparent`, if it is given and well-formed; its decision to sample is followed. */
+  /** Begins a trace, or continues that of a well-formed header `traceparent` and follows its sampling decision. */
   begin(traceparent: string | undefined, about: SpanAbout): Span;
-  /** Sends what is left, for a few seconds at most. */
+  /** Sends the remaining spans, for a few seconds at most. */
   close(): Promise<void>;
 }
 
 export interface TracingSettings {
-  /** OTEL_EXPORTER_OTLP_ENDPOINT, no slash at the end. */
+  /** OTEL_EXPORTER_OTLP_ENDPOINT, without a final slash. */
   endpoint: string;
-  /** The part of the traces begun here that is kept, from 0 to 1. */
+  /** The sampled fraction of the traces begun here, from 0 to 1. */
   ratio: number;
 }
 
@@ -111,7 +111,7 @@ function traceparentOf(span: OpenTelemetrySpan): string {
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** An instant of `performance.now()`, as a date: OpenTelemetry takes other numbers for one or the other, by their size. */
+/** An instant of `performance.now()`, as a date: OpenTelemetry guesses the meaning of a plain number from its size. */
 function instantOf(ms: number): Date {
   return new Date(performance.timeOrigin + ms);
 }

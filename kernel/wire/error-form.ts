@@ -1,4 +1,4 @@
-// The form of an error, by the request's URL: the envelope; for the clients of FRED, which parse their errors, the form of FRED's.
+// The format of an error, by the request's URL: the envelope, or FRED's format for FRED clients, which parse their errors.
 import { toEnvelope, type Failure } from '../errors.ts';
 import { xmlAttributes, xmlHead } from './xml.ts';
 
@@ -7,7 +7,7 @@ export interface ErrorAnswer {
   body: string;
 }
 
-/** Whether clients of FRED call the path. */
+/** Whether FRED clients call the path. */
 export const isFredPath = (path: string): boolean =>
   path.startsWith('/fred/') || path.startsWith('/graph/') || path === '/fred' || path === '/graph';
 

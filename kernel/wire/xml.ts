@@ -1,4 +1,4 @@
-// Writes attributes and text of XML. Hides what has to be escaped.
+// Writes attributes and text of XML, escaped.
 
 export const xmlHead = '<?xml version="1.0" encoding="utf-8" ?>\n';
 
@@ -12,7 +12,7 @@ const entities: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** Text for an element or an attribute in double quotes. Characters that XML cannot have are left out. */
+/** Text for an element or a double-quoted attribute. Characters that XML cannot contain are dropped. */
 export function xmlText(text: string): string {
   return (
     text
@@ -22,7 +22,7 @@ export function xmlText(text: string): string {
   );
 }
 
-/** ` name="value"` for each. A character that no name can have becomes `_`. */
+/** ` name="value"` for each. A character that is invalid in a name becomes `_`. */
 export function xmlAttributes(values: Readonly<Record<string, string | number | boolean>>): string {
   let text = '';
   for (const [name, value] of Object.entries(values)) text += ` ${xmlName(name)}="${xmlText(String(value))}"`;

@@ -1,4 +1,4 @@
-// The codes of a second factor: of the authenticator app, each accepted once, and recovery codes, each of which replaces one of the app once.
+// The codes of a second factor: codes of the authenticator app, each accepted once, and recovery codes, each of which replaces an app code once.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
 import { audit } from '../../audit.ts';
@@ -30,12 +30,12 @@ export const codeField = z
   .max(64, 'must be a code of the authenticator app, or a recovery code')
   .describe('Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.');
 
-/** What the secret of an account is sealed for. */
+/** The binding of an account's encrypted secret. */
 export function sealedFor(accountId: string): string {
   return `totp ${accountId}`;
 }
 
-/** The secret of an account's app. @throws Failure `unavailable` if its key is no longer known. */
+/** The secret of an account's app. @throws Failure `unavailable` if its encryption key is no longer known. */
 export function openSecret({ secrets, log }: ServiceDeps, accountId: string, sealed: string): Buffer {
   try {
     return secrets.open(sealedFor(accountId), sealed);
@@ -50,9 +50,9 @@ export function openSecret({ secrets, log }: ServiceDeps, accountId: string, sea
 }
 
 /**
- * Accepts a code of an account that the transaction has locked, and takes it: it is worth nothing afterwards. A recovery code is audited,
- * and the holder is notified by mail.
- * @returns what it is; null if it is wrong or was accepted before.
+ * Accepts and consumes a code of an account that the transaction has locked. The use of a recovery code is audited, and the holder is notified by
+ * mail.
+ * @returns the kind of code; null if it is wrong or was accepted before.
  */
 export async function acceptCode(
   deps: ServiceDeps,
@@ -78,7 +78,7 @@ export async function acceptCode(
   return 'recovery_code';
 }
 
-/** Makes new recovery codes of an account, in place of all earlier ones. @returns the codes, to be shown once. */
+/** Creates new recovery codes for an account, replacing all earlier ones. @returns the codes, to be shown once. */
 export async function makeRecoveryCodes(
   deps: ServiceDeps,
   transaction: Transaction,

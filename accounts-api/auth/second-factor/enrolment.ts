@@ -1,4 +1,4 @@
-// The second factor of an account: set up, confirmed, turned off; new recovery codes. Whoever changes it proves the password and a code. Every
+// Sets up, confirms and turns off the second factor of an account, and creates new recovery codes. A change requires the password and a code. Every
 // change is audited, and the holder is notified by mail.
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -176,7 +176,7 @@ export const renewRecoveryCodes = endpoint({
     },
 });
 
-/** The time step of a code of the app that waits to be confirmed; null if the code is wrong. */
+/** The time step of a code of an unconfirmed app; null if the code is wrong. */
 async function stepOfUnconfirmed(
   deps: ServiceDeps,
   transaction: Transaction,
@@ -192,7 +192,7 @@ async function stepOfUnconfirmed(
   return /^\d{6}$/.test(given) ? stepOfCode(openSecret(deps, id, app.secret), given, now) : null;
 }
 
-/** Runs work that a password and a code allow. @throws Failure as `proofErrors` lists. */
+/** Runs work that requires a password and a code. @throws Failure as listed in `proofErrors`. */
 async function byBoth<T>(
   deps: ServiceDeps,
   account: Account,
@@ -211,7 +211,7 @@ async function byBoth<T>(
 }
 
 /**
- * Runs work that a code allows, throttled as attempts at codes are. @param work null: the code was wrong.
+ * Runs work that requires a code; wrong codes are throttled. @param work returns null if the code was wrong.
  * @throws Failure `invalid_credentials`, `rate_limited`.
  */
 async function byCode<T extends object>(

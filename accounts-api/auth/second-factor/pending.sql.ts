@@ -2,7 +2,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../../database.ts';
 
-/** What the first step was. */
+/** The kind of the first step. */
 export type FirstStep = 'password' | 'google' | 'mailed_link';
 
 export interface PendingSignIn {
@@ -13,8 +13,8 @@ export interface PendingSignIn {
 }
 
 /**
- * Stores a pending sign-in under the hash of its token, and deletes those of the account that have expired: somebody with the password alone can make
- * many. None that lasts is pushed out, so that nobody keeps the holder from signing in.
+ * Stores a pending sign-in under the hash of its token, and deletes the account's expired ones: somebody with only the password can create many.
+ * Valid ones are never displaced, so that nobody can keep the holder from signing in.
  */
 export async function insertPending(
   db: AccountsDatabase,
@@ -57,7 +57,7 @@ export async function selectPending(
   return rows[0] ?? null;
 }
 
-/** Uses a pending sign-in up. @returns false if another request has. */
+/** Consumes a pending sign-in. @returns false if another request has consumed it. */
 export async function takePending(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// The second step of a sign-in. Where an account has a second factor, the first step makes a pending sign-in instead of a session: it opens
-// nothing, lasts five minutes, ends with the credentials that it was made with, and becomes a session once, by a code.
+// The second step of a sign-in. For an account with a second factor, the first step creates a pending sign-in instead of a session. It grants no
+// access, lasts five minutes, becomes invalid with the credentials that it was made with, and can be exchanged for a session once, with a code.
 import { randomBytes } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ import { hasSecondFactor } from './second-factor.sql.ts';
 
 const pendingLastsMs = 5 * 60_000;
 
-/** The answer to the first step of a sign-in, where the account has a second factor. */
+/** The answer to the first step of a sign-in for an account with a second factor. */
 export const secondStepAnswer = z
   .object({
     sign_in_token: z
@@ -31,7 +31,7 @@ export const secondStepAnswer = z
 export type SecondStepAnswer = z.output<typeof secondStepAnswer>;
 
 /**
- * Opens a session after a first step, or begins the second one. The transaction has locked the account.
+ * Opens a session after the first step, or begins the second step. The transaction has locked the account.
  * @param knownDevice whether the first step came from a device that has signed in before.
  */
 export async function finishFirstStep(
@@ -51,7 +51,7 @@ export async function finishFirstStep(
   return { sign_in_token: token, expires_at: instantText(expiresAt) };
 }
 
-/** The reply to a first step: 202 if a code is still needed. @param more what a finished sign-in also gets. */
+/** The reply to a first step: 202 if a code is still needed. @param more what a completed sign-in also returns. */
 export function firstStepReply(
   result: SessionAnswer | SecondStepAnswer,
   more: object = {},

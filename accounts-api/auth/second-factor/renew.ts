@@ -1,4 +1,4 @@
-// Encrypts the secrets of authenticator apps anew when the key of the installation was replaced, as the worker does those of webhooks.
+// Re-encrypts the secrets of authenticator apps after the installation's key was replaced, as the worker does for webhook secrets.
 import type { Log } from '../../../kernel/log/log.ts';
 import type { Deps } from '../../database.ts';
 import type { Secrets } from '../../webhooks/secrets.ts';
@@ -7,7 +7,7 @@ import { selectOutdatedAuthenticators, storeSealed } from './second-factor.sql.t
 
 const batchMax = 100;
 
-/** Encrypts with the present key what was encrypted with a previous one. One that cannot be decrypted stays as it is, and is logged. */
+/** Re-encrypts secrets that were encrypted with a previous key. A secret that cannot be decrypted stays unchanged and is logged. */
 export async function renewAuthenticators(
   { db, log }: Pick<Deps, 'db'> & { log: Log },
   secrets: Secrets,

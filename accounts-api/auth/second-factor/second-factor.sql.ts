@@ -1,12 +1,12 @@
-// The statements for authenticator apps and recovery codes. Whoever changes them has locked the account first.
+// The statements for authenticator apps and recovery codes. Their callers have locked the account.
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../../database.ts';
 
 export interface Authenticator {
-  /** Sealed. */
+  /** Encrypted. */
   secret: string;
   created_at: Date;
-  /** Null: it does not count yet. */
+  /** Null: not confirmed yet, and not used for sign-in. */
   confirmed_at: Date | null;
 }
 
@@ -23,7 +23,7 @@ export async function selectAuthenticator(
   return rows[0] ?? null;
 }
 
-/** Whether an account has a second factor that counts. */
+/** Whether an account has a confirmed second factor. */
 export async function hasSecondFactor(
   db: AccountsDatabase,
   transaction: Transaction | null,
@@ -36,7 +36,7 @@ export async function hasSecondFactor(
   return rows.length === 1;
 }
 
-/** Stores a new app in place of one that was never confirmed. @returns false if there is a confirmed one. */
+/** Stores a new app, replacing an unconfirmed one. @returns false if there is a confirmed one. */
 export async function storeAuthenticator(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -51,7 +51,7 @@ export async function storeAuthenticator(
   return rows.length === 1;
 }
 
-/** Makes an app count. @param step of the code that confirms it. */
+/** Confirms an app. @param step of the code that confirms it. */
 export async function confirmAuthenticator(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -63,7 +63,7 @@ export async function confirmAuthenticator(
   );
 }
 
-/** Takes the code of a time step. @returns false if one of that step or a later one was taken before. */
+/** Consumes the code of a time step. @returns false if a code of that step or a later one was used before. */
 export async function takeStep(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -77,7 +77,7 @@ export async function takeStep(
   return rows.length === 1;
 }
 
-/** Deletes the app of an account and its recovery codes. @returns whether it counted. */
+/** Deletes the app of an account and its recovery codes. @returns whether the app was confirmed. */
 export async function deleteAuthenticator(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -108,7 +108,7 @@ export async function replaceRecoveryCodes(
   );
 }
 
-/** Uses a recovery code up. @returns false if it is unknown or was used. */
+/** Consumes a recovery code. @returns false if it is unknown or was used. */
 export async function spendRecoveryCode(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -122,7 +122,7 @@ export async function spendRecoveryCode(
   return rows.length === 1;
 }
 
-/** How many recovery codes of an account are unused. */
+/** The number of unused recovery codes of an account. */
 export async function countRecoveryCodes(
   db: AccountsDatabase,
   transaction: Transaction | null,
@@ -135,7 +135,7 @@ export async function countRecoveryCodes(
   return rows[0]?.left ?? 0;
 }
 
-/** Secrets that were not sealed by the present key, locked, by account. @param after the account of the last batch. */
+/** Secrets that were not encrypted with the current key, locked, by account. @param after the last account of the previous batch. */
 export function selectOutdatedAuthenticators(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -149,7 +149,7 @@ export function selectOutdatedAuthenticators(
   );
 }
 
-/** How many secrets were sealed by a key that is not among these. */
+/** The number of secrets encrypted with a key that is not in the list. */
 export async function countUnreadableAuthenticators(
   db: AccountsDatabase,
   keyIds: readonly string[],
@@ -162,7 +162,7 @@ export async function countUnreadableAuthenticators(
   return rows[0]?.unreadable ?? 0;
 }
 
-/** Stores a secret that was sealed anew. */
+/** Stores a re-encrypted secret. */
 export async function storeSealed(
   db: AccountsDatabase,
   transaction: Transaction,

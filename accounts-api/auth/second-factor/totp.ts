@@ -1,10 +1,10 @@
-// The codes of authenticator apps (TOTP, RFC 6238): SHA-1, six digits, 30 seconds, which is what every app understands. Hides otpauth.
+// The codes of authenticator apps (TOTP, RFC 6238): SHA-1, six digits, 30 seconds, which every app supports.
 import { randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 
-const secretBytes = 20; // as long as a SHA-1, as RFC 4226 asks
+const secretBytes = 20; // the length of a SHA-1, as RFC 4226 recommends
 const period = 30;
-/** How many steps a clock may be off: codes of the step before and of the one after are right, too. */
+/** The clock tolerance in steps: codes of the previous and the next step are also accepted. */
 const stepsOff = 1;
 
 /** A new secret, for one account. */
@@ -13,7 +13,7 @@ export function mintTotpSecret(): Buffer {
 }
 
 /**
- * What an app is given.
+ * The data to set up an app.
  * @param names the service and the account, as the app lists them.
  * @returns the secret in base32, to type, and the URI, to scan.
  */
@@ -25,7 +25,7 @@ export function provisioningOf(
   return { secret: totp.secret.base32, uri: totp.toString() };
 }
 
-/** The time step that a code of six digits is of; null if it is wrong. Wrong codes all take the same time. */
+/** The time step of a six-digit code; null if it is wrong. All wrong codes take the same time. */
 export function stepOfCode(secret: Buffer, code: string, now: Date): number | null {
   const totp = totpOf(secret, {});
   const timestamp = now.getTime();

@@ -1,21 +1,21 @@
-// Connections to the receivers of webhooks, kept for the next message for a few seconds. Hides the sockets.
-// Each is used by one request at a time, belongs to one endpoint, and goes to an address that the request's own check has admitted.
+// Connections to webhook receivers, kept alive for the next message for a few seconds. Each is used by one request at a time, belongs to one
+// endpoint, and goes to an address that the request's own check has admitted.
 import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Client, type Dispatcher } from 'undici';
 import { connectTo } from '../../../kernel/outbound/connect-to.ts';
 
-/** Those that wait for a next message: longer than a busy endpoint has none, shorter than most servers keep a connection. */
+/** How long an idle connection is kept: longer than the pauses of a busy endpoint, shorter than most servers keep a connection. */
 const idleMs = 4_000;
 const idleMax = 256;
 const headBytesMax = 16 * 1024;
 
 export interface Connection {
-  /** Whether a request was answered on it before: its server may have closed it meanwhile. */
+  /** Whether an earlier request was answered on it, so that its server may have closed it meanwhile. */
   readonly isKept: boolean;
-  /** Sends a request. What comes of it is told to the handler. */
+  /** Sends a request, and reports the result to the handler. */
   post(request: Post, handler: Dispatcher.DispatchHandler): void;
-  /** Closes it at once, also while it connects. */
+  /** Closes it at once, even while it is connecting. */
   destroy(): void;
 }
 
@@ -26,18 +26,18 @@ interface Post {
 }
 
 export interface Connections {
-  /** A connection of the endpoint to one of the addresses: a kept one, or a new one. @param isNew never a kept one. */
+  /** A connection of the endpoint to one of the addresses, kept-alive or new. @param isNew whether it must be new. */
   take(endpoint: string, url: URL, addresses: readonly string[], isNew?: boolean): Connection;
-  /** Keeps it for the next message: its answer has been read to the end. */
+  /** Keeps the connection for the next message; its answer has been read to the end. */
   give(connection: Connection): void;
-  /** How many are kept. */
+  /** The number of idle connections. */
   readonly idle: number;
-  /** Closes those that are kept, and keeps no more. */
+  /** Closes the idle connections, and keeps no further ones. */
   close(): void;
 }
 
 export function openConnections(): Connections {
-  /** By endpoint and origin, in the order in which they were last used. */
+  /** By endpoint and origin, in the order of their last use. */
   const kept = new Map<string, Connected[]>();
   let idle = 0;
   let isClosed = false;
@@ -93,7 +93,7 @@ class Connected implements Connection {
   readonly key: string;
   isKept = false;
   readonly #client: Client;
-  /** Those that the present request may go to. */
+  /** The addresses that the current request may go to. */
   #addresses: readonly string[];
   #socket: Socket | undefined;
 
@@ -104,7 +104,7 @@ class Connected implements Connection {
       connect: (options, done) => void (this.#socket = connectTo(options, () => this.#addresses, done)),
       pipelining: 1,
       maxHeaderSize: headBytesMax,
-      ...{ headersTimeout: 0, bodyTimeout: 0 }, // the deadline of an attempt is for all of it
+      ...{ headersTimeout: 0, bodyTimeout: 0 }, // the deadline of an attempt covers all of it
       ...{ keepAliveTimeout: idleMs, keepAliveMaxTimeout: idleMs },
     });
     this.#client.on('disconnect', () => onClose(this));
@@ -114,7 +114,7 @@ class Connected implements Connection {
     return this.#socket !== undefined && !this.#socket.destroyed && this.#socket.writable;
   }
 
-  /** Whether it goes to one of these addresses. Should it connect again, it will be to these. */
+  /** Whether it is connected to one of these addresses; a reconnection is limited to them too. */
   mayGoTo(addresses: readonly string[]): boolean {
     const address = this.#socket?.remoteAddress;
     if (!this.isOpen || address === undefined) return false;
@@ -132,7 +132,7 @@ class Connected implements Connection {
   }
 }
 
-/** An address in one form, as `::1` and `0:0:0:0:0:0:0:1` are the same. */
+/** An address in normalized form, as `::1` and `0:0:0:0:0:0:0:1` are the same. */
 function normal(address: string): string {
   return ipaddr.process(address).toNormalizedString();
 }

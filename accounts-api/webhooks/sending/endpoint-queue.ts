@@ -1,16 +1,16 @@
-// What a worker has read of the messages to one endpoint that it has leased, and which of them may be sent now.
-// Hides how many are read ahead: few to a slow endpoint, more to one that had nothing left to be sent.
+// The messages that a worker has read for one endpoint that it has leased, and which of them may be sent now. Few are read ahead for a slow endpoint,
+// more for one that had nothing left to send.
 import type { LeasedWebhook } from '../delivery.sql.ts';
 
-/** Messages under way to one endpoint at once. One that fails has one. */
+/** The maximum number of messages in flight to one endpoint; 1 while it fails. */
 export const concurrencyOfWebhook = 4;
 const aheadMax = 64;
-/** What was read longer ago is read again, so that a change of the endpoint is soon in force. */
+/** Messages read longer ago are read again, so that a change of the endpoint takes effect soon. */
 const freshMs = 1_000;
 
 export interface Message {
   id: string;
-  /** How many attempts were recorded. */
+  /** The number of recorded attempts. */
   attempts: number;
   failures: number;
   body: Buffer;
@@ -20,15 +20,15 @@ export class EndpointQueue {
   /** When the lease ends. */
   until: Date;
   #webhook: LeasedWebhook;
-  /** Decrypted, of the endpoint as it is now. */
+  /** The decrypted secrets of the endpoint's current state. */
   #secrets: readonly Buffer[] | null = null;
   #waiting: Message[] = [];
   #readAtMs = 0;
   #ahead = concurrencyOfWebhook;
   #underWay = 0;
-  /** Failures that are not recorded: until they are, the endpoint counts as failing. */
+  /** Unrecorded failures: until they are recorded, the endpoint counts as failing. */
   readonly #failed = new Set<string>();
-  /** The messages that were taken and are not recorded. */
+  /** Messages taken for sending whose results are not recorded yet. */
   readonly #held = new Set<string>();
 
   constructor(webhook: LeasedWebhook, until: Date) {
@@ -48,12 +48,12 @@ export class EndpointQueue {
     return this.#failed.size > 0 || this.#webhook.is_failing;
   }
 
-  /** How many may be under way at once. */
+  /** How many messages may be in flight at once. */
   get places(): number {
     return this.isFailing ? 1 : concurrencyOfWebhook;
   }
 
-  /** The ids of the messages that are not to be read again: those under way, those not yet recorded, and those that wait. */
+  /** The ids of the messages that must not be read again: those in flight, unrecorded, or waiting. */
   get held(): string[] {
     return [...this.#held, ...this.#waiting.map(({ id }) => id)];
   }
@@ -62,12 +62,12 @@ export class EndpointQueue {
     return this.#held.size === 0 && this.#waiting.length === 0;
   }
 
-  /** Of the bodies of those that wait. */
+  /** The total size of the waiting bodies. */
   get waitingBytes(): number {
     return this.#waiting.reduce((sum, { body }) => sum + body.length, 0);
   }
 
-  /** How many more messages it could use now. */
+  /** How many more messages it can use now. */
   get wish(): number {
     this.#forgetStale();
     const free = this.places - this.#underWay - this.#waiting.length;
@@ -75,7 +75,7 @@ export class EndpointQueue {
     return this.#waiting.length > this.#ahead / 2 ? 0 : this.#ahead - this.#waiting.length;
   }
 
-  /** This is how the endpoint is now. */
+  /** Sets the endpoint's current state. */
   renew(webhook: LeasedWebhook): void {
     const { secret, previous_secret: previous } = this.#webhook;
     if (webhook.secret !== secret || webhook.previous_secret !== previous) this.#secrets = null;
@@ -84,14 +84,14 @@ export class EndpointQueue {
 
   /** Adds messages that were read. */
   add(messages: readonly Message[]): void {
-    // It had nothing to do: it is quick, or was idle.
+    // It had nothing to send, so it is fast or was idle: read more ahead.
     if (this.#underWay === 0 && this.#waiting.length === 0 && !this.isFailing)
       this.#ahead = Math.min(aheadMax, this.#ahead * 2);
     this.#waiting.push(...messages);
     this.#readAtMs = performance.now();
   }
 
-  /** The next message that may be sent now. `end` is to be called after its attempt, and `settle` once that is recorded. */
+  /** The next message that may be sent now. Call `end` after its attempt, and `settle` once the result is recorded. */
   take(): Message | undefined {
     this.#forgetStale();
     if (this.#underWay >= this.places) return undefined;
@@ -114,7 +114,7 @@ export class EndpointQueue {
     this.#failed.delete(messageId);
   }
 
-  /** Gives back what waits: it is still due, for whoever reads it next. */
+  /** Drops the waiting messages: they are still due, and are read again. */
   forget(): void {
     this.#waiting = [];
   }

@@ -1,4 +1,4 @@
-// Records what came of attempts: in their log, at their messages, and at their endpoints, many in one transaction.
+// Records the results of attempts in their log, at their messages and at their endpoints, many in one transaction.
 import type { Transaction } from 'sequelize';
 import { audit } from '../../audit.ts';
 import type { Deps } from '../../database.ts';
@@ -15,7 +15,7 @@ import type { Sent } from '../send.ts';
 import { originOf } from '../webhook-fields.ts';
 import type { Message } from './endpoint-queue.ts';
 
-/** What a worker has done since it was started. */
+/** A worker's counts since it started. */
 export interface DeliveryCounts {
   attempts: Record<'delivered' | 'refused' | 'unanswered', number>;
   /** Messages that have used up their schedule, or were answered 410. */
@@ -37,7 +37,7 @@ export interface Attempted {
   sent: Sent;
 }
 
-/** Records attempts, and what becomes of their messages and endpoints, all or nothing. */
+/** Records attempts and the resulting state of their messages and endpoints, all or nothing. */
 export async function record(
   deps: RecordDeps,
   attempts: readonly Attempted[],
