@@ -8,7 +8,7 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { DataTable, type Column } from '../components/data-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
-import { dayText, monthText, shortDayText, timeText, today } from '../text/times.ts';
+import { dayText, monthText, referencePeriodText, shortDayText, timeText, today } from '../text/times.ts';
 import { daysOfMonth, monthAfter } from './months.ts';
 import '../styles/calendar.css';
 
@@ -212,7 +212,10 @@ const columns: Column<Release>[] = [
     label: 'Time, UTC',
     cell: ({ release_at: at, time_confirmed: isSure }) => (isSure ? timeText(at) : 'not confirmed'),
   },
-  { label: 'Period', cell: ({ reference_period: period }) => period ?? '–' },
+  {
+    label: 'Period',
+    cell: ({ reference_period: period }) => (period === null ? '–' : referencePeriodText(period)),
+  },
   {
     label: 'State',
     cell: ({ status }) => <span class={`st ${states[status].mark}`}>{states[status].name}</span>,

@@ -35,6 +35,13 @@ export function periodText(date: string, frequency: string): string {
   return frequency === 'annual' ? year : dayText(date);
 }
 
+/** The period that a release is about: `2020-11` is `Nov 2020`, `2020-Q3` is `Q3 2020`; other texts stay as they are. */
+export function referencePeriodText(period: string): string {
+  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(period)) return periodText(period, 'monthly');
+  const [, year, part] = /^(\d{4})-([QH]\d)$/.exec(period) ?? [];
+  return year === undefined || part === undefined ? period : `${part} ${year}`;
+}
+
 /** `today, 13:32`, `yesterday, 13:32` or the day. */
 export function recentText(instant: string): string {
   const daysAgo = (Date.parse(today()) - Date.parse(instant.slice(0, 10))) / 86_400_000;

@@ -1,12 +1,24 @@
 // How the dashboard writes what it shows.
 import test from 'ava';
-import { dayText, instantText, monthText, periodText, shortDayText } from '../../../dashboard/text/times.ts';
+import {
+  dayText,
+  instantText,
+  monthText,
+  periodText,
+  referencePeriodText,
+  shortDayText,
+} from '../../../dashboard/text/times.ts';
 
 test('a day is written out, whatever the time zone and language of the reader', (t) => {
   t.is(dayText('2020-09-05'), '5 Sep 2020');
   t.is(shortDayText('2020-12-31T23:59:59Z'), '31 Dec');
   t.is(instantText('2020-12-15T14:15:00Z'), '15 Dec 2020, 14:15');
   t.is(monthText('2020-12'), 'December 2020');
+});
+
+test('the period of a release is named as that of a value, and any other text stays', (t) => {
+  const named = ['2020-11', '2020-Q3', '2020-H1', '2020', '2020-13', 'week 14'].map(referencePeriodText);
+  t.deepEqual(named, ['Nov 2020', 'Q3 2020', 'H1 2020', '2020', '2020-13', 'week 14']);
 });
 
 test('a date is named as the period of its frequency', (t) => {

@@ -36,6 +36,7 @@ export function MonthChart({ month, projection }: MonthChartProps) {
     `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
   const isLate = x(now) + labelWidth > width;
   const isLow = y(used) + noteHeight > frame.bottom;
+  const isAtLimit = isLimitNear && Math.abs(y(used) + noteHeight - 4 - y(limit)) < noteHeight;
   const exhausted = projection?.exhaustedAt ?? null;
   const ticks = dateTicks({ low: firstDay, high: lastDay - 1 }, frame.right - frame.left);
   return (
@@ -70,7 +71,7 @@ export function MonthChart({ month, projection }: MonthChartProps) {
         <circle class="chart-current" cx={x(now)} cy={y(used)} r="4" />
         <text
           x={isLate ? x(now) - 8 : x(now) + 8}
-          y={isLow ? y(used) - 10 : y(used) + noteHeight}
+          y={isLow || isAtLimit ? y(used) - 10 : y(used) + noteHeight}
           text-anchor={isLate ? 'end' : 'start'}
           class="chart-note"
         >

@@ -8,7 +8,7 @@ import { Choice } from '../../../components/choice.tsx';
 import { useAction } from '../../../components/forms/action.tsx';
 import { Field } from '../../../components/forms/field.tsx';
 import { Waiting } from '../../../components/states.tsx';
-import { instantText, today } from '../../../text/times.ts';
+import { instantText, referencePeriodText, today } from '../../../text/times.ts';
 import { FreshProblem } from '../operator-page.tsx';
 import type { wishOf } from './draft.ts';
 import type { Publication } from './answers.ts';
@@ -109,4 +109,4 @@ function CalendarEntries() {
 }
 
 const labelOf = ({ release_at: at, title, reference_period: period }: Row<'/v1/calendar'>) =>
-  `${instantText(at)} · ${title}${period === null ? '' : `, ${period}`}`;
+  `${instantText(at)} · ${title}${period === null ? '' : `, ${referencePeriodText(period)}`}`;
