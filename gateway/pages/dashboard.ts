@@ -21,6 +21,9 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** Links to other sites carry nothing of the address of a page. */
+const ownReferrer = { 'referrer-policy': 'same-origin' };
+
 const failedPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -68,7 +71,7 @@ function sendFile(request: IncomingMessage, response: ServerResponse, files: Das
   const { etag, body, encoding } = file.forms[encodingFor(request.headers['accept-encoding'])];
   // The name of an asset changes with its content.
   const cacheControl = isAsset ? 'public, max-age=31536000, immutable' : 'no-cache';
-  const caching = { etag, 'cache-control': cacheControl, vary: 'Accept-Encoding' };
+  const caching = { etag, 'cache-control': cacheControl, vary: 'Accept-Encoding', ...ownReferrer };
   if (request.headers['if-none-match'] === etag) {
     response.writeHead(304, caching).end();
     return;

@@ -82,6 +82,7 @@ test('the page may run and load files of the gateway alone, and nothing inline',
   t.regex(policy, /frame-ancestors 'none'/);
   t.notRegex(policy, /unsafe|\*|https?:/);
   t.is(headers['x-content-type-options'], 'nosniff');
+  t.is(headers['referrer-policy'], 'same-origin');
 });
 
 test('a file of the app may be kept for ever, and is sent in the encoding that the browser takes', async (t) => {

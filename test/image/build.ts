@@ -48,6 +48,11 @@ export function buildImage(
   };
 }
 
+/** Frees what `buildImage` has mounted, so that it can build again. Nothing of the image may run any more. */
+export function discardImage(): void {
+  execFileSync('umount', ['--recursive', '--lazy', memory], { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
 /** What a client of a container engine would send: the files of the tree but those of .dockerignore. */
 function copyContext(): void {
   const ignore = readFileSync(path.join(project, '.dockerignore'), 'utf8');

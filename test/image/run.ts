@@ -1,11 +1,12 @@
-// Makes the image by the steps of the Dockerfile, starts migration and every service from it on a root that cannot be written, asks each,
+// Makes the image twice by the steps of the Dockerfile, compares the files, starts migration and every service from it on a root that cannot be written, asks each,
 // and prints how soon it served and what it takes. Hides PostgreSQL and Redis, which run beside it. Needs Linux and root: npm run try-image
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildImage, type Image } from './build.ts';
+import { buildImage, discardImage, type Image } from './build.ts';
+import { differences, digestsOf } from './digests.ts';
 import { startEmbeddedPostgres } from '../../embedded/postgres.ts';
 import { openServiceRoles, serviceUrl } from '../../migrations/roles.ts';
 import { startChild, startServing, type ServingChild } from '../run/processes.ts';
@@ -71,6 +72,18 @@ async function checkFiles(ground: Ground): Promise<void> {
   const writer = startChild(program, args, { name: 'writer', env });
   await writer.exit();
   assert.match(writer.output(), /^(?:EROFS|EACCES) 1000\n$/);
+}
+
+/** V8's cache of compiled code differs from build to build; V8 checks it against the source before it uses it. */
+const compiled = 'app/.compiled/';
+
+function checkSame(first: ReadonlyMap<string, string>, second: ReadonlyMap<string, string>): void {
+  const differing = differences(first, second).filter(
+    (name) => !name.startsWith(compiled) && name !== 'load', // a mount of this run
+  );
+  assert.deepEqual(differing, [], 'two builds differ');
+  const count = [...second.keys()].filter((name) => !name.startsWith(compiled)).length;
+  print(`${count} files and folders are the same in two builds, all but the cache of compiled code`);
 }
 
 /** As "docker compose run cli publish": the second run knows what the first has kept beside the files. */
@@ -177,7 +190,10 @@ try {
   const load = path.join(directory, 'load');
   mkdirSync(load);
   chownSync(load, 1000, 1000);
+  const first = digestsOf(buildImage(print).added);
+  discardImage();
   const image = buildImage(print, { '/load': load });
+  checkSame(first, digestsOf(image.added));
   const mb = Number(execFileSync('du', ['-sm', image.added], { encoding: 'utf8' }).split('\t')[0]);
   print(`${mb} MB above the base image`);
   const ground = { image, ownerUrl: postgres.url, redisUrl: redis.url, identitySecret: 'i'.repeat(32) };
