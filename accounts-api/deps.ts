@@ -7,7 +7,7 @@ import type { Jobs } from './jobs.ts';
 import type { GoogleSettings, OpenId } from './auth/openid.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { Throttle } from './auth/throttle.ts';
-import type { Secrets } from './webhooks/secrets.ts';
+import type { Secrets } from './secrets.ts';
 import type { WebhookTools } from './webhooks/settings.ts';
 
 export interface SignInSettings {

@@ -14,13 +14,13 @@ import {
   turnOffSecondFactor,
 } from './auth/second-factor/enrolment.ts';
 import { finishSignIn } from './auth/second-factor/pending.ts';
-import { findSessions } from './auth/session-credentials.ts';
-import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './auth/sessions.ts';
+import { findSessions } from './sessions/session-credentials.ts';
+import { deleteOneSession, deleteOtherSessions, listSessions, logOut } from './sessions/sessions.ts';
 import { logIn, readMethods } from './auth/sign-in.ts';
 import { resendVerification, signUp, verifyEmail } from './auth/sign-up.ts';
 import { beginCheckout } from './billing/checkout.ts';
 import { claimKey, readCheckoutState } from './billing/claim.ts';
-import { openPortal } from './billing/portal.ts';
+import { openPortal } from './purchases/portal.ts';
 import { inboxPath, readBillingState, receiveStripeEvent } from './billing/inbox.ts';
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -33,17 +33,13 @@ import {
   webhookDisabledMail,
 } from './mail/mails.ts';
 import type { Account } from './models/account.ts';
-import {
-  findAccountByEmail,
-  findAccountsBoughtFor,
-  markMailRefused,
-  selectKnownEmails,
-} from './operator/operator.sql.ts';
+import { findAccountsBoughtFor, markMailRefused, selectKnownEmails } from './operator/operator.sql.ts';
+import { findAccountByEmail } from './models/accounts.sql.ts';
 import { workMetrics } from './observability/work-metrics.ts';
 import { tellOfThresholds } from './usage/thresholds.ts';
 import type { DeliveryTiming } from './webhooks/delivery.ts';
 import type { WebhookSettings } from './webhooks/settings.ts';
-import { originOf } from './webhooks/webhook-fields.ts';
+import { originOf } from './webhooks/sending/send.ts';
 import { startWebhooks } from './webhooks/webhook-worker.ts';
 
 export interface WorkerOptions {

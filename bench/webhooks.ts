@@ -10,7 +10,7 @@ import path from 'node:path';
 import { connect, type Deps } from '../accounts-api/database.ts';
 import { newId } from '../accounts-api/ids.ts';
 import { createAccount } from '../accounts-api/operator/operator.ts';
-import { createSecrets } from '../accounts-api/webhooks/secrets.ts';
+import { createSecrets } from '../accounts-api/secrets.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { writeEvents, type NewEvent } from '../kernel/events/outbox.sql.ts';
 import { loadPlans } from '../kernel/plans.ts';

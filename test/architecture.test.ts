@@ -61,7 +61,7 @@ for (const part of [
   });
 }
 
-for (const part of ['gateway', 'ingest', 'dashboard', 'cli', 'domain', 'kernel']) {
+for (const part of ['gateway', 'accounts-api', 'ingest', 'dashboard', 'cli', 'domain', 'kernel']) {
   test(`no two folders of ${part} import each other, at whatever remove`, (t) => {
     const folders = importsOf(part).map(([file, targets]): [string, string[]] => [
       path.dirname(file),

@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
 import { entryAt } from '../../kernel/entries.ts';
-import { fail } from '../../kernel/errors.ts';
 import { planOf } from '../../kernel/plans.ts';
-import { signedInOf, type Requester, type SignedIn } from '../requester.ts';
+import { signedInOf, type Requester } from '../requester.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
@@ -20,8 +19,9 @@ import { selectLinked } from '../auth/identities.sql.ts';
 import { countActiveKeys } from '../keys/keys.sql.ts';
 import { keysMax } from '../keys/keys.ts';
 import type { Account } from '../models/account.ts';
-import { refuseOperator, requireFresh } from '../auth/sessions.ts';
-import { clientInfoOf } from '../auth/client-info.ts';
+import { failPassword, proveHolder } from '../sessions/prove-holder.ts';
+import { findAccount, holdAccount } from '../models/find-account.ts';
+import { clientInfoOf } from '../sessions/client-info.ts';
 
 const told = eventKinds['subscription.updated'].data;
 const subscriptionSchema = told
@@ -157,33 +157,6 @@ async function applyChange(
   }
 }
 
-/**
- * Checks the password of an account, or for an account without one, that the sign-in is recent. @param to the purpose, for the message.
- * @throws Failure `invalid_body` without the password, `invalid_credentials`, `rate_limited`; for an account without a password
- * `reauthentication_required`, or `forbidden` for an operator's.
- */
-export async function proveHolder(
-  deps: ServiceDeps,
-  account: Account,
-  { caller, password, to }: { caller: SignedIn; password: string | undefined; to: string },
-): Promise<void> {
-  if (account.passwordHash === null) {
-    refuseOperator(account, 'Set a password first: POST /auth/forgot-password mails a link.');
-    return requireFresh(deps, caller, account);
-  }
-  if (password === undefined) {
-    fail('invalid_body', `"password" is required to ${to}.`, { param: 'password' });
-  }
-  const { passwordHash } = account;
-  const matches = () => deps.passwords.matches(passwordHash, password);
-  if (await deps.throttle.signIn({ sessionOf: account }, matches)) return;
-  failPassword();
-}
-
-function failPassword(): never {
-  fail('invalid_credentials', 'Incorrect password.', { param: 'password' });
-}
-
 /** The account in the format of answers. */
 export async function accountRecord(deps: Deps, account: Account): Promise<AccountRecord> {
   return entryAt(await accountRecords(deps, [account]), 0);
@@ -228,26 +201,4 @@ function subscriptionRecord(
     plan,
     latest_invoice: 'id' in latestInvoice ? latestInvoice : null,
   };
-}
-
-/** The account of a caller. @throws Failure `unauthorized` if it was deleted, together with its credentials. */
-export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
-  const account = await deps.db.accounts.findByPk(accountId);
-  return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
-}
-
-/**
- * Locks an account until the end of the transaction, if it has not changed since it was read. If two requests prove a password or a link at the same
- * time, the second one finds that the first has invalidated its proof.
- * @returns false if the account was deleted, or its password, e-mail address, status, role or subscription has changed.
- */
-export async function holdAccount(
-  deps: Deps,
-  transaction: Transaction,
-  { id, credentialVersion, status, subscriptionState, role }: Account,
-): Promise<boolean> {
-  const lock = transaction.LOCK.NO_KEY_UPDATE;
-  const where = { id, credentialVersion, status, subscriptionState, role: role ?? null };
-  const held = await deps.db.accounts.findOne({ where, transaction, lock });
-  return held !== null;
 }

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import { fail } from '../../kernel/errors.ts';
 import { audit } from '../audit.ts';
-import { requireFresh } from '../auth/sessions.ts';
+import { requireFresh } from '../sessions/sessions.ts';
 import { closeCheckout, closeUnmade, selectOpenCheckout } from '../billing/checkouts.sql.ts';
 import { askStripe, expireSession } from '../billing/connection.ts';
 import { selectSubscriptions } from '../billing/customers.sql.ts';
@@ -12,7 +12,7 @@ import { isPending } from '../billing/standing.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { tell } from '../jobs.ts';
-import { findAccount, holdAccount } from './account.ts';
+import { findAccount, holdAccount } from '../models/find-account.ts';
 import { lockRowsOf } from './account.sql.ts';
 
 export const closeAccount = endpoint({

@@ -8,7 +8,7 @@ import { nameField } from '../fields.ts';
 import { insertIdentity, selectAccountIdOf } from './identities.sql.ts';
 import { newId } from '../ids.ts';
 import type { GoogleIdentity } from './openid.ts';
-import { findAccountByEmail } from '../operator/operator.sql.ts';
+import { findAccountByEmail } from '../models/accounts.sql.ts';
 import { visitor } from './sign-up.ts';
 
 /** Why a Google identity cannot sign in; the dashboard has a message for each. */

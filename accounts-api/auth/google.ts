@@ -10,7 +10,7 @@ import { tell } from '../jobs.ts';
 import { sha256 } from '../../kernel/credentials/sha256.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount } from '../account/account.ts';
+import { findAccount } from '../models/find-account.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { accountOf, link, type Refusal } from './google-account.ts';
@@ -22,12 +22,12 @@ import {
   storeCode,
   takeCode,
   takeFlow,
-} from './google.sql.ts';
+} from '../sessions/google.sql.ts';
 import { deleteIdentitiesOf } from './identities.sql.ts';
 import type { FlowSecrets, GoogleIdentity, OpenId } from './openid.ts';
 import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
-import { freshSince, refuseOperator, requireFresh, sessionAnswer } from './sessions.ts';
-import { clientInfoOf } from './client-info.ts';
+import { freshSince, refuseOperator, requireFresh, sessionAnswer } from '../sessions/sessions.ts';
+import { clientInfoOf } from '../sessions/client-info.ts';
 
 const flowLastsMs = 10 * 60_000;
 const codeLastsMs = 60_000;

@@ -6,7 +6,7 @@ import { audit } from '../audit.ts';
 import { tell } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount, holdAccount } from '../account/account.ts';
+import { findAccount, holdAccount } from '../models/find-account.ts';
 import { signedInOf, type SignedIn } from '../requester.ts';
 import { endClaims } from '../billing/checkouts.sql.ts';
 import type { Deps } from '../database.ts';
@@ -27,12 +27,12 @@ import {
   requireFresh,
   signedInAnswer,
   type SignedInAnswer,
-} from './sessions.ts';
-import { deleteAuthenticator } from './second-factor/second-factor.sql.ts';
-import { endSessionsOf } from './sessions.sql.ts';
+} from '../sessions/sessions.ts';
+import { deleteAuthenticator } from '../sessions/second-factor.sql.ts';
+import { endSessionsOf } from '../sessions/sessions.sql.ts';
 import { visitor } from './sign-up.ts';
 import { revokeUnprovenAccess } from './signups.sql.ts';
-import { clientInfoOf, type ClientInfo } from './client-info.ts';
+import { clientInfoOf, type ClientInfo } from '../sessions/client-info.ts';
 import { endWebhooksOf } from '../webhooks/webhooks.ts';
 
 export const changePassword = endpoint({

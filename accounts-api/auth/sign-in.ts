@@ -3,15 +3,15 @@
 import { z } from 'zod';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { holdAccount } from '../account/account.ts';
+import { holdAccount } from '../models/find-account.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
 import type { Account } from '../models/account.ts';
-import { findAccountByEmail } from '../operator/operator.sql.ts';
+import { findAccountByEmail } from '../models/accounts.sql.ts';
 import { finishFirstStep, firstStepReply, secondStepAnswer } from './second-factor/pending.ts';
-import { endPresented, signedInAnswer } from './sessions.ts';
-import { clientInfoOf, type ClientInfo } from './client-info.ts';
+import { endPresented, signedInAnswer } from '../sessions/sessions.ts';
+import { clientInfoOf, type ClientInfo } from '../sessions/client-info.ts';
 
 export const readMethods = endpoint({
   summary: 'What is set up here: the ways to sign in, mail, billing.',

@@ -7,7 +7,7 @@ import { tell } from '../jobs.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
-import { findAccount, holdAccount } from '../account/account.ts';
+import { findAccount, holdAccount } from '../models/find-account.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, nameField, passwordField } from '../fields.ts';
@@ -23,10 +23,16 @@ import {
   secondStepAnswer,
   type SecondStepAnswer,
 } from './second-factor/pending.ts';
-import { openSession, proofOf, signedInAnswer, type SessionAnswer, type SignedInAnswer } from './sessions.ts';
-import { endSessionsOf } from './sessions.sql.ts';
+import {
+  openSession,
+  proofOf,
+  signedInAnswer,
+  type SessionAnswer,
+  type SignedInAnswer,
+} from '../sessions/sessions.ts';
+import { endSessionsOf } from '../sessions/sessions.sql.ts';
 import { findSignUpsOfLink } from './signups.sql.ts';
-import { clientInfoOf, type ClientInfo } from './client-info.ts';
+import { clientInfoOf, type ClientInfo } from '../sessions/client-info.ts';
 
 export const visitor: Actor = { actorKind: 'visitor', actorId: null };
 

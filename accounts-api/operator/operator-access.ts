@@ -3,7 +3,8 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
-import { accountRecord, holdAccount, type AccountRecord } from '../account/account.ts';
+import { accountRecord, type AccountRecord } from '../account/account.ts';
+import { holdAccount } from '../models/find-account.ts';
 import { fail } from '../../kernel/errors.ts';
 import { tell, type Jobs } from '../jobs.ts';
 import type { Account } from '../models/account.ts';
@@ -12,8 +13,8 @@ import { findAccountByRef, operator } from './operator.ts';
 import { replacePassword } from '../auth/password-change.ts';
 import { requireGoodPassword } from '../auth/password-rules.ts';
 import { createPasswords } from '../auth/passwords.ts';
-import { deleteAuthenticator } from '../auth/second-factor/second-factor.sql.ts';
-import { endSessionsOf } from '../auth/sessions.sql.ts';
+import { deleteAuthenticator } from '../sessions/second-factor.sql.ts';
+import { endSessionsOf } from '../sessions/sessions.sql.ts';
 
 /**
  * Sets the password of an account. Its sessions end, mailed links become invalid, and its holder is notified by mail.

@@ -1,27 +1,8 @@
 // The operator's lookups of accounts and keys.
-import { Op, QueryTypes, type Transaction } from 'sequelize';
+import { Op, QueryTypes } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
-
-/** The account that signs in by an e-mail address (case-insensitive), or null. */
-export async function findAccountByEmail(
-  db: AccountsDatabase,
-  email: string,
-  transaction: Transaction | null = null,
-): Promise<Account | null> {
-  const rows = await db.sequelize.query(
-    `select * from accounts.accounts where lower(email) = lower($1) and email_signs_in`,
-    {
-      bind: [email],
-      type: QueryTypes.SELECT,
-      model: db.accounts,
-      mapToModel: true,
-      transaction,
-    },
-  );
-  return rows[0] ?? null;
-}
 
 /** The accounts that payments without a session have created for an unproved e-mail address: those with a subscription first, then the oldest. */
 export function findAccountsBoughtFor(db: AccountsDatabase, email: string): Promise<Account[]> {

@@ -20,7 +20,8 @@ import { endKeyWithin, issueKey, keyRecord, revokeKey as endKey, type KeyRecord 
 import type { Account } from '../models/account.ts';
 import type { ApiKey } from '../models/api-key.ts';
 import type { Actor } from '../models/audit-event.ts';
-import { findAccountByEmail, findAccountsBoughtFor, findKeys } from './operator.sql.ts';
+import { findAccountsBoughtFor, findKeys } from './operator.sql.ts';
+import { findAccountByEmail } from '../models/accounts.sql.ts';
 import { monthUsage, type MonthUsage } from '../usage/usage.ts';
 
 /** The actor of a command. */

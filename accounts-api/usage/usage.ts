@@ -6,7 +6,7 @@ import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam, windowOf, windowParams } from '../../kernel/http/params.ts';
 import { planOf } from '../../kernel/plans.ts';
-import { findAccount } from '../account/account.ts';
+import { findAccount } from '../models/find-account.ts';
 import type { Deps } from '../database.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Account } from '../models/account.ts';

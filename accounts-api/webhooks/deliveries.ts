@@ -7,7 +7,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { CursorContent } from '../../kernel/http/cursor.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { oneOfParam } from '../../kernel/http/params.ts';
-import { findAccount } from '../account/account.ts';
+import { findAccount } from '../models/find-account.ts';
 import type { Deps } from '../database.ts';
 import { endpoint } from '../endpoint.ts';
 import { newId } from '../ids.ts';
@@ -24,7 +24,7 @@ import {
 } from './deliveries.sql.ts';
 import { bodyOf } from './fan-out.ts';
 import { insertMessages } from './fan-out.sql.ts';
-import { errorClasses } from './send.ts';
+import { errorClasses } from './sending/send.ts';
 import { findWebhook, requireWebhooksPlan, webhookId } from './webhooks.ts';
 
 /** The number of attempts shown per delivery. */

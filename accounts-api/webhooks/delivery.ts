@@ -13,11 +13,11 @@ import {
   selectDueMessages,
   selectLeased,
   setLeases,
-} from './delivery.sql.ts';
+} from './sending/delivery.sql.ts';
 import { plansWithWebhooks } from './fan-out.ts';
-import { isSuccess } from './health.ts';
-import { SecretUnreadable, signatureOf } from './secrets.ts';
-import { attemptTimeoutMs, send } from './send.ts';
+import { isSuccess } from './sending/health.ts';
+import { SecretUnreadable, signatureOf } from '../secrets.ts';
+import { attemptTimeoutMs, send } from './sending/send.ts';
 import { openConnections } from './sending/connections.ts';
 import { concurrencyOfWebhook, EndpointQueue, type Message } from './sending/endpoint-queue.ts';
 import { record, type Attempted, type RecordDeps } from './sending/record.ts';

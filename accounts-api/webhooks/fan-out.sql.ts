@@ -2,6 +2,7 @@
 import { QueryTypes, type Transaction } from 'sequelize';
 import type { EventType } from '../../kernel/events/catalogue.ts';
 import type { AccountsDatabase } from '../database.ts';
+import { entitledBinds, entitledSql, type PlansWithWebhooks } from './sending/entitled.sql.ts';
 
 /** An event of the outbox. */
 export interface OutboxEvent {
@@ -40,22 +41,6 @@ export async function deleteEvents(
     transaction,
   });
 }
-
-/** The plans that have webhooks. */
-export interface PlansWithWebhooks {
-  having: readonly string[];
-  /** All plan ids; an account with any other plan has the free plan. */
-  known: readonly string[];
-  freeHas: boolean;
-}
-
-/** SQL: whether anything is sent to the account in `account`. Uses three binds from `$first` on: two arrays and a boolean. */
-export function entitledSql(first: number): string {
-  return `account.status = 'active'
-    and (account.plan = any($${first}::text[]) or ($${first + 2} and account.plan <> all($${first + 1}::text[])))`;
-}
-
-export const entitledBinds = ({ having, known, freeHas }: PlansWithWebhooks) => [having, known, freeHas];
 
 /** The fields of an endpoint that decide which events it receives. */
 export interface Listener {

@@ -8,7 +8,7 @@ import { planOf, type Plans } from '../../kernel/plans.ts';
 import type { Deps } from '../database.ts';
 import { newId } from '../ids.ts';
 import type { Jobs } from '../jobs.ts';
-import { selectOperators } from '../operator/operators.sql.ts';
+import { selectOperators } from '../models/accounts.sql.ts';
 import {
   countEnabled,
   deleteEvents,
@@ -18,8 +18,8 @@ import {
   type Listener,
   type NewMessages,
   type OutboxEvent,
-  type PlansWithWebhooks,
 } from './fan-out.sql.ts';
+import { type PlansWithWebhooks } from './sending/entitled.sql.ts';
 
 const eventsMax = 200;
 /** The maximum number of messages of a batch, which limits its memory and its transaction; a single event may exceed it. */

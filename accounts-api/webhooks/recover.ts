@@ -7,7 +7,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
-import { findAccount } from '../account/account.ts';
+import { findAccount } from '../models/find-account.ts';
 import type { Deps } from '../database.ts';
 import { endpoint } from '../endpoint.ts';
 import type { Webhook } from '../models/webhook.ts';

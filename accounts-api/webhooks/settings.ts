@@ -5,7 +5,7 @@ import {
   type AddressRules,
   type Resolve,
 } from '../../kernel/outbound/address-guard.ts';
-import { createSecrets, type Secrets } from './secrets.ts';
+import { createSecrets, type Secrets } from '../secrets.ts';
 
 export interface WebhookSettings extends Partial<AddressRules> {
   /** The key that encrypts webhook secrets is derived from the first; all of them decrypt. */

@@ -133,6 +133,3 @@ export async function checkedUrl(guard: AddressGuard, text: string): Promise<str
     return fail('invalid_body', `"url": ${error.message}.`, { param: 'url' });
   }
 }
-
-/** For the audit log: the rest of a URL may contain a secret of the receiver. */
-export const originOf = (url: string) => new URL(url).origin;

@@ -6,11 +6,11 @@ import { repeat } from '../../kernel/time/repeat.ts';
 import type { Deps } from '../database.ts';
 import type { Jobs } from '../jobs.ts';
 import { startDelivery, type DeliveryTiming } from './delivery.ts';
-import { pruneEvents, pruneMessagesOfDeleted, selectBacklog, type Backlog } from './delivery.sql.ts';
+import { pruneEvents, pruneMessagesOfDeleted, selectBacklog, type Backlog } from './sending/delivery.sql.ts';
 import { fanOut, plansWithWebhooks } from './fan-out.ts';
 import type { DeliveryCounts } from './sending/record.ts';
-import { renewAuthenticators } from '../auth/second-factor/renew.ts';
-import { countUnreadableAuthenticators } from '../auth/second-factor/second-factor.sql.ts';
+import { renewAuthenticators } from '../sessions/renew-authenticators.ts';
+import { countUnreadableAuthenticators } from '../sessions/second-factor.sql.ts';
 import { openWebhookTools, type WebhookSettings, type WebhookTools } from './settings.ts';
 import { countWebhooks, deletePreviousSecrets, selectOutdatedSecrets } from './webhooks.sql.ts';
 

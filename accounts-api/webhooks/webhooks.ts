@@ -5,7 +5,7 @@ import { memberOf } from '../../kernel/entries.ts';
 import { fail } from '../../kernel/errors.ts';
 import { listParams } from '../../kernel/http/list.ts';
 import { planOf } from '../../kernel/plans.ts';
-import { findAccount } from '../account/account.ts';
+import { findAccount } from '../models/find-account.ts';
 import { audit } from '../audit.ts';
 import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
@@ -21,7 +21,6 @@ import type { Requester } from '../requester.ts';
 import {
   checkedUrl,
   newWebhook,
-  originOf,
   webhookChange,
   webhookRecord,
   webhookSchema,
@@ -30,6 +29,7 @@ import {
   type WebhookChange,
   type WebhookRecord,
 } from './webhook-fields.ts';
+import { originOf } from './sending/send.ts';
 import { deleteWebhooksOf } from './webhooks.sql.ts';
 
 /** How long messages are also signed with the previous secret. */

@@ -6,7 +6,7 @@ import { mintMailToken } from '../../accounts-api/mail/mail-tokens.ts';
 import type { Purpose } from '../../accounts-api/mail/mail-tokens.sql.ts';
 import type { Account } from '../../accounts-api/models/account.ts';
 import { createAccount } from '../../accounts-api/operator/operator.ts';
-import { openSession } from '../../accounts-api/auth/sessions.ts';
+import { openSession } from '../../accounts-api/sessions/sessions.ts';
 import { newId } from '../../accounts-api/ids.ts';
 import { parseSessionToken } from '../../kernel/credentials/session-token.ts';
 import type { AccountsService, Answer, SignedIn } from '../services/accounts-service.ts';

@@ -2,8 +2,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { setRole } from '../../accounts-api/operator/operator-access.ts';
-import { renewAuthenticators } from '../../accounts-api/auth/second-factor/renew.ts';
-import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
+import { renewAuthenticators } from '../../accounts-api/sessions/renew-authenticators.ts';
+import { createSecrets } from '../../accounts-api/secrets.ts';
 import { assertError, dataOf, startAccountsService, type SignedIn } from '../services/accounts-service.ts';
 import { silentLog, testIdentitySecret } from '../services/harness.ts';
 import { from, newEmail, newPassword } from '../services/sign-in.ts';

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { QueryTypes } from 'sequelize';
 import { setStatus } from '../../accounts-api/operator/operator-access.ts';
-import { openSession } from '../../accounts-api/auth/sessions.ts';
+import { openSession } from '../../accounts-api/sessions/sessions.ts';
 import { noteSecret } from '../run/traces.ts';
 import { newEmail, newIp } from '../services/sign-in.ts';
 import type { Paying } from './paying.ts';

@@ -1,7 +1,7 @@
 // /v1/webhooks: at most ten endpoints of an account, whose secret is shown once, and which no other account sees.
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
-import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
+import { createSecrets } from '../../accounts-api/secrets.ts';
 import type { WebhookRecord } from '../../accounts-api/webhooks/webhook-fields.ts';
 import { createLog } from '../../kernel/log/log.ts';
 import { setPlan } from '../../accounts-api/operator/operator.ts';

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { createAddressGuard, type Resolve } from '../../kernel/outbound/address-guard.ts';
-import { send } from '../../accounts-api/webhooks/send.ts';
+import { send } from '../../accounts-api/webhooks/sending/send.ts';
 import { openConnections } from '../../accounts-api/webhooks/sending/connections.ts';
 import { until } from '../run/until.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { createAddressGuard, type Resolve } from '../../kernel/outbound/address-guard.ts';
-import { send } from '../../accounts-api/webhooks/send.ts';
+import { send } from '../../accounts-api/webhooks/sending/send.ts';
 import { within } from '../run/until.ts';
 import { openConnections } from '../../accounts-api/webhooks/sending/connections.ts';
 import { startReceiver } from './receiver.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { QueryTypes } from 'sequelize';
 import { describeWebhooks, pruneWebhooks } from '../../accounts-api/webhooks/webhook-worker.ts';
-import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
+import { createSecrets } from '../../accounts-api/secrets.ts';
 import { until } from '../run/until.ts';
 import { untilAttempted } from './events.ts';
 import { localWebhooks } from './settings.ts';

@@ -1,6 +1,6 @@
 // What is refused is sent again at the times of the table, or on request; and an attempt counts whenever its answer comes.
 import test from 'ava';
-import { retryDelaysMs } from '../../accounts-api/webhooks/health.ts';
+import { retryDelaysMs } from '../../accounts-api/webhooks/sending/health.ts';
 import { inForceAfterMs } from '../../kernel/http/validity.ts';
 import { until } from '../run/until.ts';
 import { dataOf } from '../services/accounts-service.ts';

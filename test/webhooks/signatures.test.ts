@@ -3,7 +3,7 @@ import test from 'ava';
 import { Webhook as Standard } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';
 import { renewSecrets } from '../../accounts-api/webhooks/webhook-worker.ts';
-import { createSecrets } from '../../accounts-api/webhooks/secrets.ts';
+import { createSecrets } from '../../accounts-api/secrets.ts';
 import { openWebhookTools } from '../../accounts-api/webhooks/settings.ts';
 import { noteSecret } from '../run/traces.ts';
 import { until } from '../run/until.ts';

@@ -9,14 +9,15 @@ import { sha256 } from '../../../kernel/credentials/sha256.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import type { Account } from '../../models/account.ts';
 import type { Actor } from '../../models/audit-event.ts';
-import { SecretUnreadable } from '../../webhooks/secrets.ts';
+import { sealedFor } from '../../sessions/renew-authenticators.ts';
+import { SecretUnreadable } from '../../secrets.ts';
 import {
   countRecoveryCodes,
   replaceRecoveryCodes,
   selectAuthenticator,
   spendRecoveryCode,
   takeStep,
-} from './second-factor.sql.ts';
+} from '../../sessions/second-factor.sql.ts';
 import { stepOfCode } from './totp.ts';
 
 const recoveryCodeCount = 10;
@@ -29,11 +30,6 @@ export const codeField = z
   .string({ error: 'must be a code' })
   .max(64, 'must be a code of the authenticator app, or a recovery code')
   .describe('Six digits of the authenticator app, or a recovery code. Spaces and hyphens do not count.');
-
-/** The binding of an account's encrypted secret. */
-export function sealedFor(accountId: string): string {
-  return `totp ${accountId}`;
-}
 
 /** The secret of an account's app. @throws Failure `unavailable` if its encryption key is no longer known. */
 export function openSecret({ secrets, log }: ServiceDeps, accountId: string, sealed: string): Buffer {

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { instantText } from '../../../kernel/clock.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
-import { findAccount, holdAccount, proveHolder } from '../../account/account.ts';
+import { findAccount, holdAccount } from '../../models/find-account.ts';
+import { proveHolder } from '../../sessions/prove-holder.ts';
 import { audit } from '../../audit.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
@@ -13,16 +14,17 @@ import { passwordField } from '../../fields.ts';
 import { tell } from '../../jobs.ts';
 import type { Account } from '../../models/account.ts';
 import type { SignedIn } from '../../requester.ts';
-import { clientInfoOf } from '../client-info.ts';
-import { endSessionsOf } from '../sessions.sql.ts';
-import { acceptCode, codeField, makeRecoveryCodes, openSecret, sealedFor } from './codes.ts';
+import { clientInfoOf } from '../../sessions/client-info.ts';
+import { sealedFor } from '../../sessions/renew-authenticators.ts';
+import { endSessionsOf } from '../../sessions/sessions.sql.ts';
+import { acceptCode, codeField, makeRecoveryCodes, openSecret } from './codes.ts';
 import {
   confirmAuthenticator,
   countRecoveryCodes,
   deleteAuthenticator,
   selectAuthenticator,
   storeAuthenticator,
-} from './second-factor.sql.ts';
+} from '../../sessions/second-factor.sql.ts';
 import { mintTotpSecret, provisioningOf, stepOfCode } from './totp.ts';
 
 const enrolmentLastsMs = 15 * 60_000;

@@ -7,15 +7,15 @@ import { instantText } from '../../../kernel/clock.ts';
 import { sha256 } from '../../../kernel/credentials/sha256.ts';
 import { fail } from '../../../kernel/errors.ts';
 import { one } from '../../../kernel/http/service-endpoint.ts';
-import { holdAccount } from '../../account/account.ts';
+import { holdAccount } from '../../models/find-account.ts';
 import type { ServiceDeps } from '../../deps.ts';
 import { endpoint } from '../../endpoint.ts';
 import type { Account } from '../../models/account.ts';
-import { clientInfoOf, type ClientInfo } from '../client-info.ts';
-import { endPresented, openSession, signedInAnswer, type SessionAnswer } from '../sessions.ts';
+import { clientInfoOf, type ClientInfo } from '../../sessions/client-info.ts';
+import { endPresented, openSession, signedInAnswer, type SessionAnswer } from '../../sessions/sessions.ts';
 import { acceptCode, codeField } from './codes.ts';
-import { insertPending, selectPending, takePending, type FirstStep } from './pending.sql.ts';
-import { hasSecondFactor } from './second-factor.sql.ts';
+import { insertPending, selectPending, takePending, type FirstStep } from '../../sessions/pending.sql.ts';
+import { hasSecondFactor } from '../../sessions/second-factor.sql.ts';
 
 const pendingLastsMs = 5 * 60_000;
 

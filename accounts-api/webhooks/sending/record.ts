@@ -9,10 +9,9 @@ import {
   recordAttempts,
   updateHealth,
   type EndpointState,
-} from '../delivery.sql.ts';
-import { healthAfter, outcomeOf } from '../health.ts';
-import type { Sent } from '../send.ts';
-import { originOf } from '../webhook-fields.ts';
+} from './delivery.sql.ts';
+import { healthAfter, outcomeOf } from './health.ts';
+import { originOf, type Sent } from './send.ts';
 import type { Message } from './endpoint-queue.ts';
 
 /** A worker's counts since it started. */

@@ -1,8 +1,8 @@
 // Sends a message by POST, once, to an address that the guard has admitted, with a limit on time and on the size of the answer. Redirects are not
 // followed, and answers are neither decompressed nor trusted.
 import { errors } from 'undici';
-import { UrlRefused, type AddressGuard } from '../../kernel/outbound/address-guard.ts';
-import type { Connection, Connections } from './sending/connections.ts';
+import { UrlRefused, type AddressGuard } from '../../../kernel/outbound/address-guard.ts';
+import type { Connection, Connections } from './connections.ts';
 
 /** Why an attempt had no answer. The words reveal nothing about the network: a name without an address and a private address have the same class. */
 export const errorClasses = [
@@ -210,3 +210,6 @@ function classOf(error: unknown, isHeard = false): ErrorClass {
   if (/^ERR_(?:SSL|TLS)|CERT|SIGNATURE|^EPROTO$|ALTNAME/.test(code)) return 'tls_failed';
   return isHeard ? 'invalid_response' : 'connection_failed';
 }
+
+/** For the audit log: the rest of a URL may contain a secret of the receiver. */
+export const originOf = (url: string) => new URL(url).origin;

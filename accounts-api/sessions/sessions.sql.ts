@@ -2,7 +2,7 @@
 import { Op, QueryTypes, type Transaction } from 'sequelize';
 import type { AccountsDatabase } from '../database.ts';
 import { deleteFlowsOf } from './google.sql.ts';
-import { deletePendingOf } from './second-factor/pending.sql.ts';
+import { deletePendingOf } from './pending.sql.ts';
 
 /** How many hours a session lasts without a call, and in total. */
 export const idleHours = 24;

@@ -1,7 +1,7 @@
 // The worker's statements: leases of endpoints, due messages, and results.
 import { QueryTypes, type Transaction } from 'sequelize';
-import type { AccountsDatabase } from '../database.ts';
-import { entitledBinds, entitledSql, type PlansWithWebhooks } from './fan-out.sql.ts';
+import type { AccountsDatabase } from '../../database.ts';
+import { entitledBinds, entitledSql, type PlansWithWebhooks } from './entitled.sql.ts';
 import type { Health } from './health.ts';
 
 /**

@@ -5,10 +5,10 @@ import type { ServiceCall } from '../../kernel/http/server.ts';
 import { one } from '../../kernel/http/service-endpoint.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
-import { selectPurchasesFor } from '../purchases/purchases.sql.ts';
+import { selectPurchasesFor } from './purchases.sql.ts';
 import { signedInOf } from '../requester.ts';
-import { askStripe, isMissing, requireBilling, type Billing } from './connection.ts';
-import { noteDeleted, selectCustomersOf } from './customers.sql.ts';
+import { askStripe, isMissing, requireBilling, type Billing } from '../billing/connection.ts';
+import { noteDeleted, selectCustomersOf } from '../billing/customers.sql.ts';
 
 /** The dashboard page that the portal returns to; it polls the state until it has changed. */
 const backPath = '/dashboard/billing?back=portal';

@@ -1,11 +1,15 @@
 // Re-encrypts the secrets of authenticator apps after the installation's key was replaced, as the worker does for webhook secrets.
-import type { Log } from '../../../kernel/log/log.ts';
-import type { Deps } from '../../database.ts';
-import type { Secrets } from '../../webhooks/secrets.ts';
-import { sealedFor } from './codes.ts';
+import type { Log } from '../../kernel/log/log.ts';
+import type { Deps } from '../database.ts';
+import type { Secrets } from '../secrets.ts';
 import { selectOutdatedAuthenticators, storeSealed } from './second-factor.sql.ts';
 
 const batchMax = 100;
+
+/** The binding of an account's encrypted secret. */
+export function sealedFor(accountId: string): string {
+  return `totp ${accountId}`;
+}
 
 /** Re-encrypts secrets that were encrypted with a previous key. A secret that cannot be decrypted stays unchanged and is logged. */
 export async function renewAuthenticators(

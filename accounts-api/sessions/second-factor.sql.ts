@@ -1,6 +1,6 @@
 // The statements for authenticator apps and recovery codes. Their callers have locked the account.
 import { QueryTypes, type Transaction } from 'sequelize';
-import type { AccountsDatabase } from '../../database.ts';
+import type { AccountsDatabase } from '../database.ts';
 
 export interface Authenticator {
   /** Encrypted. */

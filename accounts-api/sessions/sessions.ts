@@ -16,7 +16,7 @@ import { one } from '../../kernel/http/service-endpoint.ts';
 import { inMemory, page } from '../../kernel/http/pages.ts';
 import type { Account } from '../models/account.ts';
 import { absoluteDays, endOldestSessions, endSessionsOf, freshMinutes, idleHours } from './sessions.sql.ts';
-import { hasSecondFactor } from './second-factor/second-factor.sql.ts';
+import { hasSecondFactor } from './second-factor.sql.ts';
 import type { ClientInfo } from './client-info.ts';
 
 // The twenty-first session of an account ends the least recently used one.

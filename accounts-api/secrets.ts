@@ -1,7 +1,7 @@
 // Creates webhook secrets, encrypts them at rest, and signs with them (Standard Webhooks, v1). The secrets of authenticator apps are encrypted in the
 // same way: AES-256-GCM, bound to the owner of the secret, with a key derived from a secret of the installation.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import { entryAt } from '../../kernel/entries.ts';
+import { entryAt } from '../kernel/entries.ts';
 
 const prefix = 'whsec_';
 const secretBytes = 32;

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { Webhook as Standard } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';
-import { noteSecret } from '../../test/run/traces.ts';
+import { noteSecret } from '../test/run/traces.ts';
 import { createSecrets, SecretUnreadable, signatureOf } from './secrets.ts';
 
 const [old, next] = ['an old key of the installation, long', 'the next key of the installation, long'];

@@ -1,6 +1,6 @@
 // The statements for sign-ins that wait for their second step.
 import { QueryTypes, type Transaction } from 'sequelize';
-import type { AccountsDatabase } from '../../database.ts';
+import type { AccountsDatabase } from '../database.ts';
 
 /** The kind of the first step. */
 export type FirstStep = 'password' | 'google' | 'mailed_link';

@@ -1,0 +1,27 @@
+// Finds the account of a caller, and locks it while it has not changed.
+import type { Transaction } from 'sequelize';
+import { fail } from '../../kernel/errors.ts';
+import type { Deps } from '../database.ts';
+import type { Account } from './account.ts';
+
+/** The account of a caller. @throws Failure `unauthorized` if it was deleted, together with its credentials. */
+export async function findAccount(deps: Deps, accountId: string): Promise<Account> {
+  const account = await deps.db.accounts.findByPk(accountId);
+  return account ?? fail('unauthorized', 'The account of this credential no longer exists.');
+}
+
+/**
+ * Locks an account until the end of the transaction, if it has not changed since it was read. If two requests prove a password or a link at the same
+ * time, the second one finds that the first has invalidated its proof.
+ * @returns false if the account was deleted, or its password, e-mail address, status, role or subscription has changed.
+ */
+export async function holdAccount(
+  deps: Deps,
+  transaction: Transaction,
+  { id, credentialVersion, status, subscriptionState, role }: Account,
+): Promise<boolean> {
+  const lock = transaction.LOCK.NO_KEY_UPDATE;
+  const where = { id, credentialVersion, status, subscriptionState, role: role ?? null };
+  const held = await deps.db.accounts.findOne({ where, transaction, lock });
+  return held !== null;
+}
