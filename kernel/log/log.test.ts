@@ -12,6 +12,18 @@ test('a line by lineWriter is the line that pino writes of the same message and 
   t.regex(own ?? '', /^\{"level":30,"time":"","service":"gateway",.*\}\n$/);
 });
 
+test('text from outside begins no line and changes no other field; the time is in UTC', (t) => {
+  const lines: string[] = [];
+  const log = createLog('gateway', 'info', { write: (line) => void lines.push(line) });
+  const path = '/a\n{"level":50,"msg":"forged"}\r","status":500,"x":"\u2028';
+  log.info({ path, status: 200 }, 'one\ntwo');
+  t.is(lines.length, 1);
+  t.regex(lines[0] ?? '', /^[^\r\n]+\n$/);
+  const line = JSON.parse(lines[0] ?? '') as { time: string };
+  t.like(line, { level: 30, msg: 'one\ntwo', path, status: 200 });
+  t.regex(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
+});
+
 test('lines are written of a log of createLog only: of another the destination is not known', (t) => {
   t.throws(() => lineWriter(createLog('gateway', 'info').child({}), 'call'), { message: /not of createLog/ });
 });
