@@ -21,7 +21,7 @@ export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: Rou
   const budget = createByteBudget(bytesMax);
   return (route) => {
     if (route.method !== 'POST' && route.method !== 'PATCH') return null;
-    const read = route.takesStream === true ? null : parserOf(route);
+    const read = route.takesStream === true || route.takesAnyBody === true ? null : parserOf(route);
     return (request, response) => {
       holdBytes(budget, route, request, response);
       return read?.(request, response);

@@ -62,6 +62,8 @@ export interface Route {
   bodyBytesMax?: number | undefined;
   /** `request.body` is the bytes as sent, instead of what JSON they hold. */
   takesRawBody?: boolean;
+  /** A body of any type may come, and is not read. */
+  takesAnyBody?: boolean;
   /** The handler reads the body from the request, of any type, and counts it. */
   takesStream?: boolean;
 }

@@ -68,6 +68,8 @@ interface EndpointOf<
   body?: Body;
   /** `request.body` is the bytes as sent: their signature is checked. */
   takesRawBody?: true;
+  /** A body of any type may come, and is not read. */
+  takesAnyBody?: true;
   /** The body is a file of any type, which the handler reads from the request as it comes. */
   takesFile?: true;
   /** The maximum size of the body; by default that of the path. */
@@ -100,6 +102,7 @@ interface EndpointOf<
 export interface Endpoint<Deps, Kind> extends Declaration {
   requester: Kind;
   takesRawBody: boolean;
+  takesAnyBody: boolean;
   takesFile: boolean;
   bodyBytesMax: number | undefined;
   /** As `Route.admit`. */
@@ -129,7 +132,7 @@ function declare<
 >(kinds: Kinds, declared: EndpointOf<Deps, Kinds, Kind, Shape, Body>): Endpoint<Deps, Kind> {
   const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
   const kind: RequesterKind<unknown> = memberOf(kinds, requester);
-  const { takesAnyQuery = false, takesRawBody = false, takesFile = false } = declared;
+  const { takesAnyQuery = false, takesRawBody = false, takesAnyBody = false, takesFile = false } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const answers = answersOf(declared);
@@ -155,6 +158,7 @@ function declare<
     params,
     requester,
     takesRawBody,
+    takesAnyBody,
     takesFile,
     bodyBytesMax: declared.bodyBytesMax,
     query,

@@ -1,0 +1,180 @@
+// The statements that find what has changed of what accounts follow. The ids of the updates never leave PostgreSQL, so memory does not grow
+// with a load.
+import { QueryTypes, type Transaction } from 'sequelize';
+import type { AccountsDatabase } from '../database.ts';
+import type { FollowMode } from '../models/follow.ts';
+
+/** The updates that are mailed. */
+const mailedTypes = [
+  ...(['series.updated', 'series.revised', 'series.deleted', 'series.restored', 'series.renamed'] as const),
+];
+type MailedType = (typeof mailedTypes)[number];
+
+/** SQL: whether the follow `follow` is of the series of `changed`, which has its `id` in the update, `series_no` and `source`. */
+const isOf = `case follow.kind when 'series' then follow.subject = changed.id when 'source' then follow.subject = changed.source
+  else exists (select from events.series_words as entry
+    where entry.series_no = changed.series_no and entry.words @@ events.search_query(follow.subject)) end`;
+
+/** SQL: the series of the updates after $1 up to $2, by each of their ids. $3: the types. */
+const changedSql = `select position, type, data, named.id, series.series_no, source
+  from events.updates as updates cross join unnest(updates.series) as named (id)
+  join events.series_ids as known on known.id = named.id join events.series as series on series.series_no = known.series_no
+  where position > $1::bigint and position <= $2::bigint and type = any($3::text[])`;
+
+/** The place of the reader, locked; null while another worker has it. */
+export async function lockReader(db: AccountsDatabase, transaction: Transaction): Promise<string | null> {
+  const rows = await db.sequelize.query<{ place: string }>(
+    'select place::text from accounts.follow_reader for update skip locked',
+    { type: QueryTypes.SELECT, transaction },
+  );
+  return rows[0]?.place ?? null;
+}
+
+/** The last of the next updates, so many at most, and how many they are; null if there are none. */
+export async function selectNext(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  after: string,
+  limit: number,
+): Promise<{ until: string; count: number } | null> {
+  const rows = await db.sequelize.query<{ until: string | null; count: number }>(
+    `select max(position)::text as until, count(*)::int as count
+     from (select position from events.updates where position > $1::bigint order by position limit $2) next`,
+    { bind: [after, limit], type: QueryTypes.SELECT, transaction },
+  );
+  const [row] = rows;
+  return row?.until == null ? null : { until: row.until, count: row.count };
+}
+
+/** Marks the follows of what changed in some updates, from the first of the changes on, and puts the reader behind the updates. */
+export async function noteFound(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  { after, until, now }: { after: string; until: string; now: Date },
+): Promise<void> {
+  await db.sequelize.query(
+    `with changed as materialized (${changedSql}), found as (
+       select follow.id, min(position) as first from accounts.follows as follow
+       join changed on position > place and ${isOf}
+       where found_at is null group by follow.id
+     ), noted as (
+       update accounts.follows as follow set found_at = $4, place = first - 1
+       from found where follow.id = found.id and found_at is null
+     )
+     update accounts.follow_reader set place = $2::bigint`,
+    { bind: [after, until, mailedTypes, now], type: QueryTypes.RAW, transaction },
+  );
+}
+
+/** A follow whose changes are due to be mailed. */
+export interface DueFollow {
+  id: string;
+  account_id: string;
+  mode: FollowMode;
+  /** The last update that was mailed. */
+  place: string;
+  /** Whether its account is sent mails. */
+  is_reached: boolean;
+}
+
+/** SQL: whether an account is sent mails of changes. */
+const isReached = `account.status = 'active' and account.email_signs_in and account.email_verified_at is not null
+  and account.mail_refused_at is null`;
+
+/**
+ * Takes the follows whose changes are due, and puts them behind `until`. Those of an account and a mode are taken together.
+ * @param due.found of `at_once`: the first change was found by then. @param due.mailed and nothing was mailed since.
+ * @param due.digest of `daily`: the first change was found before.
+ */
+export async function takeDue(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  due: { found: Date; mailed: Date; digest: Date; until: string; now: Date; limit: number },
+): Promise<DueFollow[]> {
+  const taken = await db.sequelize.query<DueFollow>(
+    `with due as (
+       select account_id, mode from accounts.follows where found_at is not null
+       group by account_id, mode
+       having case mode when 'daily' then min(found_at) < $3 else min(found_at) <= $1 and not exists (
+         select from accounts.follows as other
+         where other.account_id = follows.account_id and other.mode = 'at_once' and other.mailed_at > $2) end
+       order by min(found_at) limit $4
+     )
+     select follow.id, follow.account_id, follow.mode, follow.place::text, ${isReached} as is_reached
+     from due join accounts.follows as follow using (account_id, mode) join accounts.accounts as account on account.id = account_id
+     where found_at is not null order by account_id, mode, follow.id for no key update of follow`,
+    { bind: [due.found, due.mailed, due.digest, due.limit], type: QueryTypes.SELECT, transaction },
+  );
+  await db.sequelize.query(
+    `update accounts.follows as follow set place = $2::bigint, found_at = null,
+       mailed_at = case when is_reached then $3 else mailed_at end
+     from json_to_recordset($1::json) as taken (id text, is_reached boolean) where follow.id = taken.id`,
+    { bind: [JSON.stringify(taken), due.until, due.now], type: QueryTypes.RAW, transaction },
+  );
+  return taken;
+}
+
+/** A series that changed. */
+export interface ChangedSeries {
+  id: string;
+  name: string;
+  frequency: string;
+  /** The date of its last point, `YYYY-MM-DD`. */
+  lastDate: string | null;
+  isDeleted: boolean;
+  types: MailedType[];
+  /** Its id before, if it has another one now. */
+  was: string | null;
+  /** Points that it did not have · that it had with another value · that it has no more. */
+  added: number;
+  revised: number;
+  removed: number;
+  /** How many series changed in all. */
+  total: number;
+}
+
+/** How many updates before a follow are looked at to find the last load before it: those of one file, at most. */
+const updatesOfFile = 1000;
+
+/**
+ * What changed of some follows of an account after their places, by name.
+ * @param of.until the last update. @param of.limit how many series.
+ */
+export function selectChanges(
+  db: AccountsDatabase,
+  of: { follows: readonly { id: string; place: string }[]; until: string; limit: number },
+): Promise<ChangedSeries[]> {
+  const first = of.follows.map(({ place }) => BigInt(place)).reduce((a, b) => (a < b ? a : b));
+  return db.sequelize.query<ChangedSeries>(
+    `with changed as materialized (${changedSql}), given as (
+       select id, place, (select max((data ->> 'load')::bigint) from (
+           select data from events.updates where position <= place order by position desc limit ${updatesOfFile}) before) as last_load
+       from json_to_recordset($4::json) as given (id text, place bigint)
+     ), matched as (
+       select series_no, type, (data ->> 'load')::bigint as load_no, data ->> 'from' as was, last_load
+       from given join accounts.follows as follow using (id) join changed on position > given.place and ${isOf}
+     ), series as materialized (
+       select series_no, series.id, name, frequency, last_date, is_deleted, array_agg(distinct type) as types, max(was) as was,
+              coalesce(min(last_load), min(load_no) - 1) as last_load, max(load_no) as load_no, count(*) over ()::int as total
+       from matched join events.series as series using (series_no)
+       group by series_no, series.id, name, frequency, last_date, is_deleted
+       order by name, series.id limit $5
+     ), points as (
+       select series_no, count(*) filter (where stated and not had)::int as added,
+              count(*) filter (where stated and had)::int as revised, count(*) filter (where had and not has)::int as removed
+       from (
+         select series_no, bool_or(superseded_load_no is null and point.load_no > last_load) as stated,
+                bool_or(superseded_load_no is null) as has,
+                bool_or(point.load_no <= last_load and (superseded_load_no is null or superseded_load_no > last_load)) as had
+         from series join events.points as point using (series_no) group by series_no, line_no, date) point
+       group by series_no
+     )
+     select series.id, name, frequency, last_date::text as "lastDate", is_deleted as "isDeleted", types, was,
+            coalesce(added, 0) as added, coalesce(revised, 0) as revised, coalesce(removed, 0) as removed, total
+     from series left join points using (series_no) order by name, series.id`,
+    {
+      bind: [String(first), of.until, mailedTypes, JSON.stringify(of.follows), of.limit],
+      type: QueryTypes.SELECT,
+    },
+  );
+}
