@@ -81,7 +81,7 @@ create table accounts.follows (
   mode       text not null check (mode in ('at_once', 'daily')),
   created_at timestamptz not null,
   place      bigint not null check (place >= 0),                        -- of data.updates: the changes up to it were mailed, or came before the follow
-  found_at   timestamptz,                                               -- when the first change after it was found; null: there is none
+  changed_at timestamptz,                                               -- of the first change after it that was read; null: nothing waits
   mailed_at  timestamptz,
   unique (account_id, kind, subject)
 );
@@ -89,7 +89,7 @@ comment on table accounts.follows is
   'A row is a series, a source or a search that an account is mailed about when it changes.';
 create index follows_by_subject on accounts.follows (kind, subject);
 -- What the worker looks for: whose changes are to be mailed.
-create index follows_found on accounts.follows (account_id) where found_at is not null;
+create index follows_changed on accounts.follows (account_id) where changed_at is not null;
 
 create table accounts.follow_reader (
   one   boolean primary key default true check (one),

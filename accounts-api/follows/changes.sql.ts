@@ -16,7 +16,7 @@ const isOf = `case follow.kind when 'series' then follow.subject = changed.id wh
     where entry.series_no = changed.series_no and entry.words @@ events.search_query(follow.subject)) end`;
 
 /** SQL: the series of the updates after $1 up to $2, by each of their ids. $3: the types. */
-const changedSql = `select position, type, data, named.id, series.series_no, source
+const changedSql = `select position, type, data, at, named.id, series.series_no, source
   from events.updates as updates cross join unnest(updates.series) as named (id)
   join events.series_ids as known on known.id = named.id join events.series as series on series.series_no = known.series_no
   where position > $1::bigint and position <= $2::bigint and type = any($3::text[])`;
@@ -30,7 +30,7 @@ export async function lockReader(db: AccountsDatabase, transaction: Transaction)
   return rows[0]?.place ?? null;
 }
 
-/** The last of the next updates, so many at most, and how many they are; null if there are none. */
+/** The last of the next updates, so many at most, and how many they are; null after the newest. */
 export async function selectNext(
   db: AccountsDatabase,
   transaction: Transaction,
@@ -50,19 +50,19 @@ export async function selectNext(
 export async function noteFound(
   db: AccountsDatabase,
   transaction: Transaction,
-  { after, until, now }: { after: string; until: string; now: Date },
+  { after, until }: { after: string; until: string },
 ): Promise<void> {
   await db.sequelize.query(
     `with changed as materialized (${changedSql}), found as (
-       select follow.id, min(position) as first from accounts.follows as follow
+       select follow.id, min(position) as first, min(at) as at from accounts.follows as follow
        join changed on position > place and ${isOf}
-       where found_at is null group by follow.id
+       where changed_at is null group by follow.id
      ), noted as (
-       update accounts.follows as follow set found_at = $4, place = first - 1
-       from found where follow.id = found.id and found_at is null
+       update accounts.follows as follow set changed_at = found.at, place = first - 1
+       from found where follow.id = found.id and changed_at is null
      )
      update accounts.follow_reader set place = $2::bigint`,
-    { bind: [after, until, mailedTypes, now], type: QueryTypes.RAW, transaction },
+    { bind: [after, until, mailedTypes], type: QueryTypes.RAW, transaction },
   );
 }
 
@@ -83,30 +83,30 @@ const isReached = `account.status = 'active' and account.email_signs_in and acco
 
 /**
  * Takes the follows whose changes are due, and puts them behind `until`. Those of an account and a mode are taken together.
- * @param due.found of `at_once`: the first change was found by then. @param due.mailed and nothing was mailed since.
- * @param due.digest of `daily`: the first change was found before.
+ * @param due.changed of `at_once`: the first change was made by then. @param due.mailed and nothing was mailed since.
+ * @param due.digest of `daily`: the first change was made before.
  */
 export async function takeDue(
   db: AccountsDatabase,
   transaction: Transaction,
-  due: { found: Date; mailed: Date; digest: Date; until: string; now: Date; limit: number },
+  due: { changed: Date; mailed: Date; digest: Date; until: string; now: Date; limit: number },
 ): Promise<DueFollow[]> {
   const taken = await db.sequelize.query<DueFollow>(
     `with due as (
-       select account_id, mode from accounts.follows where found_at is not null
+       select account_id, mode from accounts.follows where changed_at is not null
        group by account_id, mode
-       having case mode when 'daily' then min(found_at) < $3 else min(found_at) <= $1 and not exists (
+       having case mode when 'daily' then min(changed_at) < $3 else min(changed_at) <= $1 and not exists (
          select from accounts.follows as other
          where other.account_id = follows.account_id and other.mode = 'at_once' and other.mailed_at > $2) end
-       order by min(found_at) limit $4
+       order by min(changed_at) limit $4
      )
      select follow.id, follow.account_id, follow.mode, follow.place::text, ${isReached} as is_reached
      from due join accounts.follows as follow using (account_id, mode) join accounts.accounts as account on account.id = account_id
-     where found_at is not null order by account_id, mode, follow.id for no key update of follow`,
-    { bind: [due.found, due.mailed, due.digest, due.limit], type: QueryTypes.SELECT, transaction },
+     where changed_at is not null order by account_id, mode, follow.id for no key update of follow`,
+    { bind: [due.changed, due.mailed, due.digest, due.limit], type: QueryTypes.SELECT, transaction },
   );
   await db.sequelize.query(
-    `update accounts.follows as follow set place = $2::bigint, found_at = null,
+    `update accounts.follows as follow set place = $2::bigint, changed_at = null,
        mailed_at = case when is_reached then $3 else mailed_at end
      from json_to_recordset($1::json) as taken (id text, is_reached boolean) where follow.id = taken.id`,
     { bind: [JSON.stringify(taken), due.until, due.now], type: QueryTypes.RAW, transaction },
@@ -125,7 +125,7 @@ export interface ChangedSeries {
   types: MailedType[];
   /** Its id before, if it has another one now. */
   was: string | null;
-  /** Points that it did not have · that it had with another value · that it has no more. */
+  /** Points that it did not have · that it had with another value · that it had and has lost. */
   added: number;
   revised: number;
   removed: number;

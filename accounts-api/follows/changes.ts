@@ -31,7 +31,7 @@ export async function mailChanges(deps: ChangesDeps): Promise<number> {
   }
 }
 
-/** Reads some updates, or, where there are none, writes some mails. */
+/** Reads some updates, or, after the newest, writes some mails. */
 async function takeStep(
   { db, clock, jobs }: ChangesDeps,
   transaction: Transaction,
@@ -41,12 +41,12 @@ async function takeStep(
   const now = clock.now();
   const next = await selectNext(db, transaction, after, updatesMax);
   if (next !== null) {
-    await noteFound(db, transaction, { after, until: next.until, now });
+    await noteFound(db, transaction, { after, until: next.until });
     return { mails: 0, hasMore: true };
   }
   const ago = (ms: number) => new Date(now.getTime() - ms);
   const due = await takeDue(db, transaction, {
-    ...{ found: ago(gatheredMs), mailed: ago(betweenMailsMs), digest: lastDigest(now) },
+    ...{ changed: ago(gatheredMs), mailed: ago(betweenMailsMs), digest: lastDigest(now) },
     ...{ until: after, now, limit: mailsMax },
   });
   const mails = mailsOf(due, after);

@@ -33,7 +33,7 @@ export function selectFollows(
   );
 }
 
-/** What a follow can be of: the present id of a series, the name of a source, the words of a search that has any; null if there is none. */
+/** What a follow can be of: the present id of a series, the name of a source, the words of a search that has any; null for what does not exist. */
 export async function selectSubject(
   db: AccountsDatabase,
   transaction: Transaction,

@@ -8,7 +8,7 @@ export type Ended = `flw_${string}` | `acct_${string}`;
 
 export interface UnsubscribeTokens {
   of(ended: Ended): string;
-  /** What a token ends; null if it is none of this installation. */
+  /** What a token ends; null if this installation has not signed it. */
   read(token: string): Ended | null;
 }
 

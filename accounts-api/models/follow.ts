@@ -23,8 +23,8 @@ export class Follow extends Model<InferAttributes<Follow>, InferCreationAttribut
   declare createdAt: Date;
   /** The cursor of the last update that was mailed, or that came before the follow. */
   declare place: string;
-  /** When the first update after it was found. */
-  declare foundAt: CreationOptional<Date | null>;
+  /** When the first update after it was published, once it was read. */
+  declare changedAt: CreationOptional<Date | null>;
   declare mailedAt: CreationOptional<Date | null>;
 }
 
@@ -39,7 +39,7 @@ export function followModel(sequelize: Sequelize): typeof Follow {
       mode: DataTypes.TEXT,
       createdAt: DataTypes.DATE,
       place: DataTypes.BIGINT,
-      foundAt: DataTypes.DATE,
+      changedAt: DataTypes.DATE,
       mailedAt: DataTypes.DATE,
     },
     { sequelize, modelName: 'follow', tableName: 'follows' },

@@ -6,7 +6,7 @@ import { rendered, slugOf } from '../../dashboard/build/guides.ts';
 import { errorTable } from '../../kernel/errors.ts';
 import { projectRoot } from '../../kernel/project.ts';
 
-const guides = ['api', 'transforms', 'funds', 'errors', 'accounts', 'webhooks', 'events'];
+const guides = ['api', 'transforms', 'funds', 'errors', 'accounts', 'webhooks', 'events', 'follow'];
 const forOperators = [
   'publish',
   'recognised',

@@ -4,6 +4,7 @@ import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/billing.ts';
 import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/first-key.ts';
+import { following } from './walks/account/following.ts';
 import { configuredFrontPage } from './walks/front-page.ts';
 import { google } from './walks/google.ts';
 import { manyLines } from './walks/many-lines.ts';
@@ -52,6 +53,7 @@ export const walks: readonly Walk[] = [
   busyMonth,
   webhooks,
   hostileNames,
+  following, // moves the clock by a minute
   payingFirst,
   paying, // moves the clock
 ];

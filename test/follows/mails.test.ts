@@ -250,7 +250,7 @@ test.serial(
     const failing = { ...jobs, enqueue: () => Promise.reject(new Error('the worker ends here')) };
     await t.throwsAsync(mailChanges({ ...deps, jobs: failing }), { message: 'the worker ends here' });
     const [row] = await deps.db.sequelize.query<{ found: boolean }>(
-      'select found_at is not null as found from accounts.follows where account_id = $1',
+      'select changed_at is not null as found from accounts.follows where account_id = $1',
       { bind: [holder.accountId], type: QueryTypes.SELECT },
     );
     t.true(row?.found, 'nothing was put behind it');
