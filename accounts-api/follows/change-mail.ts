@@ -31,7 +31,11 @@ export async function mailOfChanges(
   const ids = new Set(follows.map(({ id }) => id));
   const places = job.follows.filter(({ id }) => ids.has(id));
   if (places.length === 0) return null;
-  const changed = await selectChanges(deps.db, { follows: places, until: job.until, limit: listedMax });
+  const isOfSeries = follows.every(({ kind }) => kind === 'series');
+  const changed = await selectChanges(deps.db, {
+    ...{ follows: places, until: job.until, limit: listedMax },
+    series: isOfSeries ? follows.map(({ subject }) => subject) : null,
+  });
   return changed.length === 0 ? null : changesMail(deps, account, { changed, follows });
 }
 

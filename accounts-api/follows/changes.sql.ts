@@ -10,16 +10,25 @@ const mailedTypes = [
 ];
 type MailedType = (typeof mailedTypes)[number];
 
-/** SQL: whether the follow `follow` is of the series of `changed`, which has its `id` in the update, `series_no` and `source`. */
-const isOf = `case follow.kind when 'series' then follow.subject = changed.id when 'source' then follow.subject = changed.source
-  else exists (select from events.series_words as entry
-    where entry.series_no = changed.series_no and entry.words @@ events.search_query(follow.subject)) end`;
-
 /** SQL: the series of the updates after $1 up to $2, by each of their ids. $3: the types. */
 const changedSql = `select position, type, data, at, named.id, series.series_no, source
   from events.updates as updates cross join unnest(updates.series) as named (id)
   join events.series_ids as known on known.id = named.id join events.series as series on series.series_no = known.series_no
   where position > $1::bigint and position <= $2::bigint and type = any($3::text[])`;
+
+/**
+ * SQL: what of `changed` is of each of the follows in `follow`, by kind, so that each kind is one join. An entry of a series has its words.
+ * @param columns of `changed` and `follow`.
+ */
+const matchedSql = (
+  columns: string,
+) => `select ${columns} from follow join changed on follow.subject = changed.id
+    where kind = 'series' and position > place
+  union all select ${columns} from follow join changed on follow.subject = changed.source
+    where kind = 'source' and position > place
+  union all select ${columns}
+    from (select *, events.search_query(subject) as query from follow where kind = 'search' offset 0) follow join changed on position > place
+    join events.series_words as entry on entry.series_no = changed.series_no and entry.words @@ query`;
 
 /** The place of the reader, locked; null while another worker has it. */
 export async function lockReader(db: AccountsDatabase, transaction: Transaction): Promise<string | null> {
@@ -53,10 +62,12 @@ export async function noteFound(
   { after, until }: { after: string; until: string },
 ): Promise<void> {
   await db.sequelize.query(
-    `with changed as materialized (${changedSql}), found as (
-       select follow.id, min(position) as first, min(at) as at from accounts.follows as follow
-       join changed on position > place and ${isOf}
-       where changed_at is null group by follow.id
+    `with follow as materialized (
+       select id, kind, subject, place from accounts.follows where changed_at is null
+     ), changed as materialized (
+       ${changedSql} and exists (select from follow)
+     ), found as (
+       select id, min(position) as first, min(at) as at from (${matchedSql('follow.id, position, at')}) matched group by id
      ), noted as (
        update accounts.follows as follow set changed_at = found.at, place = first - 1
        from found where follow.id = found.id and changed_at is null
@@ -138,21 +149,27 @@ const updatesOfFile = 1000;
 
 /**
  * What changed of some follows of an account after their places, by name.
- * @param of.until the last update. @param of.limit how many series.
+ * @param of.series the ids, if they are all of series: then nothing else is looked at. @param of.until the last update. @param of.limit how many series.
  */
 export function selectChanges(
   db: AccountsDatabase,
-  of: { follows: readonly { id: string; place: string }[]; until: string; limit: number },
+  of: {
+    follows: readonly { id: string; place: string }[];
+    series: readonly string[] | null;
+    until: string;
+    limit: number;
+  },
 ): Promise<ChangedSeries[]> {
   const first = of.follows.map(({ place }) => BigInt(place)).reduce((a, b) => (a < b ? a : b));
   return db.sequelize.query<ChangedSeries>(
-    `with changed as materialized (${changedSql}), given as (
-       select id, place, (select max((data ->> 'load')::bigint) from (
-           select data from events.updates where position <= place order by position desc limit ${updatesOfFile}) before) as last_load
-       from json_to_recordset($4::json) as given (id text, place bigint)
+    `with changed as materialized (
+       ${changedSql} and ($6::text[] is null or named.id = any($6))
+     ), follow as materialized (
+       select id, kind, subject, given.place, (select max((data ->> 'load')::bigint) from (
+           select data from events.updates where position <= given.place order by position desc limit ${updatesOfFile}) before) as last_load
+       from json_to_recordset($4::json) as given (id text, place bigint) join accounts.follows using (id)
      ), matched as (
-       select series_no, type, (data ->> 'load')::bigint as load_no, data ->> 'from' as was, last_load
-       from given join accounts.follows as follow using (id) join changed on position > given.place and ${isOf}
+       ${matchedSql("changed.series_no, type, (data ->> 'load')::bigint as load_no, data ->> 'from' as was, last_load")}
      ), series as materialized (
        select series_no, series.id, name, frequency, last_date, is_deleted, array_agg(distinct type) as types, max(was) as was,
               coalesce(min(last_load), min(load_no) - 1) as last_load, max(load_no) as load_no, count(*) over ()::int as total
@@ -173,7 +190,7 @@ export function selectChanges(
             coalesce(added, 0) as added, coalesce(revised, 0) as revised, coalesce(removed, 0) as removed, total
      from series left join points using (series_no) order by name, series.id`,
     {
-      bind: [String(first), of.until, mailedTypes, JSON.stringify(of.follows), of.limit],
+      bind: [String(first), of.until, mailedTypes, JSON.stringify(of.follows), of.limit, of.series],
       type: QueryTypes.SELECT,
     },
   );

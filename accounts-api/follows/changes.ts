@@ -15,7 +15,7 @@ const betweenMailsMs = 5 * minute;
 const dailyAtMs = 6 * 60 * minute;
 
 /** Updates of a step, each with up to 250 series. */
-const updatesMax = 100;
+const updatesMax = 50;
 /** Mails of a step. */
 const mailsMax = 200;
 
