@@ -13,6 +13,7 @@ import { createChanges, type Changes } from './heartbeat/changes.ts';
 import { accountModel, type Account } from './models/account.ts';
 import { apiKeyModel, type ApiKey } from './models/api-key.ts';
 import { auditEventModel, type AuditEvent } from './models/audit-event.ts';
+import { followModel, type Follow } from './models/follow.ts';
 import { sessionModel, type Session } from './models/session.ts';
 import { signupModel, type Signup } from './models/signup.ts';
 import { webhookModel, type Webhook } from './models/webhook.ts';
@@ -40,6 +41,7 @@ export interface AccountsDatabase {
   readonly signups: typeof Signup;
   readonly auditEvents: typeof AuditEvent;
   readonly webhooks: typeof Webhook;
+  readonly follows: typeof Follow;
   /** Metrics of the pool and its statements. */
   readonly metrics: readonly Metric[];
   /** Waits for running statements, then closes all connections. */
@@ -109,6 +111,7 @@ export function connect(databaseUrl: string, options: ConnectOptions = {}): Acco
     signups: signupModel(sequelize),
     auditEvents: auditEventModel(sequelize),
     webhooks: webhookModel(sequelize),
+    follows: followModel(sequelize),
     async close() {
       changes.close();
       await sequelize.close();

@@ -3,6 +3,7 @@ import type { Cursors } from '../kernel/http/cursor.ts';
 import type { Log } from '../kernel/log/log.ts';
 import type { Billing } from './billing/connection.ts';
 import type { Deps } from './database.ts';
+import type { UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import type { Jobs } from './jobs.ts';
 import type { GoogleSettings, OpenId } from './auth/openid.ts';
 import type { Passwords } from './auth/passwords.ts';
@@ -35,6 +36,7 @@ export interface ServiceDeps extends Deps {
   readonly settings: Omit<SignInSettings, 'google'>;
   readonly cursors: Cursors;
   readonly webhooks: WebhookTools;
+  readonly unsubscribeTokens: UnsubscribeTokens;
   /** Encrypts the secrets of authenticator apps, with the key for those of webhooks. */
   readonly secrets: Secrets;
   readonly log: Log;

@@ -36,6 +36,8 @@ export type MailJob =
       failingSince: string;
       nextFetchAt: string;
     }
+  /** What changed of what an account follows: after each follow's place, up to and with the update `until`. Places are cursors of updates. */
+  | { mail: 'changes'; accountId: string; until: string; follows: readonly { id: string; place: string }[] }
   /** A notice of an event, to the e-mail address it concerns. */
   | { mail: 'notice'; notice: Notice; email: string; at: string };
 
@@ -89,10 +91,11 @@ const requestsOfBatch = 1000;
 
 /**
  * The priority of mails: notices of what happened to an account, then mails to account holders, then those that anyone can cause to any e-mail
- * address.
+ * address, and last the mails about changes that many accounts follow.
  */
 function priorityOf({ mail }: MailJob): number {
   if (mail === 'notice') return 2;
+  if (mail === 'changes') return -1;
   return mail === 'sign_up' ? 0 : 1;
 }
 

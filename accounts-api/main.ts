@@ -19,6 +19,7 @@ import { repeat } from '../kernel/time/repeat.ts';
 import { createBilling, createClaimTokens } from './billing/connection.ts';
 import { connect } from './database.ts';
 import type { SignInSettings } from './deps.ts';
+import { createUnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import { prune } from './housekeeping.sql.ts';
 import { closeLives } from './heartbeat/blocks.ts';
 import { openJobs } from './jobs.ts';
@@ -74,7 +75,8 @@ export async function start(
   const ownClock = await openServiceClock(options.clock, db.read, log);
   const { clock } = ownClock;
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
-  const webhooks = openWebhookTools(options.webhooks ?? { secretKeys: [options.identitySecret] });
+  const webhookSettings = options.webhooks ?? { secretKeys: [options.identitySecret] };
+  const webhooks = openWebhookTools(webhookSettings);
   const throttle = createThrottle({ redis, secret: options.identitySecret, clock });
   const close = async () => {
     await ownClock.close();
@@ -105,6 +107,7 @@ export async function start(
       settings,
       cursors: createCursors(options.identitySecret),
       webhooks,
+      unsubscribeTokens: createUnsubscribeTokens(webhookSettings.secretKeys),
       secrets: webhooks.secrets,
     }),
     openIdentity: createOpener(options.identitySecret, 'accounts-api', options.previousIdentitySecret),

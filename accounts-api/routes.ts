@@ -25,6 +25,8 @@ import { inboxPath, readBillingState, receiveStripeEvent } from './billing/inbox
 import type { ServiceDeps } from './deps.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { InternalEndpoint } from './internal-endpoint.ts';
+import { changeFollow, createFollow, deleteFollow, listFollows } from './follows/follows.ts';
+import { showUnsubscribe, unsubscribe } from './follows/unsubscribe.ts';
 import { heartbeat } from './heartbeat/heartbeat.ts';
 import { changeKey } from './keys/change-key.ts';
 import { endOldValue, rotateKey } from './keys/rotate-key.ts';
@@ -72,6 +74,12 @@ export const endpoints = [
   ['GET', '/v1/webhooks/:id/deliveries', listDeliveries],
   ['GET', '/v1/webhooks/:id/deliveries/:delivery', readDelivery],
   ['POST', '/v1/webhooks/:id/deliveries/:delivery/redeliver', redeliver],
+  ['GET', '/v1/follows', listFollows],
+  ['POST', '/v1/follows', createFollow],
+  ['PATCH', '/v1/follows/:id', changeFollow],
+  ['DELETE', '/v1/follows/:id', deleteFollow],
+  ['GET', '/v1/unsubscribe', showUnsubscribe],
+  ['POST', '/v1/unsubscribe', unsubscribe],
 
   ['POST', '/v1/checkout', beginCheckout],
   ['POST', '/v1/checkout/state', readCheckoutState],
@@ -125,15 +133,18 @@ const authBodyBytesMax = 4 * 1024;
 /** The endpoints as routes of the server. */
 export function toRoutes(deps: ServiceDeps): Route[] {
   return [
-    ...endpoints.map(([method, path, { handler, admit, takesRawBody, bodyBytesMax }]): Route => ({
-      method,
-      path,
-      scope: 'client',
-      handler: handler(deps),
-      admit: admit?.(deps),
-      takesRawBody,
-      bodyBytesMax: bodyBytesMax ?? (path.startsWith('/auth/') ? authBodyBytesMax : undefined),
-    })),
+    ...endpoints.map(
+      ([method, path, { handler, admit, takesRawBody, takesAnyBody, bodyBytesMax }]): Route => ({
+        method,
+        path,
+        scope: 'client',
+        handler: handler(deps),
+        admit: admit?.(deps),
+        takesRawBody,
+        takesAnyBody,
+        bodyBytesMax: bodyBytesMax ?? (path.startsWith('/auth/') ? authBodyBytesMax : undefined),
+      }),
+    ),
     ...Object.entries(internalEndpoints).map(([path, handler]): Route => ({
       method: 'POST',
       path,

@@ -13,6 +13,9 @@ import { repeat } from '../kernel/time/repeat.ts';
 import { createBilling } from './billing/connection.ts';
 import { startBillingWork } from './billing/work.ts';
 import { connect, type Deps } from './database.ts';
+import { mailOfChanges } from './follows/change-mail.ts';
+import { mailChanges } from './follows/changes.ts';
+import { createUnsubscribeTokens, type UnsubscribeTokens } from './follows/unsubscribe-tokens.ts';
 import { tellOfExpiringKeys } from './keys/expiring-keys.ts';
 import { openJobs, startWork, type MailJob } from './jobs.ts';
 import { createMailer, MailRefused, type Mail, type Mailer, type MailSettings } from './mail/mail.ts';
@@ -50,6 +53,8 @@ export interface WorkerOptions {
   mail: MailSettings;
   /** Undefined: the worker sends no webhooks. */
   webhooks?: (WebhookSettings & DeliveryTiming) | undefined;
+  /** What the links that end follows are signed with: the first signs. Undefined: changes of what accounts follow are not mailed. */
+  unsubscribeSecrets?: readonly string[] | undefined;
   /** Undefined: no plan can be bought. */
   stripe?: StripeSettings | undefined;
   /** Logs each statement that takes longer; 0, the default, logs none. */
@@ -68,10 +73,12 @@ export interface RunningWorker {
 interface WorkerDeps extends Deps {
   publicUrl: string;
   log: Log;
+  unsubscribeTokens: UnsubscribeTokens | undefined;
 }
 
 const lookForExpiringKeysEveryMs = 60 * 60_000;
 const lookForThresholdsEveryMs = 10_000;
+const lookForChangesEveryMs = 10_000;
 
 /** @throws Error if the database does not answer. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
@@ -82,7 +89,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { clock } = ownClock;
   const mailer = createMailer(options.mail, log);
   const jobs = openJobs(db.sequelize, options.databaseUrl, log);
-  const deps = { db, plans, clock, publicUrl, jobs, log };
+  const secrets = options.unsubscribeSecrets;
+  const unsubscribeTokens = secrets && createUnsubscribeTokens(secrets);
+  const deps = { db, plans, clock, publicUrl, jobs, log, unsubscribeTokens };
   const closeAll = async () => {
     await jobs.close();
     mailer.close();
@@ -104,6 +113,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...{ everyMs: lookForThresholdsEveryMs, atOnce: true },
         onError: warn('could not report monthly usage thresholds; will retry'),
       }),
+      ...(unsubscribeTokens === undefined
+        ? []
+        : [
+            repeat(() => mailChanges(deps), {
+              ...{ everyMs: lookForChangesEveryMs, atOnce: true },
+              onError: warn('could not write mails of changes; will retry'),
+            }),
+          ]),
     ];
     const webhooks = options.webhooks && startWebhooks(deps, options.webhooks, options.webhooks);
     const { stripe } = options;
@@ -180,6 +197,10 @@ async function mailOf(deps: WorkerDeps, job: MailJob): Promise<Mail | null> {
       return mailOfWebhook(deps, job.webhookId);
     case 'source_failed':
       return mailOfSource(deps, job);
+    case 'changes':
+      return deps.unsubscribeTokens === undefined
+        ? null
+        : mailOfChanges({ ...deps, unsubscribeTokens: deps.unsubscribeTokens }, job);
     case 'reset_password':
       return mailOfReset(deps, job.email);
     default:

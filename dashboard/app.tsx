@@ -9,6 +9,7 @@ const AccountHome = lazyPage(async () => (await import('./pages/account/overview
 const Keys = lazyPage(async () => (await import('./pages/account/keys/keys.tsx')).Keys);
 const Usage = lazyPage(async () => (await import('./pages/account/usage/usage.tsx')).Usage);
 const Webhooks = lazyPage(async () => (await import('./pages/account/webhooks/webhooks.tsx')).Webhooks);
+const Following = lazyPage(async () => (await import('./pages/following/following.tsx')).Following);
 const Billing = lazyPage(async () => (await import('./pages/account/billing/billing.tsx')).Billing);
 const Purchase = lazyPage(async () => (await import('./pages/account/billing/purchase.tsx')).Purchase);
 const Security = lazyPage(async () => (await import('./pages/account/security/security.tsx')).Security);
@@ -39,6 +40,7 @@ const ForgotPassword = lazyPage(
 );
 const SetPassword = lazyPage(async () => (await import('./pages/sign-in/set-password.tsx')).SetPassword);
 const VerifyEmail = lazyPage(async () => (await import('./pages/sign-in/verify-email.tsx')).VerifyEmail);
+const Unsubscribe = lazyPage(async () => (await import('./pages/following/unsubscribe.tsx')).Unsubscribe);
 const Home = lazyPage(async () => (await import('./pages/home/home.tsx')).Home);
 const SeriesPage = lazyPage(async () => (await import('./pages/series/series.tsx')).SeriesPage);
 const Compare = lazyPage(async () => (await import('./pages/compare/compare.tsx')).Compare);
@@ -76,12 +78,14 @@ export function App() {
         <Route path="/forgot-password" component={ForgotPassword} />
         <Route path="/dashboard/set-password" component={SetPassword} />
         <Route path="/dashboard/verify-email" component={VerifyEmail} />
+        <Route path="/dashboard/unsubscribe" component={Unsubscribe} />
 
         {/* account */}
         <Route path="/dashboard" component={AccountHome} />
         <Route path="/dashboard/keys" component={Keys} />
         <Route path="/dashboard/usage" component={Usage} />
         <Route path="/dashboard/webhooks" component={Webhooks} />
+        <Route path="/dashboard/following" component={Following} />
         <Route path="/dashboard/billing" component={Billing} />
         <Route path="/dashboard/security" component={Security} />
         <Route path="/billing/return" component={Purchase} />

@@ -1,5 +1,5 @@
--- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Schema jobs is the queue of accounts-api and its worker:
--- pg-boss creates and migrates its content, with a role that may not create schemas.
+-- Webhooks: the endpoints of accounts, the messages to them, and each attempt to send one. Follows: what accounts are mailed about. Schema jobs is
+-- the queue of accounts-api and its worker: pg-boss creates and migrates its content, with a role that may not create schemas.
 
 create table accounts.webhooks (
   id          text primary key check (id ~ '^wh_[a-z2-7]{20}$'),
@@ -72,5 +72,59 @@ create table accounts.webhook_attempts (
 );
 comment on table accounts.webhook_attempts is
   'A row is an attempt to send a message.';
+
+create table accounts.follows (
+  id         text primary key check (id ~ '^flw_[a-z2-7]{20}$'),
+  account_id text not null references accounts.accounts on delete cascade,
+  kind       text not null check (kind in ('series', 'source', 'search')),
+  subject    text not null check (length(subject) between 1 and 500),   -- an id, the name of a source, or words
+  mode       text not null check (mode in ('at_once', 'daily')),
+  created_at timestamptz not null,
+  place      bigint not null check (place >= 0),                        -- of data.updates: the changes up to it were mailed, or came before the follow
+  changed_at timestamptz,                                               -- of the first change after it that was read; null: nothing waits
+  mailed_at  timestamptz,
+  unique (account_id, kind, subject)
+);
+comment on table accounts.follows is
+  'A row is a series, a source or a search that an account is mailed about when it changes.';
+create index follows_by_subject on accounts.follows (kind, subject);
+-- What the worker looks for: whose changes are to be mailed.
+create index follows_changed on accounts.follows (account_id) where changed_at is not null;
+
+create table accounts.follow_reader (
+  one   boolean primary key default true check (one),
+  place bigint not null default 0 check (place >= 0)
+);
+comment on table accounts.follow_reader is
+  'One row: the place in data.updates up to which follows were looked for. Its lock keeps workers from looking at the same time.';
+insert into accounts.follow_reader default values;
+
+-- What accounts-api, which may not enter schema data, knows of series: their metadata and which loads changed how many points, never a value.
+create view events.series as
+  select s.series_no, s.series_id as id, s.name, s.source, s.frequency, s.last_date, s.deleted_on is not null as is_deleted
+  from data.series s
+  where not exists (select from data.series_aliases a where a.alias = s.series_id and a.merged_from = s.series_no);
+comment on view events.series is
+  'The series, also those that were deleted, without those that were merged into another one.';
+
+create view events.series_ids as
+  select id, series_no from events.series union all select alias, series_no from data.series_aliases;
+comment on view events.series_ids is
+  'The ids of each series, present and earlier.';
+
+create view events.points as
+  select d.series_no, d.line_no, o.date, o.load_no, o.superseded_load_no
+  from data.series_dims d join data.observations o using (line_no);
+comment on view events.points is
+  'Which load stated a point of a series, and which load ended that.';
+
+create view events.series_words as
+  select series_no, words from data.search_entries where series_no is not null;
+comment on view events.series_words is
+  'The words by which each series is found.';
+
+-- The words of a search as a query for series_words: a series has all of them. It is empty without a word.
+create function events.search_query(words text) returns tsquery language sql stable return
+  plainto_tsquery('data.english', data.search_text(words));
 
 create schema if not exists jobs;

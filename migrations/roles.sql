@@ -37,10 +37,10 @@ alter default privileges in schema accounts grant usage on sequences to almanac_
 grant usage, create on schema jobs to almanac_accounts_api;
 
 -- They write events, and the worker delivers and deletes them; the events of a load are written by the owner, who loads. To lock the rows that it
--- delivers, the worker needs the right to update them. Updates are read through a view, to send them again.
+-- delivers, the worker needs the right to update them. Updates are read through views: to send them again, and to mail those who follow a change.
 grant usage on schema events to almanac_accounts_api;
 grant select, insert, update, delete on events.outbox to almanac_accounts_api;
-grant select on events.updates to almanac_accounts_api;
+grant select on events.updates, events.series, events.series_ids, events.points, events.series_words to almanac_accounts_api;
 grant usage on all sequences in schema events to almanac_accounts_api;
 
 -- The publisher loads: it writes schema data with its sequences, adds events, and reads nothing of accounts. The files of releases that are not

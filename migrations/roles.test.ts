@@ -39,6 +39,8 @@ test('an owner who is no superuser migrates a database of its own, and gives the
             has_table_privilege('almanac_accounts_api', 'events.updates', 'select')
               and not has_table_privilege('almanac_accounts_api', 'events.updates', 'insert, update, delete')
               and not has_schema_privilege('almanac_accounts_api', 'data', 'usage') as repeats,
+            (select bool_and(has_table_privilege('almanac_accounts_api', 'events.' || view, 'select'))
+               from unnest('{series,series_ids,points,series_words}'::text[]) view) as follows,
             has_database_privilege('almanac_data_api', current_database(), 'temporary') as fills,
             has_table_privilege('almanac_publisher', 'data.series', 'insert') as loads,
             has_table_privilege('almanac_publisher', 'embargo.pieces', 'select') as releases,
@@ -49,7 +51,7 @@ test('an owner who is no superuser migrates a database of its own, and gives the
   );
   t.deepEqual(rows, [
     {
-      ...{ reads: true, writes: false, enters: false, keeps: true, queues: true },
+      ...{ reads: true, writes: false, enters: false, keeps: true, queues: true, follows: true },
       ...{ hears: false, tells: true, repeats: true, fills: false },
       ...{ loads: true, releases: true, foresees: false, pries: false },
     },

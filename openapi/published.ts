@@ -22,6 +22,7 @@ export const writtenPages = [
   'docs/accounts.md',
   'docs/operator.md',
   'docs/webhooks.md',
+  'docs/follow.md',
   'docs/events.md',
   'docs/entries.md',
   'docs/recognised.md',

@@ -13,6 +13,7 @@ import type { Deps } from '../database.ts';
 import type { ServiceDeps } from '../deps.ts';
 import { endpoint } from '../endpoint.ts';
 import { emailField, passwordField } from '../fields.ts';
+import { endFollowsOf } from '../follows/follows.ts';
 import { tellOfRevokedKey } from '../keys/keys.ts';
 import { failGone, hashMailToken, tokenField } from '../mail/mail-tokens.ts';
 import { selectMailToken, spendMailToken } from '../mail/mail-tokens.sql.ts';
@@ -170,6 +171,7 @@ async function endUnprovenAccess(
   if (await deleteAuthenticator(deps.db, transaction, account.id))
     await audit(deps, transaction, { ...by, action: 'totp.removed' });
   await endWebhooksOf(deps, transaction, by);
+  await endFollowsOf(deps, transaction, by.accountId, by.actor);
   await account.update({ emailVerifiedAt: now, emailSignsIn: true }, { transaction });
 }
 

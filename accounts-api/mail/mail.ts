@@ -10,6 +10,8 @@ export interface Mail {
   subject: string;
   text: string;
   html: string;
+  /** More headers than those that every mail has. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface MailSettings {

@@ -5,13 +5,15 @@ import type { Mail } from './mail.ts';
 import { counted } from '../../kernel/text/counted.ts';
 
 /** The dashboard pages that mailed links open; each uses its token in a POST when its button is pressed. */
-const pages = {
+export const pages = {
   verifyEmail: '/dashboard/verify-email',
   setPassword: '/dashboard/set-password',
   keys: '/dashboard/keys',
   usage: '/dashboard/usage',
   webhooks: '/dashboard/webhooks',
   billing: '/dashboard/billing',
+  following: '/dashboard/following',
+  unsubscribe: '/dashboard/unsubscribe',
 } as const;
 
 interface Text {
@@ -241,7 +243,8 @@ function mail(to: string, { subject, paragraphs, link }: Text): Mail {
   return { to, subject, text: `${text}\n`, html };
 }
 
-function escape(text: string): string {
+/** Text as HTML. */
+export function escape(text: string): string {
   const entities: Record<string, string> = {
     '&': '&amp;',
     '<': '&lt;',

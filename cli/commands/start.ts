@@ -308,7 +308,11 @@ function workerOptions(installation: Installation, plans: Plans) {
   const mail = { smtpUrl, from: mailFrom, outboxDirectory: path.join(dataDir, 'outbox') };
   const databaseUrl = installation.accountsDatabaseUrl;
   const webhooks = webhookSettings(installation);
-  return { ...sharedOptions(installation, plans), databaseUrl, publicUrl, mail, stripe, webhooks };
+  const unsubscribeSecrets = webhooks.secretKeys;
+  return {
+    ...sharedOptions(installation, plans),
+    ...{ databaseUrl, publicUrl, mail, stripe, webhooks, unsubscribeSecrets },
+  };
 }
 
 /**

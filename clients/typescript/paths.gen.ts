@@ -271,6 +271,18 @@ export interface Paths {
   '/v1/webhooks/{id}/deliveries/{delivery}/redeliver': {
     post: { data: Types.PostWebhooksByIdDeliveriesByDeliveryRedeliverData; response: Types.PostWebhooksByIdDeliveriesByDeliveryRedeliverResponse };
   };
+  '/v1/follows': {
+    get: { data: Types.GetFollowsData; response: Types.GetFollowsResponse };
+    post: { data: Types.PostFollowsData; response: Types.PostFollowsResponse };
+  };
+  '/v1/follows/{id}': {
+    patch: { data: Types.PatchFollowsByIdData; response: Types.PatchFollowsByIdResponse };
+    delete: { data: Types.DeleteFollowsByIdData; response: Types.DeleteFollowsByIdResponse };
+  };
+  '/v1/unsubscribe': {
+    get: { data: Types.GetUnsubscribeData; response: never };
+    post: { data: Types.PostUnsubscribeData; response: Types.PostUnsubscribeResponse };
+  };
   '/v1/checkout': {
     post: { data: Types.PostCheckoutData; response: Types.PostCheckoutResponse };
   };

@@ -7433,7 +7433,7 @@ export type GetAccountAuditResponses = {
         success: true;
         data: Array<{
             at: string;
-            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.rotated' | 'key.old_value_ended' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
+            action: 'account.created' | 'account.updated' | 'account.plan_changed' | 'account.disabled' | 'account.enabled' | 'account.role_changed' | 'account.closed' | 'email.verified' | 'email.change_asked' | 'email.changed' | 'password.changed' | 'password.set' | 'session.created' | 'session.ended' | 'google.linked' | 'google.unlinked' | 'totp.enrolled' | 'totp.removed' | 'recovery.codes_made' | 'recovery.code_used' | 'key.created' | 'key.renamed' | 'key.access_changed' | 'key.rotated' | 'key.old_value_ended' | 'key.revoked' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.disabled' | 'follow.created' | 'follow.updated' | 'follow.deleted' | 'subscription.updated' | 'subscription.duplicate_canceled' | 'payment.failed' | 'purchase.taken';
             /**
              * Who did it. A `visitor` proved a password, a mailed link, a Google identity or a payment without a session; `system` is the service itself. `stripe`: it follows from the state of the subscription there.
              */
@@ -8636,6 +8636,237 @@ export type PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses = {
 };
 
 export type PostWebhooksByIdDeliveriesByDeliveryRedeliverResponse = PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses[keyof PostWebhooksByIdDeliveriesByDeliveryRedeliverResponses];
+
+export type GetFollowsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The order: a field, or `-field` for descending.
+         */
+        sort?: 'created_at' | '-created_at';
+        /**
+         * Rows per page; default 100. CSV without a limit is the whole list.
+         */
+        limit?: number;
+        /**
+         * `pagination.next_cursor` of the previous page.
+         */
+        cursor?: string;
+        /**
+         * The fields of a row; default all.
+         */
+        fields?: Array<'id' | 'kind' | 'of' | 'name' | 'mode' | 'created_at' | 'mailed_at'>;
+        /**
+         * The format of the answer. The header `Accept: text/csv` selects CSV too.
+         */
+        format?: 'json' | 'csv';
+    };
+    url: '/v1/follows';
+};
+
+export type GetFollowsResponses = {
+    /**
+     * What the account is mailed about when it changes.
+     */
+    200: {
+        success: true;
+        data: Array<{
+            id: string;
+            kind: 'series' | 'source' | 'search';
+            of: string;
+            /**
+             * Of the series that is followed; null for the other kinds.
+             */
+            name: string | null;
+            mode: 'at_once' | 'daily';
+            created_at: string;
+            /**
+             * When a change was last mailed.
+             */
+            mailed_at: string | null;
+        }>;
+        /**
+         * Rows of this page.
+         */
+        count: number;
+        pagination: Pagination;
+    };
+};
+
+export type GetFollowsResponse = GetFollowsResponses[keyof GetFollowsResponses];
+
+export type PostFollowsData = {
+    body: {
+        /**
+         * `series`: one series. `source`: all series of a source. `search`: all series that have the words.
+         */
+        kind: 'series' | 'source' | 'search';
+        /**
+         * The id of a series, the exact name of a source as in `/v1/sources`, or words.
+         */
+        of: string;
+        /**
+         * `at_once`: a mail a few minutes after a change at the latest. `daily`: one mail a day, at 06:00 UTC, if something changed.
+         */
+        mode?: 'at_once' | 'daily';
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/follows';
+};
+
+export type PostFollowsResponses = {
+    /**
+     * Follows a series, a source or a search: its changes from now on are mailed.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            kind: 'series' | 'source' | 'search';
+            of: string;
+            /**
+             * Of the series that is followed; null for the other kinds.
+             */
+            name: string | null;
+            mode: 'at_once' | 'daily';
+            created_at: string;
+            /**
+             * When a change was last mailed.
+             */
+            mailed_at: string | null;
+        };
+    };
+    /**
+     * Follows a series, a source or a search: its changes from now on are mailed.
+     */
+    201: {
+        success: true;
+        data: {
+            id: string;
+            kind: 'series' | 'source' | 'search';
+            of: string;
+            /**
+             * Of the series that is followed; null for the other kinds.
+             */
+            name: string | null;
+            mode: 'at_once' | 'daily';
+            created_at: string;
+            /**
+             * When a change was last mailed.
+             */
+            mailed_at: string | null;
+        };
+    };
+};
+
+export type PostFollowsResponse = PostFollowsResponses[keyof PostFollowsResponses];
+
+export type DeleteFollowsByIdData = {
+    body?: never;
+    path: {
+        /**
+         * An id of `/v1/follows`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/follows/{id}';
+};
+
+export type DeleteFollowsByIdResponses = {
+    /**
+     * Ends a follow; what waits is not mailed.
+     */
+    204: void;
+};
+
+export type DeleteFollowsByIdResponse = DeleteFollowsByIdResponses[keyof DeleteFollowsByIdResponses];
+
+export type PatchFollowsByIdData = {
+    body: {
+        /**
+         * `at_once`: a mail a few minutes after a change at the latest. `daily`: one mail a day, at 06:00 UTC, if something changed.
+         */
+        mode: 'at_once' | 'daily';
+    };
+    path: {
+        /**
+         * An id of `/v1/follows`.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v1/follows/{id}';
+};
+
+export type PatchFollowsByIdResponses = {
+    /**
+     * Changes when the changes of a follow are mailed.
+     */
+    200: {
+        success: true;
+        data: {
+            id: string;
+            kind: 'series' | 'source' | 'search';
+            of: string;
+            /**
+             * Of the series that is followed; null for the other kinds.
+             */
+            name: string | null;
+            mode: 'at_once' | 'daily';
+            created_at: string;
+            /**
+             * When a change was last mailed.
+             */
+            mailed_at: string | null;
+        };
+    };
+};
+
+export type PatchFollowsByIdResponse = PatchFollowsByIdResponses[keyof PatchFollowsByIdResponses];
+
+export type GetUnsubscribeData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Of the link in a mail.
+         */
+        token: string;
+    };
+    url: '/v1/unsubscribe';
+};
+
+export type PostUnsubscribeData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Of the link in a mail.
+         */
+        token: string;
+    };
+    url: '/v1/unsubscribe';
+};
+
+export type PostUnsubscribeResponses = {
+    /**
+     * Ends the follow, or all follows, of a link in a mail.
+     */
+    200: {
+        success: true;
+        data: {
+            /**
+             * How many follows ended now: 0 if they had ended before.
+             */
+            ended: number;
+        };
+    };
+};
+
+export type PostUnsubscribeResponse = PostUnsubscribeResponses[keyof PostUnsubscribeResponses];
 
 export type PostCheckoutData = {
     body: {

@@ -18,6 +18,7 @@ const groups: { title: string; guides: Record<string, string> }[] = [
       errors: 'Each error code: what it means, and what to do about it.',
       accounts: 'Signing in, keys and usage by HTTP.',
       webhooks: 'Messages about changes: how to receive and verify them.',
+      follow: 'Mails about changes of series, sources and searches.',
       events: 'Each type of event with its fields and an example.',
       clients: 'Python, R, TypeScript, shell and spreadsheets.',
       tools: 'A recipe for each tool: pandas, Excel, Power BI, DuckDB, Polars and others.',

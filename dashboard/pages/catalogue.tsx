@@ -12,6 +12,7 @@ import { Pages } from '../components/pages.tsx';
 import { SeriesTable } from '../components/series-table.tsx';
 import { Empty, SkeletonRows, Waiting } from '../components/states.tsx';
 import { countText, numberText } from '../text/numbers.ts';
+import { FollowButton } from './following/follow-button.tsx';
 import '../styles/catalogue.css';
 
 const pageSize = 25;
@@ -259,14 +260,27 @@ function Count({ catalog, params }: { catalog: Catalog; params: URLSearchParams 
   const csv = new URLSearchParams(params);
   csv.delete('cursor');
   csv.set('format', 'csv');
+  const followed = followedBy(params);
   return (
     <div class="sec-head">
       <p role="status">{countText(total, 'series', 'series')}</p>
+      {followed !== undefined && <FollowButton small {...followed} />}
       <a class="push sm" href={`/v1/catalog?${csv.toString()}`} download="catalogue.csv">
         Download as CSV
       </a>
     </div>
   );
+}
+
+/** What the filters say, if a follow can: a source, or words, and nothing else. */
+function followedBy(
+  params: URLSearchParams,
+): { kind: 'source' | 'search'; of: string; named: string } | undefined {
+  const [name, ...others] = filterNames.filter((each) => (params.get(each)?.trim() ?? '') !== '');
+  const of = name === undefined ? '' : (params.get(name)?.trim() ?? '');
+  if (others.length > 0) return undefined;
+  if (name === 'source') return { kind: 'source', of, named: `the source ${of}` };
+  return name === 'q' ? { kind: 'search', of, named: `the search ${of}` } : undefined;
 }
 
 function NothingFound({ isFiltered }: { isFiltered: boolean }) {

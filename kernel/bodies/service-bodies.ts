@@ -21,6 +21,8 @@ export interface RouteBody {
   bodyBytesMax?: number | undefined;
   /** Whether `request.body` is the bytes as sent instead of parsed JSON. */
   takesRawBody?: boolean;
+  /** A body of any type is accepted, and not read. */
+  takesAnyBody?: boolean;
   /** Whether the handler reads a body of any type from the request, and counts its bytes. */
   takesStream?: boolean;
 }
@@ -33,7 +35,7 @@ export function createBodyReader(bytesMax: number = bodiesBytesMax): (route: Rou
   const budget = createByteBudget(bytesMax);
   return (route) => {
     if (route.method !== 'POST' && route.method !== 'PATCH') return null;
-    const read = route.takesStream === true ? null : parserOf(route);
+    const read = route.takesStream === true || route.takesAnyBody === true ? null : parserOf(route);
     return (request, response) => {
       holdBytes(budget, route, request, response);
       return read?.(request, response);

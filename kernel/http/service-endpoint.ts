@@ -68,6 +68,8 @@ interface EndpointOf<
   body?: Body;
   /** Whether `request.body` is the bytes as sent, for checking their signature. */
   takesRawBody?: true;
+  /** A body of any type is accepted, and not read. */
+  takesAnyBody?: true;
   /** Whether the body is a file of any type, which the handler streams from the request. */
   takesFile?: true;
   /** The maximum size of the body; the path's limit by default. */
@@ -100,6 +102,7 @@ interface EndpointOf<
 export interface Endpoint<Deps, Kind> extends Declaration {
   requester: Kind;
   takesRawBody: boolean;
+  takesAnyBody: boolean;
   takesFile: boolean;
   bodyBytesMax: number | undefined;
   /** As `Route.admit`. */
@@ -129,7 +132,7 @@ function declare<
 >(kinds: Kinds, declared: EndpointOf<Deps, Kinds, Kind, Shape, Body>): Endpoint<Deps, Kind> {
   const { summary, description, params, requester, body, requestHeaders, errors = [] } = declared;
   const kind: RequesterKind<unknown> = memberOf(kinds, requester);
-  const { takesAnyQuery = false, takesRawBody = false, takesFile = false } = declared;
+  const { takesAnyQuery = false, takesRawBody = false, takesAnyBody = false, takesFile = false } = declared;
   const query = z.object(declared.query ?? ({} as Shape));
   const formats = formatsOf(query);
   const answers = answersOf(declared);
@@ -155,6 +158,7 @@ function declare<
     params,
     requester,
     takesRawBody,
+    takesAnyBody,
     takesFile,
     bodyBytesMax: declared.bodyBytesMax,
     query,

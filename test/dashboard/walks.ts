@@ -4,6 +4,7 @@ import type { Stage } from './stage.ts';
 import { paying, payingFirst } from './walks/account/billing.ts';
 import { compare } from './walks/compare.ts';
 import { firstKey } from './walks/account/first-key.ts';
+import { following } from './walks/account/following.ts';
 import { configuredFrontPage } from './walks/front-page.ts';
 import { google } from './walks/account/google.ts';
 import { manyLines } from './walks/many-lines.ts';
@@ -54,6 +55,7 @@ export const walks: readonly Walk[] = [
   busyMonth,
   webhooks,
   hostileNames,
+  following, // moves the clock by a minute
   payingFirst,
   paying, // moves the clock
 ];

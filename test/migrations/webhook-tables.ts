@@ -1,4 +1,4 @@
-// The constraints of webhooks, their messages and attempts, as cases.
+// The constraints of webhooks, their messages and attempts, and of follows, as cases.
 import { at, ids, later, ofAccount, one, two, twoAccounts } from './account-rows.ts';
 import { checksOf, key, type Row, type TableCases } from './tables.ts';
 
@@ -190,6 +190,36 @@ function attempts(): TableCases {
 const eventId = ids('evt_', 20);
 const event = { id: firstEvent, at, body: '{}' };
 
+const [firstFollow, secondFollow] = ['a', 'b'].map((letter) => `flw_${letter.repeat(20)}`) as [
+  string,
+  string,
+];
+
+function follows(): TableCases {
+  const is = checksOf('follows');
+  const row = {
+    ...{ id: firstFollow, account_id: one, kind: 'series', subject: 'CPI', mode: 'at_once' },
+    ...{ created_at: at, place: '0' },
+  };
+  const other = { ...row, id: secondFollow, account_id: two, kind: 'source', subject: 'Tests' };
+  const id = ids('flw_', 20);
+  return {
+    table: 'accounts.follows',
+    before: twoAccounts,
+    row,
+    cases: [
+      key('follows_pkey', ['id'], row, other),
+      key('follows_account_id_kind_subject_key', ['account_id', 'kind', 'subject'], row, other),
+      ...is.pattern('id', id.accepted, id.refused),
+      ...is.oneOf('kind', 'series', 'source', 'search'),
+      ...is.text(500, 'subject'),
+      ...is.oneOf('mode', 'at_once', 'daily'),
+      ...is.wholeFrom(0, 'place'),
+    ],
+    references: [ofAccount('follows')],
+  };
+}
+
 export const webhookTables: readonly TableCases[] = [
   webhooks(),
   {
@@ -202,4 +232,16 @@ export const webhookTables: readonly TableCases[] = [
   },
   messages(),
   attempts(),
+  follows(),
+  {
+    table: 'accounts.follow_reader',
+    before: ['delete from accounts.follow_reader'], // the one row that the migration makes
+    row: {},
+    defaults: { one: true, place: 0 },
+    cases: [
+      { constraint: 'follow_reader_pkey', beside: {}, refused: [{}], accepted: [] },
+      { constraint: 'follow_reader_one_check', refused: [{ one: 'false' }], accepted: [{ one: 'true' }] },
+      ...checksOf('follow_reader').wholeFrom(0, 'place'),
+    ],
+  },
 ];

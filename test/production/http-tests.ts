@@ -71,6 +71,8 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
   {
     reason: 'the worker, which is given its times by the test, in whose process it runs',
     files: [
+      'test/follows/follows.test.ts',
+      'test/follows/mails.test.ts',
       'test/webhooks/connections.test.ts',
       'test/webhooks/endpoint-states.test.ts',
       'test/webhooks/fairness.test.ts',
@@ -136,7 +138,7 @@ export const leftOut: readonly { reason: string; files: readonly string[] }[] = 
 ];
 
 /** Files elsewhere call services if they start some by the harness. */
-const folders = /^test\/(?:v1|auth|billing|internal|webhooks|gateway|docs)\//;
+const folders = /^test\/(?:v1|auth|billing|internal|webhooks|follows|gateway|docs)\//;
 const startsServices =
   /from '[./\w]*services\/(?:services|accounts-service|data-service|list-service|instance)\.ts'/;
 

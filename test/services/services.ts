@@ -193,6 +193,7 @@ async function startInThisProcess(
       mail: { ...testMail, ...options.mail },
       stripe: options.stripe,
       webhooks: options.webhooks,
+      unsubscribeSecrets: [testIdentitySecret],
     }));
   const publisher =
     options.publisher === true

@@ -35,6 +35,8 @@ import { fakeClock, silentLog } from '../services/harness.ts';
 import { startStripe } from '../stripe/stripe.ts';
 import { newEmail, newIp, newPassword } from '../services/sign-in.ts';
 import { until } from '../run/until.ts';
+import { createUnsubscribeTokens } from '../../accounts-api/follows/unsubscribe-tokens.ts';
+import { testWebhooks } from '../webhooks/settings.ts';
 import { newWebhook } from '../webhooks/endpoints.ts';
 import { startReceiver, startWebhookWorker } from '../webhooks/receiver.ts';
 
@@ -652,7 +654,50 @@ const writers: Record<Action, Record<string, Act>> = {
       return { ...ofWebhook(client, webhook, detail), actor };
     },
   },
+  'follow.created': {
+    async 'its holder, by key'(t) {
+      const { client, id } = await newFollowOf(t);
+      return ofFollow(client, id, byKey(client), { ...followed, mode: 'at_once' });
+    },
+  },
+  'follow.updated': {
+    async 'its holder, by key'(t) {
+      const { client, id } = await newFollowOf(t);
+      done(t, await service.as(client, `/v1/follows/${id}`, { method: 'PATCH', body: { mode: 'daily' } }));
+      return ofFollow(client, id, byKey(client), { ...followed, mode: 'daily' });
+    },
+  },
+  'follow.deleted': {
+    async 'its holder, by key'(t) {
+      const { client, id } = await newFollowOf(t);
+      done(t, await service.as(client, `/v1/follows/${id}`, { method: 'DELETE' }));
+      return ofFollow(client, id, byKey(client), followed);
+    },
+    async 'the link of a mail, which ends all'(t) {
+      const { client, id } = await newFollowOf(t);
+      const token = createUnsubscribeTokens(testWebhooks.secretKeys).of(client.accountId as `acct_${string}`);
+      done(t, await service.anonymously(`/v1/unsubscribe?token=${token}`, { method: 'POST' }));
+      return ofFollow(client, id, visitor, followed);
+    },
+  },
 };
+
+const followed = { kind: 'search', of: 'consumer prices' };
+
+async function newFollowOf(t: ExecutionContext) {
+  const client = await service.newClient();
+  const { id } = done(t, await service.as(client, '/v1/follows', { body: followed }));
+  return { client, id: String(id) };
+}
+
+function ofFollow(
+  { accountId }: Client,
+  subject: string,
+  actor: Expected['actor'],
+  detail: object,
+): Expected {
+  return { accountId, actor, subject, detail };
+}
 
 async function newWebhookOf(wish: Parameters<typeof newWebhook>[2] = {}) {
   const client = await service.newClient('pro');

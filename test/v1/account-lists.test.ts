@@ -34,6 +34,7 @@ const files: Record<string, string> = {
   '/v1/usage/history': 'usage-2026-10-22-2026-11-20.csv',
   '/v1/webhooks': 'webhooks.csv',
   '/v1/webhooks/:id/deliveries': 'deliveries.csv',
+  '/v1/follows': 'follows.csv',
   '/auth/sessions': 'sessions.csv',
   '/v1/operator/accounts': 'accounts.csv',
   '/v1/operator/accounts/:id/keys': 'keys.csv',
@@ -68,6 +69,7 @@ async function newOwner(): Promise<Owner> {
     const { id } = (body as { data: { id: string } }).data;
     if (name === 'one') await service.signedIn(holder, `/v1/keys/${id}`, { method: 'DELETE' });
     const wish = { url: 'https://hooks.example.org/', events: ['key.created'], description: name };
+    await service.signedIn(holder, '/v1/follows', { body: { kind: 'search', of: name } });
     const made = await service.signedIn(holder, '/v1/webhooks', { body: wish });
     webhooks.push((made.body as { data: { id: string } }).data.id);
     await service.signedIn(holder, `/v1/webhooks/${webhooks[0]}/test`, { method: 'POST' });

@@ -29,6 +29,7 @@ const places = [
   { name: 'Keys', path: '/dashboard/keys' },
   { name: 'Usage', path: '/dashboard/usage' },
   { name: 'Webhooks', path: '/dashboard/webhooks' },
+  { name: 'Following', path: '/dashboard/following' },
   { name: 'Billing', path: '/dashboard/billing' },
   { name: 'Security', path: '/dashboard/security' },
 ] as const;

@@ -10,6 +10,7 @@ import { PlusIcon } from '../../components/icons.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Waiting } from '../../components/states.tsx';
 import { dayText } from '../../text/times.ts';
+import { FollowButton } from '../following/follow-button.tsx';
 import { Actions } from './actions.tsx';
 import { Controls } from './controls.tsx';
 import { SeriesFacts, SourceAndLicence } from './facts.tsx';
@@ -45,10 +46,13 @@ export function Explorer({ entry }: { entry: SeriesEntry }) {
         crumb={<Crumb entry={entry} />}
         lede={[entry.description, entry.geography].filter(Boolean).join('. ')}
         actions={
-          <Link class="btn" href={`/compare?s=${encodeURIComponent(entry.id)}`}>
-            <PlusIcon />
-            Compare
-          </Link>
+          <>
+            <FollowButton kind="series" of={entry.id} named={entry.name} />
+            <Link class="btn" href={`/compare?s=${encodeURIComponent(entry.id)}`}>
+              <PlusIcon />
+              Compare
+            </Link>
+          </>
         }
       />
       <Waiting

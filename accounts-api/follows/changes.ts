@@ -1,0 +1,73 @@
+// Mails accounts the changes of what they follow. A worker reads the updates from a kept place on, and marks the follows that they concern. A
+// mail is a job that is written in the transaction that puts its follows behind its updates: each change is in one mail, whichever worker
+// reads it, and whenever one ends.
+import type { Transaction } from 'sequelize';
+import type { Deps } from '../database.ts';
+import type { Jobs } from '../jobs.ts';
+import { lockReader, noteFound, selectNext, takeDue, type DueFollow } from './changes.sql.ts';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+/** How long changes are gathered before a mail, as the files of a publisher come one after another; and from one mail to the next. */
+const gatheredMs = minute;
+const betweenMailsMs = 5 * minute;
+/** When the daily mails are due, after midnight UTC. */
+const dailyAtMs = 6 * 60 * minute;
+
+/** Updates of a step, each with up to 250 series. */
+const updatesMax = 50;
+/** Mails of a step. */
+const mailsMax = 200;
+
+type ChangesDeps = Deps & { jobs: Jobs };
+
+/** Reads all updates that are there, and writes the mails that are due. @returns how many mails. */
+export async function mailChanges(deps: ChangesDeps): Promise<number> {
+  let mails = 0;
+  for (;;) {
+    const step = await deps.db.inLedgerTransaction((transaction) => takeStep(deps, transaction));
+    mails += step.mails;
+    if (!step.hasMore) return mails;
+  }
+}
+
+/** Reads some updates, or, after the newest, writes some mails. */
+async function takeStep(
+  { db, clock, jobs }: ChangesDeps,
+  transaction: Transaction,
+): Promise<{ mails: number; hasMore: boolean }> {
+  const after = await lockReader(db, transaction);
+  if (after === null) return { mails: 0, hasMore: false };
+  const now = clock.now();
+  const next = await selectNext(db, transaction, after, updatesMax);
+  if (next !== null) {
+    await noteFound(db, transaction, { after, until: next.until });
+    return { mails: 0, hasMore: true };
+  }
+  const ago = (ms: number) => new Date(now.getTime() - ms);
+  const due = await takeDue(db, transaction, {
+    ...{ changed: ago(gatheredMs), mailed: ago(betweenMailsMs), digest: lastDigest(now) },
+    ...{ until: after, now, limit: mailsMax },
+  });
+  const mails = mailsOf(due, after);
+  if (mails.length > 0) await jobs.enqueue(transaction, ...mails);
+  return { mails: mails.length, hasMore: due.length > 0 };
+}
+
+/** The last instant up to now at which daily mails were due. */
+function lastDigest(now: Date): Date {
+  const since = now.getTime() - dailyAtMs;
+  return new Date(since - (since % day) + dailyAtMs);
+}
+
+/** A mail for each account and mode. */
+function mailsOf(due: readonly DueFollow[], until: string) {
+  const reached = due.filter(({ is_reached: isReached }) => isReached);
+  const grouped = Map.groupBy(reached, ({ account_id: accountId, mode }) => `${accountId} ${mode}`);
+  return [...grouped.values()].map((follows) => ({
+    mail: 'changes' as const,
+    accountId: follows[0]?.account_id ?? '',
+    until,
+    follows: follows.map(({ id, place }) => ({ id, place })),
+  }));
+}

@@ -1,0 +1,76 @@
+// The statements for follows, except reading or writing a single row by id.
+import { QueryTypes, type Transaction } from 'sequelize';
+import { entryAt } from '../../kernel/entries.ts';
+import type { AccountsDatabase } from '../database.ts';
+import type { FollowKind, FollowMode } from '../models/follow.ts';
+
+/** A follow as it is listed. */
+export interface ListedFollow {
+  id: string;
+  kind: FollowKind;
+  subject: string;
+  /** Of the series; null: it is of another kind, or the series does not exist any more. */
+  name: string | null;
+  mode: FollowMode;
+  createdAt: Date;
+  mailedAt: Date | null;
+}
+
+/** Follows of an account, the oldest first. @param id only this one. */
+export function selectFollows(
+  db: AccountsDatabase,
+  accountId: string,
+  id: string | null = null,
+  transaction: Transaction | null = null,
+): Promise<ListedFollow[]> {
+  return db.sequelize.query(
+    `select follow.id, kind, subject, mode, created_at as "createdAt", mailed_at as "mailedAt",
+            (select name from events.series_ids named join events.series series using (series_no)
+             where kind = 'series' and named.id = subject and not is_deleted limit 1) as name
+     from accounts.follows as follow
+     where account_id = $1 and ($2::text is null or follow.id = $2) order by created_at, follow.id`,
+    { bind: [accountId, id], type: QueryTypes.SELECT, transaction },
+  );
+}
+
+/** What a follow can be of: the present id of a series, the name of a source, the words of a search that has any; null for what does not exist. */
+export async function selectSubject(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  kind: FollowKind,
+  asked: string,
+): Promise<string | null> {
+  const statements = {
+    series: `select series.id as subject from events.series_ids named join events.series series using (series_no)
+      where named.id = $1 and not is_deleted limit 1`,
+    source: 'select source as subject from events.series where source = $1 and not is_deleted limit 1',
+    search: 'select $1::text as subject where numnode(events.search_query($1)) > 0',
+  };
+  const rows = await db.sequelize.query<{ subject: string }>(statements[kind], {
+    bind: [asked],
+    type: QueryTypes.SELECT,
+    transaction,
+  });
+  return rows[0]?.subject ?? null;
+}
+
+/** The cursor of the newest update; 0 before the first. */
+export async function selectNewestPlace(db: AccountsDatabase, transaction: Transaction): Promise<string> {
+  const rows = await db.sequelize.query<{ place: string }>(
+    'select coalesce(max(position), 0)::text as place from events.updates',
+    { type: QueryTypes.SELECT, transaction },
+  );
+  return entryAt(rows, 0).place;
+}
+
+/** Deletes all follows of an account. @returns those deleted. */
+export function deleteFollowsOf(
+  db: AccountsDatabase,
+  transaction: Transaction,
+  accountId: string,
+): Promise<{ id: string; kind: FollowKind; subject: string }[]> {
+  return db.sequelize.query(
+    'delete from accounts.follows where account_id = $1 returning id, kind, subject',
+    { bind: [accountId], type: QueryTypes.SELECT, transaction },
+  );
+}

@@ -1,0 +1,66 @@
+// /dashboard/unsubscribe#token=…: ends a follow, or all, by the link of a mail. The button uses the link: scanners of mail open links, too.
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { api } from '../../api/clients.ts';
+import { Problem, useAction } from '../../components/forms/action.tsx';
+import { takeFragment } from '../sign-in/fragment.ts';
+import { NarrowPage } from '../sign-in/narrow-page.tsx';
+
+export function Unsubscribe() {
+  const [token] = useState(() => takeFragment().get('token'));
+  const [isEnded, setIsEnded] = useState(false);
+  const action = useAction();
+  if (token === null)
+    return (
+      <NarrowPage title="Stop these mails">
+        <p>
+          This page is opened by a link in a mail. Open that link again: a page that was loaded anew has
+          forgotten it, as no link stays in the address.
+        </p>
+        <OtherWays />
+      </NarrowPage>
+    );
+  const isOfAll = token.startsWith('acct_');
+  if (isEnded)
+    return (
+      <NarrowPage title="These mails have ended">
+        <p role="status">
+          {isOfAll
+            ? 'You follow nothing any more, and mails about changes have ended.'
+            : 'Mails about it have ended. What else you follow goes on.'}
+        </p>
+        <OtherWays />
+      </NarrowPage>
+    );
+  const end = () =>
+    action.run(async () => {
+      await api.post('/v1/unsubscribe', { query: { token } });
+      setIsEnded(true);
+    });
+  return (
+    <NarrowPage
+      title="Stop these mails"
+      lede={
+        isOfAll
+          ? 'This ends all mails about the series, sources and searches that you follow.'
+          : 'This ends the mails about one series, source or search that you follow.'
+      }
+    >
+      <Problem of={action.error} />
+      <div class="actions">
+        <button class="btn main" type="button" disabled={action.isBusy} onClick={end}>
+          {isOfAll ? 'Stop all' : 'Stop'}
+        </button>
+      </div>
+      <OtherWays />
+    </NarrowPage>
+  );
+}
+
+function OtherWays() {
+  return (
+    <p class="other-ways">
+      <Link href="/dashboard/following">All that you follow</Link>
+    </p>
+  );
+}
