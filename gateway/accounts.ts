@@ -22,8 +22,8 @@ export interface Credential {
   plan: string;
   active: boolean;
   /**
-   * Of a session: whether it is an operator's; `stale`: the last sign-in is too long ago for what operators do; `unenrolled`: the account
-   * has no second factor, which operators need here.
+   * Of a session: whether it is an operator's; `stale`: the last sign-in is too long ago for what operators do, or was made without the
+   * second factor that the account has; `unenrolled`: the account has no second factor, which operators need here.
    */
   operator: 'no' | 'unenrolled' | 'stale' | 'fresh';
   /** Of a key; null: a session, which may do everything. */

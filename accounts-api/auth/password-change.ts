@@ -28,6 +28,7 @@ import {
   signedInAnswer,
   type SignedInAnswer,
 } from './sessions.ts';
+import { deletePasskeys } from './passkeys/passkeys.sql.ts';
 import { deleteAuthenticator } from './second-factor/second-factor.sql.ts';
 import { endSessionsOf } from './sessions.sql.ts';
 import { visitor } from './sign-up.ts';
@@ -169,6 +170,8 @@ async function endUnprovenAccess(
   for (const key of revoked) await tellOfRevokedKey(deps, transaction, by, key);
   if (await deleteAuthenticator(deps.db, transaction, account.id))
     await audit(deps, transaction, { ...by, action: 'totp.removed' });
+  for (const { id: subject, name } of await deletePasskeys(deps.db, transaction, by))
+    await audit(deps, transaction, { ...by, action: 'passkey.removed', subject, detail: { name } });
   await endWebhooksOf(deps, transaction, by);
   await account.update({ emailVerifiedAt: now, emailSignsIn: true }, { transaction });
 }

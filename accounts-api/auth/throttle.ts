@@ -48,12 +48,14 @@ export interface DeviceHolder {
  * from everyone else, whatever their IP addresses.
  * Codes of a second factor are counted apart from passwords, as a right password resets its count: `codeOf` the account, without the IP
  * address for somebody with a session or a known device, whom strangers with the password do not delay.
+ * `passkey`: the id of the credential, as received.
  * `device`: the token of an earlier sign-in, as received, and the account that it must be of.
  */
 export type Trier =
   | { email: string; ip: string; device?: { token: string; of: DeviceHolder } | undefined }
   | { sessionOf: DeviceHolder }
   | { codeOf: DeviceHolder; ip: string | null }
+  | { passkey: string; ip: string }
   | { linkTo: string };
 
 /** What a mail that somebody asks for is about; a purchase without an account counts like one. */
@@ -117,6 +119,7 @@ export function createThrottle({
       const kind = ip === null ? 'known-codes' : 'codes';
       return { ...apart(kind, codeOf), network: ip === null ? null : limitKey(ip) };
     }
+    if ('passkey' in trier) return { who: `passkey:${sha256(trier.passkey)}`, network: limitKey(trier.ip) };
     if ('linkTo' in trier) return { who: `links:${hashed(trier.linkTo)}`, network: null };
     const { email, ip, device } = trier;
     if (device !== undefined && devices.isValid(device.token, device.of)) return apart('devices', device.of);

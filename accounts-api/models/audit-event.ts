@@ -11,7 +11,7 @@ import {
 /**
  * Who makes a change. `actorId` is the id of the key or the session; of an operator the id of the operator's account, or null for the
  * command line. A visitor has proved
- * a password, a mailed link, a Google identity or a payment without being signed in. The system is the service itself, such as its
+ * a password, a mailed link, a passkey, a Google identity or a payment without being signed in. The system is the service itself, such as its
  * worker. Stripe says how a subscription stands.
  */
 export type Actor =
@@ -41,6 +41,10 @@ export const actions = [
   'totp.removed',
   'recovery.codes_made',
   'recovery.code_used',
+  'passkey.added',
+  'passkey.renamed',
+  'passkey.removed',
+  'passkey.refused',
   'key.created',
   'key.renamed',
   'key.access_changed',

@@ -12,6 +12,7 @@ import { findAccountByRef, operator } from './operator.ts';
 import { replacePassword } from '../auth/password-change.ts';
 import { requireGoodPassword } from '../auth/password-rules.ts';
 import { createPasswords } from '../auth/passwords.ts';
+import { deletePasskeys } from '../auth/passkeys/passkeys.sql.ts';
 import { deleteAuthenticator } from '../auth/second-factor/second-factor.sql.ts';
 import { endSessionsOf } from '../auth/sessions.sql.ts';
 
@@ -116,8 +117,8 @@ export async function setRole(deps: Deps, accountRef: string, role: Account['rol
 }
 
 /**
- * Removes the second factor of an account whose holder has lost the app and the recovery codes; the holder is notified by mail. Its sessions go on.
- * Nothing changes for an account without one. @throws Failure `not_found`.
+ * Removes the second factor and the passkeys of an account whose holder has lost them and the recovery codes; the holder is notified by mail. Its
+ * sessions go on. Nothing changes for an account without any. @throws Failure `not_found`.
  */
 export async function removeSecondFactor(
   deps: Deps & { jobs: Jobs },
@@ -128,6 +129,11 @@ export async function removeSecondFactor(
     const lock = transaction.LOCK.NO_KEY_UPDATE;
     await account.reload({ transaction, lock });
     const { id: accountId, email } = account;
+    for (const { id: subject, name } of await deletePasskeys(deps.db, transaction, { accountId })) {
+      const removed = { action: 'passkey.removed', subject, detail: { name } } as const;
+      await audit(deps, transaction, { accountId, actor: operator, ...removed });
+      await tell(deps, transaction, 'passkey_removed', email);
+    }
     if (!(await deleteAuthenticator(deps.db, transaction, accountId))) return;
     await audit(deps, transaction, { accountId, actor: operator, action: 'totp.removed' });
     await tell(deps, transaction, 'totp_removed', email);

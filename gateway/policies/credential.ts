@@ -122,17 +122,21 @@ export function credential(
 
 /**
  * @throws Failure not_found for everybody else, as for a path that does not exist: nobody is told who is an operator, or that there is one.
- * forbidden if the operator has no second factor where one is required, reauthentication_required if the sign-in is too long ago.
+ * forbidden if the operator has no second factor where one is required, reauthentication_required if the sign-in is too long ago or lacks the
+ * second factor that the account has.
  */
 function requireOperator({ operator }: Credential): void {
   if (operator === 'no') fail('not_found', 'No endpoint exists at this path.');
   if (operator === 'unenrolled')
     fail(
       'forbidden',
-      'Operators need a second factor on this installation. Set one up under Security, or with POST /auth/second-factor/totp.',
+      'Operators need a second factor on this installation. Set up an authenticator app or a passkey under Security, or an app with POST /auth/second-factor/totp.',
     );
   if (operator === 'stale')
-    fail('reauthentication_required', 'You signed in more than 15 minutes ago. Sign in again to do this.');
+    fail(
+      'reauthentication_required',
+      'You signed in more than 15 minutes ago, or without the second factor of the account. Sign in again to do this, with a passkey or a code if you have one.',
+    );
 }
 
 /** @throws Failure forbidden, which names the address that was seen, or the scope that is needed. */
