@@ -19,6 +19,7 @@ import { lockedRevisions } from './walks/locked-revisions.ts';
 import { openPages } from './walks/public.ts';
 import { revisions } from './walks/revisions.ts';
 import { continuedSeries, oneSeries } from './walks/series.ts';
+import { passkeys } from './walks/sign-in/passkeys.ts';
 import { twoFactor } from './walks/two-factor.ts';
 import { busyMonth } from './walks/usage.ts';
 import { webhooks } from './walks/webhooks.ts';
@@ -43,6 +44,7 @@ export const walks: readonly Walk[] = [
   firstKey,
   forgottenPassword,
   twoFactor,
+  passkeys,
   operator,
   operatorLoads,
   operatorReleases,
