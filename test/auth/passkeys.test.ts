@@ -50,7 +50,7 @@ async function operatorOf(of: typeof service, token: string): Promise<string | u
   return (body as { sessions: ({ operator: string } | null)[] }).sessions[0]?.operator;
 }
 const tokenIn = (t: ExecutionContext, answer: Parameters<typeof dataOf>[1]): string => {
-  const token = String((dataOf(t, answer) as { session_token: string }).session_token);
+  const token = (dataOf(t, answer) as { session_token: string }).session_token;
   noteSecret(token.split('.')[1] ?? '');
   return token;
 };
@@ -63,7 +63,7 @@ test.serial(
     t.like(await listOf(t, by), [{ id, name: 'Laptop', last_used_at: null }]);
     clock.advance(minuteMs);
     const answer = await signIn(passkey);
-    t.regex(String((dataOf(t, answer) as { device_token: string }).device_token), /^dev_/);
+    t.regex((dataOf(t, answer) as { device_token: string }).device_token, /^dev_/);
     const opened = tokenIn(t, answer).split('.')[0] ?? '';
     t.is((await deps.db.sessions.findByPk(opened))?.accountId, accountId);
     t.like(await listOf(t, by), [{ last_used_at: instantText(clock.now()) }]);
